@@ -150,7 +150,7 @@ ALLOWED: Mapping[str, str] = {
     **_excused(
         _DRAWN,
         [
-            *_within("release", "cached_block deriving noisy_relation null_reason presenting"),
+            *_within("release", "cached_block presenting"),
             "proxy.reuse",
         ],
     ),

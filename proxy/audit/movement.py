@@ -12,6 +12,7 @@ from fractions import Fraction
 
 from typing_extensions import assert_never
 
+from proxy.audit.deviation_movement import told_apart
 from proxy.base.slots import Slots
 from proxy.exact.table import ExactRow, ExactTable, added_up, by_keys, places
 from proxy.kernel.key_plans import Selection
@@ -38,7 +39,6 @@ from proxy.kernel.statistics import Statistic
 from proxy.mechanisms import order_statistic, recentred_mean, zcdp
 from proxy.release.adding_noise import partition_outputs
 from proxy.release.choosing_bounds import clamped_totals, totals_of
-from proxy.release.deviation_means import told_apart
 from proxy.release.ordering import kept_units, order_laws, size_of
 
 Keys = tuple[str | None, ...]

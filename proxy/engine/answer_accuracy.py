@@ -20,6 +20,7 @@ from proxy.engine.accuracy import (
 )
 from proxy.engine.answer_conditions import COMPARED, conditions
 from proxy.engine.unit_words import units_word
+from proxy.estimates import recentred_mean_estimate
 from proxy.kernel.formula_model import NoisySums
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import (
@@ -52,7 +53,6 @@ from proxy.mechanisms import (
     discrete_laplace,
     order_statistic,
     polyplace,
-    recentred_mean,
     smoothed_median,
 )
 from proxy.mechanisms.loss import NOTHING, Loss
@@ -212,7 +212,7 @@ def _released(block: BlockPlan, release: Release, units: str) -> ReleaseAccuracy
             return _noisy(release.noise, Fraction(1), moved, in_rows=True)
         case RecentredMean():
             one = release.measured
-            times_rows = recentred_mean.error_times_rows(
+            times_rows = recentred_mean_estimate.error_times_rows(
                 one.low, max(one.low + 1, one.high), release.loss.epsilon, one.rows
             )
             return ReleaseAccuracy(

@@ -17,7 +17,9 @@ from proxy.planner.tracking import track
 from proxy.policy.policy_model import Noise, Privacy, ProtectedTable
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import Scan
-from proxy.release.drawn_values import noise_half_width
+from proxy.release.noisy_values import (
+    noise_half_width,
+)
 
 _COUNT = Aggregate(AggregateKind.COUNT_ROWS, None, None, SqlType.INT8)
 

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from proxy.base.errors import Refusal
+from proxy.estimates.shared_moments import pooled
 from proxy.kernel.formula_model import Formula
 from proxy.kernel.statistics import Measured, Statistic
 from proxy.mechanisms import deviation_variance
-from proxy.mechanisms.shared_moments import pooled
 from proxy.planner.formulas import formula_of, weighed
 from proxy.planner.measuring import (
     SPREADS,

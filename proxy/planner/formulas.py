@@ -11,15 +11,15 @@ from fractions import Fraction
 
 from typing_extensions import assert_never
 
-from proxy.kernel.formula_model import Bounded, Formula, Need, NoisySums
-from proxy.kernel.statistics import Statistic
-from proxy.mechanisms import (
+from proxy.estimates import (
     pair_statistics,
-    ratio_mean,
     shared_moments,
     sum_over_count,
     variance,
 )
+from proxy.kernel.formula_model import Bounded, Formula, Need, NoisySums
+from proxy.kernel.statistics import Statistic
+from proxy.mechanisms import ratio_mean
 from proxy.mechanisms.estimate import Estimate
 from proxy.planner import grids
 from proxy.policy.grid import AVERAGE_STEPS, power_of_ten

@@ -12,6 +12,12 @@ from fractions import Fraction
 
 from typing_extensions import assert_never
 
+from proxy.estimates import deviation_mean_estimate, recentred_mean_estimate
+from proxy.estimates.deviation_mean_estimate import (
+    NoisyRows,
+    averaged,
+    own_rows,
+)
 from proxy.kernel.plan import (
     Answer,
     BlockPlan,
@@ -26,16 +32,13 @@ from proxy.kernel.plan import (
     UnitExtreme,
 )
 from proxy.kernel.statistics import Counted, Statistic
-from proxy.mechanisms import deviation_mean, recentred_mean
-from proxy.mechanisms.deviation_mean import NoisyDeviations, NoisyRows, averaged, own_rows
+from proxy.mechanisms import deviation_mean
+from proxy.mechanisms.deviation_mean import NoisyDeviations
 from proxy.mechanisms.deviation_variance import NoisySquares
 from proxy.mechanisms.recentred_mean import NoisyMeanSums
 from proxy.query.ir.expressions import Expression
-from proxy.release.drawn_values import (
-    Drawn,
-    DrawnGroup,
-    DrawnNumber,
-    DrawnQuantile,
+from proxy.release.drawn_values import Drawn, DrawnGroup, DrawnNumber, DrawnQuantile
+from proxy.release.noisy_values import (
     noise_half_width,
 )
 
@@ -216,7 +219,7 @@ def released_count(release: Release, drawn: Drawn) -> ReleasedCount | None:
         case RecentredMean(measured=measured), NoisyMeanSums():
             return ReleasedCount(
                 count=drawn.count,
-                half_width=recentred_mean.count_half_width(
+                half_width=recentred_mean_estimate.count_half_width(
                     drawn, measured.low, measured.high, release.loss.epsilon, measured.rows
                 ),
             )
@@ -246,5 +249,7 @@ def _count_of_deviations(
         return None
     return ReleasedCount(
         count=mean.count // deviation_mean.PARTS,
-        half_width=deviation_mean.count_half_width(mean, release.epsilon_of_mean, release.declared),
+        half_width=deviation_mean_estimate.count_half_width(
+            mean, release.epsilon_of_mean, release.declared
+        ),
     )

@@ -5,9 +5,8 @@ The centres are drawn from their scan, then all else from the scan about these c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 
 from proxy.base.errors import Fault
 from proxy.exact.table import ExactTable
@@ -31,7 +30,7 @@ def drawn_centres(
         table: What `compiler.deviation_scan.centre_scan` has read for it.
         bits: Random bits.
     """
-    plan, found = block.block, _read(block.block, table)
+    plan, found = block.block, read_places(block.block, table)
     return {
         number: _centres(plan, release, found[2 * place], bits)
         for place, (number, release) in enumerate(plan.deviation_means.items())
@@ -63,7 +62,7 @@ def drawn_means(
     Raises:
         Fault: A mean has no centres. To draw them here as well would be paid once and drawn twice.
     """
-    found, count = _read(plan, table), len(plan.deviation_means)
+    found, count = read_places(plan, table), len(plan.deviation_means)
     means: dict[int, Mapping[Keys, Drawn]] = {}
     for place, (number, release) in enumerate(plan.deviation_means.items()):
         low, high = release.measured.low, release.measured.high
@@ -78,7 +77,7 @@ def drawn_means(
 
 
 def _drawn(
-    plan: BlockPlan, release: DeviationMean, places: tuple[_Place, _Place, _Place], bits: RandomBits
+    plan: BlockPlan, release: DeviationMean, places: tuple[Place, Place, Place], bits: RandomBits
 ) -> Sequence[Drawn]:
     """Of all groups. Squares are about the same centres, so they are drawn with the mean or not at all."""
     of_rows, of_deviations, of_squares = places
@@ -111,80 +110,14 @@ def _drawn(
     )
 
 
-def _deviations(plan: BlockPlan, found: _Place) -> Sequence[GroupDeviations]:
+def _deviations(plan: BlockPlan, found: Place) -> Sequence[GroupDeviations]:
     return [
         GroupDeviations(sums=bands.totals, shares=bands.shares) for bands in found.by_group(plan)
     ]
 
 
-def told_apart(plan: BlockPlan, number: int, here: ExactTable, there: ExactTable) -> Fraction:
-    """Compute the most that a mean or a variance tells two databases apart, for any bounds that may be chosen.
-
-    Args:
-        plan: The block.
-        number: Of the mean.
-        here, there: What `deviation_scan` has read for this very block.
-    """
-    release, place = plan.deviation_means[number], list(plan.deviation_means).index(number)
-    low, high = release.measured.low, release.measured.high
-    if low == high:
-        return Fraction(0)
-    is_single = release.centres is not None and release.centres.is_single
-    mine, theirs = _read(plan, here), _read(plan, there)
-    rows, others = mine[2 * place], theirs[2 * place]
-    deviations, other_deviations = mine[2 * place + 1], theirs[2 * place + 1]
-    bounds = deviation_mean.deviation_bounds(low, high, is_single=is_single)
-    change = deviation_mean.DeviationChange(
-        units=abs(sum(rows.units.values()) - sum(others.units.values())),
-        row_cells=_apart(rows.units, others.units),
-        cells=_apart(deviations.units, other_deviations.units),
-        weights=_farthest(rows, others, lambda one: sum(one.shares.values()), deviation_mean.PARTS),
-        sums=_farthest(rows, others, lambda one: one.mean, (high - low) * deviation_mean.PARTS),
-        rows=_bounded_apart(rows, others, deviation_mean.row_bounds(release.declared)),
-        deviations=_bounded_apart(deviations, other_deviations, bounds),
-    )
-    spent = deviation_mean.cost(
-        change,
-        release.epsilon_of_mean,
-        is_declared=release.declared is not None,
-        is_single=is_single,
-    )
-    if not release.has_squares:
-        return spent
-    squares, other_squares = (one[2 * len(plan.deviation_means) + place] for one in (mine, theirs))
-    bounds = deviation_variance.square_bounds(low, high, is_single=is_single)
-    of_squares = deviation_variance.shares(release.epsilon_of_squares)
-    spent += of_squares.cells * _apart(squares.units, other_squares.units)
-    return spent + of_squares.squares * _bounded_apart(squares, other_squares, bounds)
-
-
-def _apart(one: Mapping[int, int], other: Mapping[int, int]) -> int:
-    return sum(abs(one.get(band, 0) - other.get(band, 0)) for band in {**one, **other})
-
-
-def _farthest(one: _Place, other: _Place, number: Callable[[_Bands], int], bound: int) -> Fraction:
-    """The L1 distance over all groups, in bounds."""
-    none, distance = _Bands(), 0
-    for keys in {**one.groups, **other.groups}:
-        here, there = one.groups.get(keys, none), other.groups.get(keys, none)
-        distance += abs(number(here) - number(there))
-    return Fraction(distance, bound)
-
-
-def _bounded_apart(one: _Place, other: _Place, bounds: Sequence[int]) -> Fraction:
-    """The largest L1 distance of sums that are bounded, each in its bound."""
-    found = Fraction(0)
-    for place, bound in enumerate(bounds):
-
-        def bounded(bands: _Bands, place: int = place, bound: int = bound) -> int:
-            return GroupDeviations(sums=bands.totals, shares=bands.shares).bounded(place, bound)
-
-        found = max(found, _farthest(one, other, bounded, bound * deviation_mean.PARTS))
-    return found
-
-
 def _centres(
-    plan: BlockPlan, release: DeviationMean, found: _Place, bits: RandomBits
+    plan: BlockPlan, release: DeviationMean, found: Place, bits: RandomBits
 ) -> NoisyCentres:
     measured = release.measured
     return deviation_mean.centred(
@@ -198,7 +131,7 @@ def _centres(
     )
 
 
-def _groups(plan: BlockPlan, found: _Place) -> Sequence[GroupRows]:
+def _groups(plan: BlockPlan, found: Place) -> Sequence[GroupRows]:
     return [
         GroupRows(rows=bands.totals, shares=bands.shares, sums=bands.mean)
         for bands in found.by_group(plan)
@@ -206,7 +139,7 @@ def _groups(plan: BlockPlan, found: _Place) -> Sequence[GroupRows]:
 
 
 @dataclass(slots=True, repr=False)
-class _Bands:
+class Bands:
     """Of one group: exact, secret."""
 
     totals: dict[int, int] = field(default_factory=dict)
@@ -214,27 +147,27 @@ class _Bands:
     mean: int = 0
 
     def __repr__(self) -> str:
-        return "_Bands(hidden)"
+        return "Bands(hidden)"
 
 
 @dataclass(slots=True, repr=False)
-class _Place:
+class Place:
     """Of all groups, and the number of units by band: exact, secret."""
 
     units: dict[int, int] = field(default_factory=dict)
-    groups: dict[Keys, _Bands] = field(default_factory=dict)
+    groups: dict[Keys, Bands] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        return "_Place(hidden)"
+        return "Place(hidden)"
 
-    def by_group(self, plan: BlockPlan) -> Iterator[_Bands]:
+    def by_group(self, plan: BlockPlan) -> Iterator[Bands]:
         for keys in plan.listed_groups:
-            yield self.groups.get(keys) or _Bands()
+            yield self.groups.get(keys) or Bands()
 
 
-def _read(plan: BlockPlan, table: ExactTable) -> list[_Place]:
+def read_places(plan: BlockPlan, table: ExactTable) -> list[Place]:
     """Two places of each mean: of rows, and of deviations. Then one of each for its squares, if it has any."""
-    places = [_Place() for _ in range(3 * len(plan.deviation_means))]
+    places = [Place() for _ in range(3 * len(plan.deviation_means))]
     listed = frozenset(plan.listed_groups)
     for row in table.rows:
         # Rows are as wide as other releases of the same statement need.
@@ -243,7 +176,7 @@ def _read(plan: BlockPlan, table: ExactTable) -> list[_Place]:
             continue
         place = places[number]
         place.units[band] = place.units.get(band, 0) + units
-        bands = place.groups.setdefault(row.keys, _Bands())
+        bands = place.groups.setdefault(row.keys, Bands())
         bands.totals[band] = bands.totals.get(band, 0) + total
         bands.shares[band] = bands.shares.get(band, 0) + share
         bands.mean += mean

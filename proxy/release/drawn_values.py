@@ -7,38 +7,15 @@ Plain data that can be cached: whatever is made of it (`noisy_value`, `presentin
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
 
-from typing_extensions import assert_never
-
-from proxy.base.result_columns import IntervalEnd
-from proxy.base.sql_types import SqlType
 from proxy.kernel.plan import (
     BlockPlan,
-    DeviationMean,
-    DistinctCount,
-    GaussianNoise,
-    KeptUnits,
-    LaplaceNoise,
-    Noise,
-    NoisyStatistic,
-    OrderStatistic,
-    RecentredMean,
-    Release,
-    SampleAggregate,
-    UnitExtreme,
 )
-from proxy.mechanisms import deviation_mean, discrete_gaussian, discrete_laplace, recentred_mean
-from proxy.mechanisms.deviation_mean import NoisyDeviations, NoisyRows
+from proxy.mechanisms.deviation_mean import NoisyDeviations
 from proxy.mechanisms.deviation_variance import NoisySquares
-from proxy.mechanisms.estimate import LEVEL, Estimate
 from proxy.mechanisms.recentred_mean import NoisyMeanSums
-from proxy.query.ir.query_aggregates import AggregateKind
-from proxy.release.deriving import on_grid
-from proxy.release.noisy_relation import IntervalEnds, NoisyValue, missing
-from proxy.release.null_reason import NullReason
 
 _ONE = Fraction(1)
 _CACHED_WIDTHS = 1_024  # each takes up to 2 ms, and is the same in each group
@@ -89,160 +66,12 @@ class DrawnBlock:
     groups: tuple[DrawnGroup, ...]
 
 
-def noisy_value(drawn: Drawn, release: Release, rows: NoisyRows | None = None) -> NoisyValue:
-    """Write what was drawn as an answer.
-
-    Args:
-        drawn: What was drawn.
-        release: That it was drawn for, of the very plan.
-        rows: Of a mean of deviations: a better number of its rows than its own.
-    """
-    kind = release.aggregate.type
-    if isinstance(drawn, DrawnNothing):
-        grid = release.output_grid if isinstance(release, SampleAggregate) else _ONE
-        return missing(grid, kind)
-    match release:
-        case NoisyStatistic():
-            fine = _additive(_number(drawn), release.noise, release.grid, kind)
-            return _in_steps(fine, release.parts)
-        case DistinctCount():
-            return _additive(_number(drawn), release.noise, _ONE, kind)
-        case RecentredMean():
-            return _mean(drawn, release)
-        case DeviationMean():
-            return _mean_of_deviations(drawn, release, rows)
-        case OrderStatistic() | UnitExtreme():
-            return _quantile(drawn, release)
-        case KeptUnits():
-            return _additive(_number(drawn), release.noise, _ONE, SqlType.INT8)
-        case SampleAggregate():
-            # No interval: the scale is private, and the sampling error of the partitions would be left out.
-            return NoisyValue(_number(drawn), release.output_grid, kind, None)
-        case _:
-            assert_never(release)
-
-
 def round_half_up(numerator: int, denominator: int) -> int:
     """
     >>> round_half_up(5, 2), round_half_up(-5, 2)
     (3, -2)
     """
     return (2 * numerator + denominator) // (2 * denominator)
-
-
-def _number(drawn: Drawn) -> int:
-    assert isinstance(drawn, DrawnNumber), "of another release"
-    return drawn.index
-
-
-def _additive(index: int, noise: Noise, grid: Fraction, kind: SqlType) -> NoisyValue:
-    return NoisyValue(
-        index=index,
-        grid=grid,
-        type=kind,
-        half_width=noise_half_width(noise),
-        at=lambda level: noise_half_width(noise, level),
-    )
-
-
-@lru_cache(maxsize=_CACHED_WIDTHS)
-def noise_half_width(noise: Noise, level: Fraction | float = 0.95) -> int:
-    """Half width of the interval, of 95 % where nothing else is wanted."""
-    match noise:
-        case LaplaceNoise():
-            return discrete_laplace.half_width(noise.scale, level)
-        case GaussianNoise():
-            return discrete_gaussian.half_width(noise.sigma2, level)
-        case _:
-            assert_never(noise)
-
-
-def _in_steps(fine: NoisyValue, parts: int) -> NoisyValue:
-    """Of a number in parts of a grid step: rounded to whole ones, its interval half a step wider."""
-    at, half_width = fine.at, fine.half_width
-    if parts == 1:
-        return fine
-    assert at is not None and half_width is not None
-    return NoisyValue(
-        index=round_half_up(fine.index, parts),
-        grid=fine.grid,
-        type=fine.type,
-        half_width=_widened(half_width, parts),
-        at=lambda level: _widened(at(level), parts),
-    )
-
-
-def _widened(half_width: int, parts: int) -> int:
-    """In whole steps, rounded up, with half a step more."""
-    return -(-(2 * half_width + parts) // (2 * parts))
-
-
-def _mean(drawn: Drawn, release: RecentredMean) -> NoisyValue:
-    """Steps of the operand's grid to the finer ones of the answer."""
-    measured, kind = release.measured, release.aggregate.type
-    if isinstance(drawn, DrawnNumber):  # bounds that meet: the mean is public
-        return on_grid(known(drawn.index * measured.grid), release.output_grid, kind)
-    assert isinstance(drawn, NoisyMeanSums), "of another release"
-    low, high, epsilon = measured.low, measured.high, release.loss.epsilon
-    found = recentred_mean.estimate(drawn, low, high, epsilon, measured.rows)
-    return on_grid(found.times(measured.grid), release.output_grid, kind)
-
-
-def _mean_of_deviations(drawn: Drawn, release: DeviationMean, rows: NoisyRows | None) -> NoisyValue:
-    """NULL if the noisy numbers show no rows; without an error if nothing bounds it."""
-    measured, grid, kind = release.measured, release.output_grid, release.aggregate.type
-    if isinstance(drawn, DrawnNumber):  # bounds that meet: the mean is public
-        return on_grid(known(drawn.index * measured.grid), grid, kind)
-    if isinstance(drawn, NoisySquares):
-        drawn = drawn.mean
-    assert isinstance(drawn, NoisyDeviations), "of another release"
-    drawn_with = (measured.low, measured.high, release.epsilon_of_mean, release.declared)
-    if not deviation_mean.exists(drawn, release.epsilon_of_mean, release.declared, rows):
-        is_rough = drawn.bound is None
-        reason = NullReason.TOO_FEW if is_rough else NullReason.EMPTY_GROUP
-        return replace(missing(grid, kind), null_reason=reason)
-    value = deviation_mean.mean(drawn, *drawn_with, rows) * measured.grid
-    if drawn.bound is None:
-        return NoisyValue(round(value / grid), grid, kind, None)
-
-    def at(level: Fraction | float) -> Estimate:
-        half = Fraction(deviation_mean.half_width(drawn, *drawn_with, float(level), rows))
-        half *= measured.grid
-        return Estimate(value=value, least=value - half, most=value + half, at=at)
-
-    return on_grid(at(LEVEL), grid, kind)
-
-
-def known(value: Fraction) -> Estimate:
-    """A public number."""
-    return Estimate(value=value, least=value, most=value, at=lambda _: known(value))
-
-
-def _quantile(drawn: Drawn, release: OrderStatistic | UnitExtreme) -> NoisyValue:
-    assert isinstance(drawn, DrawnQuantile), "of another release"
-    index, low, high = drawn.index, drawn.low, drawn.high
-    grid, kind = release.measured.grid, release.aggregate.type
-    if low is None or high is None:
-        return NoisyValue(index, grid, kind, None, certain=_certain(index, release))
-    assert release.interval is not None
-    ends = IntervalEnds(low=low, high=high, level=release.interval.level)
-    half_width = max(high - index, index - low)
-    return NoisyValue(index, grid, kind, half_width, ends=ends)
-
-
-def _certain(index: int, release: OrderStatistic | UnitExtreme) -> tuple[IntervalEnd, int] | None:
-    """The end of a minimum or maximum on the side where values are: it aims so far inside that it is beyond all
-    of them in at most 1 of 200 draws (PROOFS.md 9). Values off the grid were rounded to it."""
-    one = release.measured
-    is_whole = release.aggregate.type.is_integer and one.grid == 1
-    off = 0 if one.on_grid or is_whole else 1
-    match release.aggregate.kind:
-        case AggregateKind.MAX:
-            return IntervalEnd.LOW, max(one.low, index - off)
-        case AggregateKind.MIN:
-            return IntervalEnd.HIGH, min(one.high, index + off)
-        case _:
-            return None
 
 
 def ordered_groups(plan: BlockPlan, displayed: Iterable[Keys]) -> Iterable[Keys]:

@@ -7,17 +7,22 @@ from dataclasses import replace
 from fractions import Fraction
 
 from proxy.base.limits import NOISY_PARTS_PER_BLOCK
+from proxy.estimates.deviation_mean_estimate import (
+    NoisyRows,
+)
 from proxy.kernel.plan import Answer, BlockPlan
-from proxy.mechanisms.deviation_mean import NoisyRows
 from proxy.query.ir.noisy_expressions import NoisyExpression, count_parts
 from proxy.release.agreement import agreed, operand_answers
 from proxy.release.counted_rows import better_rows, counts_of_means
 from proxy.release.deriving import answered
-from proxy.release.drawn_values import DrawnBlock, DrawnGroup, Keys, noisy_value
+from proxy.release.drawn_values import DrawnBlock, DrawnGroup, Keys
 from proxy.release.expression_intervals import BlockIntervals
 from proxy.release.least_numbers import with_one_side
 from proxy.release.noisy_interval import NoInterval, NoisyInterval
 from proxy.release.noisy_relation import NoisyRow, NoisyTable, NoisyValue, capped
+from proxy.release.noisy_values import (
+    noisy_value,
+)
 from proxy.release.null_answers import answer_rules, with_nulls
 from proxy.release.rounding import rounded
 from proxy.release.spread_values import spread_release, spread_value

@@ -6,15 +6,23 @@ from dataclasses import replace
 from fractions import Fraction
 
 from proxy.base.errors import Fault
+from proxy.estimates import deviation_mean_estimate, deviation_variance_estimate
+from proxy.estimates.deviation_mean_estimate import (
+    NoisyRows,
+)
+from proxy.estimates.deviation_variance_estimate import (
+    SpreadRange,
+)
 from proxy.kernel.plan import Answer, BlockPlan, DeviationMean
-from proxy.mechanisms import deviation_mean, deviation_variance
-from proxy.mechanisms.deviation_mean import NoisyRows
-from proxy.mechanisms.deviation_variance import NoisySquares, SpreadRange
+from proxy.mechanisms.deviation_variance import NoisySquares
 from proxy.mechanisms.estimate import LEVEL, Estimate
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.release.deriving import on_grid
-from proxy.release.drawn_values import Drawn, DrawnNothing, DrawnNumber, known
+from proxy.release.drawn_values import Drawn, DrawnNothing, DrawnNumber
 from proxy.release.noisy_relation import NoisyValue, missing
+from proxy.release.noisy_values import (
+    known,
+)
 from proxy.release.null_reason import NullReason
 
 
@@ -28,7 +36,11 @@ def spread_release(answer: Answer, plan: BlockPlan) -> DeviationMean | None:
 def units_needed(release: DeviationMean, aggregate: Aggregate) -> int:
     """Give how many units an answer takes, over all groups, about."""
     is_mean = aggregate.kind is AggregateKind.AVG
-    of = deviation_mean.units_needed if is_mean else deviation_variance.units_needed
+    of = (
+        deviation_mean_estimate.units_needed
+        if is_mean
+        else deviation_variance_estimate.units_needed
+    )
     return of(release.epsilon_of_mean)
 
 
@@ -39,7 +51,7 @@ def spread_value(
 
     NULL if the noisy numbers show no rows, if no bound could be chosen, or if the deviation may be anything.
     A least number where the bound on squares may cut: how much, no histogram tells (docs/accuracy.md 8).
-    rows: as of `drawn_values.noisy_value`.
+    rows: as of `noisy_values.noisy_value`.
     """
     measured, grid, kind = release.measured, release.output_grid, aggregate.type
     if isinstance(drawn, DrawnNothing):
@@ -70,9 +82,9 @@ def spread_value(
 def _no_spread(drawn: NoisySquares, of: SpreadRange) -> NullReason | None:
     if drawn.bound is None or drawn.mean.bound is None:
         return NullReason.TOO_FEW
-    if not deviation_variance.exists(drawn, of):
+    if not deviation_variance_estimate.exists(drawn, of):
         return NullReason.EMPTY_GROUP
-    return NullReason.TOO_INEXACT if deviation_variance.is_too_inexact(drawn, of) else None
+    return NullReason.TOO_INEXACT if deviation_variance_estimate.is_too_inexact(drawn, of) else None
 
 
 def _spread(
@@ -84,12 +96,14 @@ def _spread(
 ) -> Estimate:
     match kind:
         case AggregateKind.VAR_POP:
-            return deviation_variance.population(drawn, of, level).times(grid**2)
+            return deviation_variance_estimate.population(drawn, of, level).times(grid**2)
         case AggregateKind.VAR_SAMP:
-            return deviation_variance.sample_variance(drawn, of, level).times(grid**2)
+            return deviation_variance_estimate.sample_variance(drawn, of, level).times(grid**2)
         case AggregateKind.STDDEV_POP:
-            return deviation_variance.deviation(drawn, of, level).times(grid)
+            return deviation_variance_estimate.deviation(drawn, of, level).times(grid)
         case AggregateKind.STDDEV_SAMP:
-            return deviation_variance.deviation(drawn, of, level, of_sample=True).times(grid)
+            return deviation_variance_estimate.deviation(drawn, of, level, of_sample=True).times(
+                grid
+            )
         case _:
             raise Fault("an aggregate that is not made of squares")

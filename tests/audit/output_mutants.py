@@ -18,6 +18,9 @@ from proxy.compiler.aggregate_sql import RowSource
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
 from proxy.drawing import drawer
+from proxy.estimates.deviation_mean_estimate import (
+    NoisyRows,
+)
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.kernel import sensitivities, statistics
 from proxy.kernel.neighbour_kinds import UnitNeighbours
@@ -33,15 +36,17 @@ from proxy.kernel.plan import (
 from proxy.kernel.statistics import Measured, Statistic
 from proxy.mechanisms import partition_selection
 from proxy.mechanisms.bits import RandomBits
-from proxy.mechanisms.deviation_mean import NoisyRows
 from proxy.mechanisms.loss import Loss
 from proxy.planner import planning
 from proxy.planner.facts import PlanningContext
 from proxy.planner.planning import Planned
 from proxy.query.ir.query import Query
 from proxy.release import adding_noise
-from proxy.release.drawn_values import Drawn, noisy_value
+from proxy.release.drawn_values import Drawn
 from proxy.release.noisy_relation import NoisyTable, NoisyValue
+from proxy.release.noisy_values import (
+    noisy_value,
+)
 from tests import unchecked_blocks
 from tests.audit.exact_results import Auditor
 from tests.audit.layers import Layer, Patch, cost_complains, neighbours_complain

@@ -115,7 +115,7 @@ def partner_not_looked_at(patch: pytest.MonkeyPatch) -> None:
 
 def centre_not_added(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(
-        "proxy.mechanisms.shared_moments.total_of", lambda total, count, low, high: total // 2
+        "proxy.estimates.shared_moments.total_of", lambda total, count, low, high: total // 2
     )
 
 

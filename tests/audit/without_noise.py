@@ -24,7 +24,10 @@ from proxy.mechanisms import (
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.recentred_mean import NoisyMeanSums
 from proxy.release import adding_noise, ordering
-from proxy.release.drawn_values import NOTHING, Drawn, noisy_value
+from proxy.release.drawn_values import NOTHING, Drawn
+from proxy.release.noisy_values import (
+    noisy_value,
+)
 
 Keys = tuple[str | None, ...]
 Numbers = tuple[int, ...]

@@ -19,8 +19,8 @@ from proxy.engine.explain_summary import (
     verbose_lines,
 )
 from proxy.engine.explain_text import explain_lines
+from proxy.estimates import deviation_mean_estimate
 from proxy.kernel.plan import DeviationMean, PrivatePlan
-from proxy.mechanisms import deviation_mean
 from proxy.mechanisms.loss import Loss
 from proxy.policy.policy_model import Policy, ProtectedTable
 from tests.pipeline_world import POLICIES, walk
@@ -211,7 +211,9 @@ def test_an_average_says_how_many_units_it_takes() -> None:
     (release,) = plan.blocks[0].releases
     assert isinstance(release, DeviationMean)
     (entry,) = accuracies(plan)
-    assert entry.described.units_needed == deviation_mean.units_needed(release.loss.epsilon)
+    assert entry.described.units_needed == deviation_mean_estimate.units_needed(
+        release.loss.epsilon
+    )
     words = " ".join("\n".join(summary_lines(plan, LEFT)).split())
     assert f"NULL below about {entry.described.units_needed} " in words
 

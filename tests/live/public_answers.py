@@ -13,6 +13,10 @@ from itertools import product
 import psycopg
 from typing_extensions import assert_never
 
+from proxy.estimates import (
+    shared_moments,
+    variance,
+)
 from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.plan import (
     Answer,
@@ -36,8 +40,6 @@ from proxy.mechanisms import (
     discrete_laplace,
     ratio_mean,
     recentred_mean,
-    shared_moments,
-    variance,
 )
 from proxy.mechanisms.order_statistic import GridRun, Law, ValueCount, minimum_law, quantile_law
 from proxy.planner.shared_scales import scales_of

@@ -15,7 +15,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from proxy.mechanisms import deviation_mean, private_bound, recentred_mean
+from proxy.estimates import deviation_mean_estimate, recentred_mean_estimate
+from proxy.mechanisms import deviation_mean, private_bound
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.deviation_mean import (
     PARTS,
@@ -58,7 +59,7 @@ def before(rows: MeanSet, epsilon: Fraction, bits: RandomBits) -> Drawn:
     weights = np.minimum(1, bound / totals)[:, None]
     counts, sums = (rows.counts * weights).sum(0), (rows.sums * weights).sum(0)
     found = [
-        recentred_mean.release(
+        recentred_mean_estimate.release(
             *(round(total), round(count), 0, rows.width, epsilon * _MEAN, bits, bound)
         )
         for total, count in zip(sums, counts, strict=True)
@@ -122,10 +123,13 @@ def bounded_parts(
 def after(rows: MeanSet, epsilon: Fraction, bits: RandomBits, declared: int | None = None) -> Drawn:
     """As a mean of deviations is drawn."""
     given, found = (0, rows.width, epsilon, declared), released(rows, epsilon, bits, declared).means
-    exists = np.array([deviation_mean.exists(one, epsilon, declared) for one in found])
-    values = np.array([float(deviation_mean.mean(one, *given)) for one in found])
+    exists = np.array([deviation_mean_estimate.exists(one, epsilon, declared) for one in found])
+    values = np.array([float(deviation_mean_estimate.mean(one, *given)) for one in found])
     half_widths = np.array(
-        [np.nan if one.bound is None else deviation_mean.half_width(one, *given) for one in found]
+        [
+            np.nan if one.bound is None else deviation_mean_estimate.half_width(one, *given)
+            for one in found
+        ]
     )
     return Drawn(
         values=values,

@@ -9,7 +9,11 @@ from fractions import Fraction
 from itertools import combinations_with_replacement
 from unittest import mock
 
-from proxy.mechanisms import discrete_laplace, ratio_mean, recentred_mean, variance
+from proxy.estimates import (
+    recentred_mean_estimate,
+    variance,
+)
+from proxy.mechanisms import discrete_laplace, ratio_mean, recentred_mean
 from proxy.mechanisms.bits import RandomBits
 from tests.seeded_bits import SeededBits
 
@@ -109,7 +113,7 @@ def moments_formulas_are_golden() -> None:
     bits = SeededBits(5)
     for _ in range(1500):
         y = ratio_mean.centred(total, n, low, high)
-        answer = recentred_mean.release(y, n, low, high, one, bits).value
+        answer = recentred_mean_estimate.release(y, n, low, high, one, bits).value
         errors.append(abs(answer - Fraction(total, n)))
     found = float(statistics.median(errors)) / 100
     assert 0.0018 <= found <= 0.0022, found
@@ -194,7 +198,9 @@ def _distinguishable(
         planned = _Planned(*noise)
         with mock.patch("proxy.mechanisms.discrete_laplace.sample", planned.sample):
             answers.append(
-                recentred_mean.release(total, count, low, high, epsilon, SeededBits(0), rows)
+                recentred_mean_estimate.release(
+                    total, count, low, high, epsilon, SeededBits(0), rows
+                )
             )
         assert not planned.noise
         noises.append(noise)
@@ -213,11 +219,11 @@ def recentred_means_are_exact_without_noise() -> None:
         for off in (0, 300 * n, -300 * n):  # what noise does to the centre does no harm
             planned = _Planned(0, off if n > 1000 else 0, 0)
             with mock.patch("proxy.mechanisms.discrete_laplace.sample", planned.sample):
-                found = recentred_mean.release(y, n, low, high, one, SeededBits(0))
+                found = recentred_mean_estimate.release(y, n, low, high, one, SeededBits(0))
             assert found.value == statistics.mean(Fraction(i) for i in rows)
     for noise in ((5000, 0, 10**9), (5000, 10**9, -(10**9)), (-50, 9**9, 3), (9, -(9**9), -9)):
         with mock.patch("proxy.mechanisms.discrete_laplace.sample", _Planned(*noise).sample):
-            found = recentred_mean.release(5, 40, low, high, one, SeededBits(0))
+            found = recentred_mean_estimate.release(5, 40, low, high, one, SeededBits(0))
         assert low <= found.least <= found.value <= found.most <= high
 
 
@@ -241,7 +247,7 @@ def intervals_hold_the_truth() -> None:
         assert below <= ratio_mean.mean(pair, low, high) <= above
         held["mean"] += below <= mean <= above
         y, many = ratio_mean.centred(total, n, low, high), 10
-        found = recentred_mean.release(many * y, many * n, low, high, one, bits, 1, level)
+        found = recentred_mean_estimate.release(many * y, many * n, low, high, one, bits, 1, level)
         assert found.least <= found.value <= found.most
         held["recentred"] += found.least <= mean <= found.most
         moments = variance.release(squares, total, n, low, high, one, bits)

@@ -6,6 +6,10 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 
+from proxy.estimates import (
+    recentred_mean_estimate,
+    variance,
+)
 from proxy.mechanisms import (
     discrete_gaussian,
     polyplace,
@@ -13,7 +17,6 @@ from proxy.mechanisms import (
     recentred_mean,
     smooth_sensitivity,
     split,
-    variance,
     zcdp,
 )
 from proxy.mechanisms.bits import RandomBits
@@ -40,7 +43,7 @@ _smooth_sensitivity = smooth_sensitivity.smooth_sensitivity
 _centred = ratio_mean.centred
 _mean_scales = ratio_mean.scales
 _shares = recentred_mean.allocation
-_recentred = recentred_mean.release
+_recentred = recentred_mean_estimate.release
 _cost = recentred_mean.cost
 _variance_scales = variance.scales
 _ratio_mean_of = ratio_mean.mean
@@ -216,7 +219,7 @@ MUTANTS = [
     Mutant(
         "epsilon split in two for three moments",
         moments_layers.moments_are_private,
-        ("proxy.mechanisms.variance.RELEASES",),
+        ("proxy.estimates.variance.RELEASES",),
         2,
     ),
     Mutant(
@@ -228,13 +231,13 @@ MUTANTS = [
     Mutant(
         "rows of a unit not charged in the variance",
         moments_layers.moments_are_private,
-        ("proxy.mechanisms.variance.scales",),
+        ("proxy.estimates.variance.scales",),
         lambda low, high, epsilon, rows=1: _variance_scales(low, high, epsilon),
     ),
     Mutant(
         "squares not centred",
         moments_layers.moments_are_private,
-        ("proxy.mechanisms.variance.centred_squares",),
+        ("proxy.estimates.variance.centred_squares",),
         lambda squares, total, count, low, high: 8 * squares,
     ),
     Mutant(
@@ -246,7 +249,7 @@ MUTANTS = [
     Mutant(
         "variance below 0",
         moments_layers.moments_are_clamped,
-        ("proxy.mechanisms.variance.population",),
+        ("proxy.estimates.variance.population",),
         lambda moments, low, high: _population(moments, low, high) - 1,
     ),
     Mutant(
@@ -270,7 +273,7 @@ MUTANTS = [
     Mutant(
         "rows of a unit not charged in a mean about a centre",
         moments_layers.recentred_means_are_private,
-        ("proxy.mechanisms.recentred_mean.release",),
+        ("proxy.estimates.recentred_mean_estimate.release",),
         lambda total, count, low, high, epsilon, bits, rows=1: _recentred(
             total, count, low, high, epsilon, bits
         ),
@@ -286,8 +289,8 @@ MUTANTS = [
         moments_layers.intervals_hold_the_truth,
         (
             "proxy.mechanisms.ratio_mean.ends",
-            "proxy.mechanisms.recentred_mean.ends",
-            "proxy.mechanisms.variance.ends",
+            "proxy.estimates.recentred_mean_estimate.ends",
+            "proxy.estimates.variance.ends",
         ),
         _ends_of_whole_level,
     ),

@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+from proxy.estimates import (
+    pair_statistics,
+)
 from proxy.kernel import statistics
 from proxy.kernel.statistics import Measured, Statistic
-from proxy.mechanisms import discrete_laplace, pair_statistics, ratio_mean
+from proxy.mechanisms import discrete_laplace, ratio_mean
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.estimate import Estimate
 from tests.mechanisms import pair_layers
 from tests.mechanisms.mutants import SAMPLE, Mutant
 
 OF_ROW = "proxy.kernel.statistics.of_row"
-COVARIANCE = "proxy.mechanisms.pair_statistics._covariance"
-CLAMPED = "proxy.mechanisms.pair_statistics._clamped"
-QUOTIENT = "proxy.mechanisms.pair_statistics._quotient"
+COVARIANCE = "proxy.estimates.pair_statistics._covariance"
+CLAMPED = "proxy.estimates.pair_statistics._clamped"
+QUOTIENT = "proxy.estimates.pair_statistics._quotient"
 
 # Kept before anything is replaced.
 _sample = discrete_laplace.sample
@@ -98,7 +101,7 @@ MUTANTS = [
     Mutant(
         "pairs: interval without the count's noise",
         pair_layers.pair_intervals_are_the_extremes,
-        ("proxy.mechanisms.pair_statistics.ends",),
+        ("proxy.estimates.pair_statistics.ends",),
         _count_is_exact,
     ),
 ]

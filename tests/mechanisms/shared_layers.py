@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from proxy.mechanisms import (
-    clipped_mean,
-    discrete_laplace,
-    ratio_mean,
+from proxy.estimates import (
     shared_moments,
     sum_over_count,
 )
+from proxy.mechanisms import clipped_mean, discrete_laplace, ratio_mean
 from tests.mechanisms.goodness_of_fit import FALSE_ALARM, p_value
 from tests.mechanisms.laplace_law import LaplaceLaw, hockey_stick
 from tests.mechanisms.moments_layers import BOUNDS, EPSILONS, units

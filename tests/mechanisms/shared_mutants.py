@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from proxy.mechanisms import clipped_mean, discrete_laplace, shared_moments, sum_over_count
+from proxy.estimates import (
+    shared_moments,
+    sum_over_count,
+)
+from proxy.mechanisms import clipped_mean, discrete_laplace
 from proxy.mechanisms.bits import RandomBits
 from tests.mechanisms import shared_layers
 from tests.mechanisms.mutants import Mutant
 
 SCALE = "proxy.mechanisms.clipped_mean.scale"
-SCALES = "proxy.mechanisms.sum_over_count.scales"
-POOLED = "proxy.mechanisms.shared_moments.pooled"
+SCALES = "proxy.estimates.sum_over_count.scales"
+POOLED = "proxy.estimates.shared_moments.pooled"
 
 # Kept before anything is replaced.
 _scale = clipped_mean.scale
@@ -93,7 +97,7 @@ MUTANTS = [
     Mutant(
         "sum over count: epsilon not split",
         shared_layers.sums_over_counts_are_private,
-        ("proxy.mechanisms.sum_over_count.split",),
+        ("proxy.estimates.sum_over_count.split",),
         lambda loss, releases: loss,
     ),
     Mutant(
@@ -111,19 +115,19 @@ MUTANTS = [
     Mutant(
         "sum over count: sensitivity high - low",
         shared_layers.sums_over_counts_are_private,
-        ("proxy.mechanisms.sum_over_count.total_sensitivity",),
+        ("proxy.estimates.sum_over_count.total_sensitivity",),
         lambda low, high, rows=1: rows * (high - low),
     ),
     Mutant(
         "sum over count: not clamped",
         shared_layers.sums_over_counts_are_the_noisy_ratio,
-        ("proxy.mechanisms.sum_over_count.mean",),
+        ("proxy.estimates.sum_over_count.mean",),
         lambda sums, low, high: Fraction(sums.total, max(1, sums.count)),
     ),
     Mutant(
         "sum over count: interval without the count's noise",
         shared_layers.sum_over_count_formulas_are_golden,
-        ("proxy.mechanisms.sum_over_count.interval",),
+        ("proxy.estimates.sum_over_count.interval",),
         lambda sums, noise, low, high, level=0.95: (
             _mean(sums, low, high) - 7,
             _mean(sums, low, high) + 7,
@@ -144,7 +148,7 @@ MUTANTS = [
     Mutant(
         "shared sums: the centre's part of the total forgotten",
         shared_layers.shared_totals_are_exact_without_noise,
-        ("proxy.mechanisms.shared_moments.total_of",),
+        ("proxy.estimates.shared_moments.total_of",),
         lambda total, count, low, high: round(Fraction(total, 2)),
     ),
     Mutant(
@@ -156,7 +160,7 @@ MUTANTS = [
     Mutant(
         "shared sums: the reach of one of the two noises",
         shared_layers.shared_totals_reach_as_far_as_said,
-        ("proxy.mechanisms.shared_moments.total_half_width",),
+        ("proxy.estimates.shared_moments.total_half_width",),
         lambda of_total, of_count, low, high, level=0.95: _half_width(
             of_total, Fraction(1, 10**6), low, high, level
         ),

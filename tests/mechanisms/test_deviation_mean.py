@@ -11,6 +11,7 @@ from statistics import fmean
 import numpy as np
 import pytest
 
+from proxy.estimates import deviation_mean_estimate
 from proxy.mechanisms import deviation_mean, discrete_laplace, octave_bound
 from proxy.mechanisms.deviation_mean import (
     PARTS,
@@ -237,8 +238,8 @@ def test_a_histogram_that_shows_nothing_gives_rough_means() -> None:
         [rows], [GroupDeviations(sums={}, shares={})], {}, centres, *given, bits
     )
     assert mean.bound is None
-    assert not deviation_mean.exists(replace(mean, units=59), _EPSILON, None)
-    assert deviation_mean.exists(replace(mean, units=60), _EPSILON, None)
+    assert not deviation_mean_estimate.exists(replace(mean, units=59), _EPSILON, None)
+    assert deviation_mean_estimate.exists(replace(mean, units=60), _EPSILON, None)
 
 
 def test_a_declared_bound_is_not_chosen() -> None:

@@ -10,6 +10,13 @@ from statistics import fmean
 import numpy as np
 import pytest
 
+from proxy.estimates import deviation_variance_estimate
+from proxy.estimates.deviation_variance_estimate import (
+    SpreadRange,
+    deviation,
+    population,
+    sample_variance,
+)
 from proxy.mechanisms import deviation_variance, discrete_laplace
 from proxy.mechanisms.deviation_mean import (
     PARTS,
@@ -20,10 +27,6 @@ from proxy.mechanisms.deviation_mean import (
 )
 from proxy.mechanisms.deviation_variance import (
     NoisySquares,
-    SpreadRange,
-    deviation,
-    population,
-    sample_variance,
     share_of_squares,
     shares,
     square_bounds,
@@ -220,9 +223,11 @@ def test_nothing_is_released_without_a_bound() -> None:
 
 def test_an_interval_that_says_nothing_is_seen() -> None:
     wide = NoisySquares(mean=_mean_of(2, 40), total=1000 * PARTS, bound=10**12, lost=0)
-    assert deviation_variance.is_too_inexact(wide, replace(_OF, epsilons=(_EPSILON, _EPSILON)))
+    assert deviation_variance_estimate.is_too_inexact(
+        wide, replace(_OF, epsilons=(_EPSILON, _EPSILON))
+    )
     narrow = NoisySquares(mean=_mean_of(2, 40), total=1000 * PARTS, bound=1, lost=0)
-    assert not deviation_variance.is_too_inexact(narrow, _OF)
+    assert not deviation_variance_estimate.is_too_inexact(narrow, _OF)
 
 
 @pytest.mark.every(3)

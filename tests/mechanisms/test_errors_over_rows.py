@@ -7,7 +7,12 @@ from fractions import Fraction
 
 import pytest
 
-from proxy.mechanisms import order_statistic, ratio_mean, recentred_mean, sum_over_count, variance
+from proxy.estimates import (
+    recentred_mean_estimate,
+    sum_over_count,
+    variance,
+)
+from proxy.mechanisms import order_statistic, ratio_mean
 from tests.seeded_bits import SeededBits
 
 _LOW, _HIGH, _ROWS, _DRAWS = -20, 100, 200_000, 200
@@ -29,7 +34,7 @@ def _plain(total: int, squares: int, bits: SeededBits) -> Fraction:
 
 def _recentred(total: int, squares: int, bits: SeededBits) -> Fraction:
     centred = ratio_mean.centred(total, _ROWS, _LOW, _HIGH)
-    return recentred_mean.release(centred, _ROWS, _LOW, _HIGH, _ONE, bits, 2).value
+    return recentred_mean_estimate.release(centred, _ROWS, _LOW, _HIGH, _ONE, bits, 2).value
 
 
 def _spread(total: int, squares: int, bits: SeededBits) -> Fraction:
@@ -42,7 +47,7 @@ _ERRORS: dict[Callable[[int, int, SeededBits], Fraction], Fraction] = {
     _plain: sum_over_count.error_times_rows(
         sum_over_count.scales(_LOW, _HIGH, _ONE, 2), _LOW, _HIGH
     ),
-    _recentred: recentred_mean.error_times_rows(_LOW, _HIGH, _ONE, 2),
+    _recentred: recentred_mean_estimate.error_times_rows(_LOW, _HIGH, _ONE, 2),
     _spread: variance.error_times_rows(variance.scales(_LOW, _HIGH, _ONE, 2), _LOW, _HIGH),
 }
 

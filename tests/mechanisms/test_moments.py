@@ -8,7 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.mechanisms import ratio_mean, recentred_mean, split, variance
+from proxy.estimates import (
+    recentred_mean_estimate,
+    variance,
+)
+from proxy.mechanisms import ratio_mean, split
 from proxy.mechanisms.loss import Loss
 from tests.seeded_bits import SeededBits
 
@@ -19,14 +23,14 @@ scales = st.fractions(Fraction(1, 10), 1000)
 
 def test_one_possible_value_needs_no_noise() -> None:
     with pytest.raises(ValueError, match="sensitivity"):
-        recentred_mean.release(0, 10, 3, 3, ONE, SeededBits(0))
+        recentred_mean_estimate.release(0, 10, 3, 3, ONE, SeededBits(0))
     with pytest.raises(ValueError, match="sensitivity"):
         variance.release(90, 30, 10, 3, 3, ONE, SeededBits(0))
 
 
 def test_no_rows_give_a_mean_within_the_bounds() -> None:
     for seed in range(50):
-        answer = recentred_mean.release(0, 0, 10, 20, ONE, SeededBits(seed))
+        answer = recentred_mean_estimate.release(0, 0, 10, 20, ONE, SeededBits(seed))
         assert 10 <= answer.least <= answer.value <= answer.most <= 20
 
 

@@ -11,7 +11,12 @@ from fractions import Fraction
 
 import pytest
 
-from proxy.mechanisms import discrete_laplace, ratio_mean, recentred_mean, shared_moments, variance
+from proxy.estimates import (
+    recentred_mean_estimate,
+    shared_moments,
+    variance,
+)
+from proxy.mechanisms import discrete_laplace, ratio_mean
 from proxy.mechanisms.loss import Loss
 from proxy.mechanisms.split import split
 from tests.seeded_bits import SeededBits
@@ -38,7 +43,7 @@ def _alone(low: int, high: int, mean: int, n: int, kinds: str, bits: SeededBits)
         found["S"] = abs(_noisy(total, max(abs(low), abs(high)), each, bits) - total)
     if "A" in kinds:
         y = ratio_mean.centred(total, n, low, high)
-        answer = recentred_mean.release(y, n, low, high, each, bits)
+        answer = recentred_mean_estimate.release(y, n, low, high, each, bits)
         found["A"] = float(abs(answer.value - mean))
     if "V" in kinds:
         spread = (high - low) // 10  # every value is mean +- spread

@@ -14,10 +14,16 @@ from fractions import Fraction
 
 import numpy as np
 
-from proxy.mechanisms import deviation_mean, deviation_variance, private_bound, variance
+from proxy.estimates import (
+    deviation_variance_estimate,
+    variance,
+)
+from proxy.estimates.deviation_variance_estimate import (
+    SpreadRange,
+)
+from proxy.mechanisms import deviation_mean, deviation_variance, private_bound
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.deviation_mean import PARTS
-from proxy.mechanisms.deviation_variance import SpreadRange
 from proxy.mechanisms.private_bound import UnitTotals
 from tests.mechanisms.mean_accuracy import (
     EPSILONS,
@@ -80,12 +86,12 @@ def after(
     of = SpreadRange(low=0, high=width, epsilons=epsilons, declared=None)
     values, half_widths = [], []
     for one in drawn:
-        is_shown = one.bound is not None and deviation_variance.exists(one, of)
-        if not is_shown or deviation_variance.is_too_inexact(one, of):
+        is_shown = one.bound is not None and deviation_variance_estimate.exists(one, of)
+        if not is_shown or deviation_variance_estimate.is_too_inexact(one, of):
             values.append(np.nan)
             half_widths.append(np.nan)
             continue
-        estimate = deviation_variance.deviation(one, of)
+        estimate = deviation_variance_estimate.deviation(one, of)
         values.append(float(estimate.value))
         half_widths.append(
             float(max(estimate.value - estimate.least, estimate.most - estimate.value))

@@ -12,7 +12,11 @@ from proxy.base.errors import Code, Refusal
 from proxy.cli.policy_accuracy import PolicyAccuracy, policy_accuracy
 from proxy.engine.accuracy import Accuracy, ErrorKind
 from proxy.engine.noise_proposal import NoiseProposal, noise_proposals
-from proxy.mechanisms import polyplace, recentred_mean, smoothed_median, variance, zcdp
+from proxy.estimates import (
+    recentred_mean_estimate,
+    variance,
+)
+from proxy.mechanisms import polyplace, smoothed_median, zcdp
 from proxy.planner.facts import PlanningContext, PublicContents
 from proxy.policy import policy_model
 from proxy.policy.check import fitted
@@ -208,7 +212,7 @@ def test_moments_stay_within_what_the_table_says(share: float) -> None:
     misses = [0, 0]
     for _ in range(200):
         y = 240 * tops - 120 * rows
-        means = recentred_mean.release(y, rows, 0, 120, Fraction(1), bits, 2).value
+        means = recentred_mean_estimate.release(y, rows, 0, 120, Fraction(1), bits, 2).value
         moments = variance.release(120**2 * tops, 120 * tops, rows, 0, 120, Fraction(1), bits, 2)
         variances = variance.population(moments, 0, 120)
         for index, (found, exact, aggregate) in enumerate(

@@ -13,6 +13,12 @@ import numpy as np
 import pytest
 
 from proxy.engine.answer_notices import answer_notices
+from proxy.estimates import deviation_mean_estimate
+from proxy.estimates.deviation_mean_estimate import (
+    NoisyRows,
+    averaged,
+    own_rows,
+)
 from proxy.kernel.plan import (
     BlockPlan,
     DeviationMean,
@@ -24,18 +30,14 @@ from proxy.kernel.plan import (
     Release,
     UnitExtreme,
 )
-from proxy.mechanisms import deviation_mean, discrete_laplace
-from proxy.mechanisms.deviation_mean import PARTS, NoisyDeviations, NoisyRows, averaged, own_rows
+from proxy.mechanisms import discrete_laplace
+from proxy.mechanisms.deviation_mean import PARTS, NoisyDeviations
 from proxy.mechanisms.deviation_variance import NoisySquares
 from proxy.mechanisms.recentred_mean import NoisyMeanSums
 from proxy.release import counted_rows, null_answers, presenting
 from proxy.release.counted_rows import better_rows, counts_of_means, has_rows
-from proxy.release.drawn_values import (
-    Drawn,
-    DrawnBlock,
-    DrawnGroup,
-    DrawnNumber,
-    DrawnQuantile,
+from proxy.release.drawn_values import Drawn, DrawnBlock, DrawnGroup, DrawnNumber, DrawnQuantile
+from proxy.release.noisy_values import (
     noise_half_width,
 )
 from proxy.release.null_reason import NullReason
@@ -269,14 +271,14 @@ def test_intervals_of_means_beside_a_count_hold(name: str, is_of_people: bool) -
                 people = int((rows.counts[:, place] > 0).sum())
                 noisy = people + discrete_laplace.sample(bits, Fraction(20))
                 better = replace(own, least=max(0, noisy - 60))
-            alone += deviation_mean.exists(one, epsilon, None)
-            if not deviation_mean.exists(one, epsilon, None, better):
+            alone += deviation_mean_estimate.exists(one, epsilon, None)
+            if not deviation_mean_estimate.exists(one, epsilon, None, better):
                 continue
-            half_width = deviation_mean.half_width(one, *given, rows=better)
+            half_width = deviation_mean_estimate.half_width(one, *given, rows=better)
             if 2 * half_width >= rows.width:
                 continue
             shown += 1
-            value = float(deviation_mean.mean(one, *given, better))
+            value = float(deviation_mean_estimate.mean(one, *given, better))
             held += abs(value - rows.means[place]) <= half_width + 0.5
     assert shown > 1.5 * alone
     assert held >= 0.95 * shown

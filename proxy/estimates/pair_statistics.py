@@ -14,7 +14,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
-from proxy.mechanisms import ratio_mean, variance
+from proxy.estimates import (
+    variance,
+)
+from proxy.mechanisms import ratio_mean
 from proxy.mechanisms.estimate import LEVEL, Estimate
 from proxy.mechanisms.ratio_mean import ends
 from proxy.mechanisms.real_bounds import root_bounds
