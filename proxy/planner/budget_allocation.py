@@ -3,7 +3,7 @@
 COUNT, SUM, AVG and variances of one column with one FILTER are made of a few sums (planner/formulas.py): the
 number of rows, the sum, the squares. Means and variances of units with several rows share one release about
 noisy centres (mechanisms.deviation_variance). Others share their sums where none of them gets less exact by it
-(mechanisms.shared_moments.pooled; measured by tests/mechanisms/test_shared_moments.py). What is made of sums
+(estimates.shared_moments.pooled; measured by tests/mechanisms/test_shared_moments.py). What is made of sums
 and shares them with nobody is the case of one user; counts, sums and means that gain nothing are releases of
 their own. Smoothed medians, order statistics and counts of distinct values never share. By statement, policy
 and catalogue only.
