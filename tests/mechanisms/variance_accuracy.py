@@ -3,7 +3,7 @@
     python -m tests.mechanisms.variance_accuracy [draws]
 
 Before: three noisy sums about the middle of the bounds, with a bound on rows that a walk chooses
-(mechanisms.variance, private_bound). Both with the product's own draws. Errors are those of the standard
+(estimates.variance, mechanisms.private_bound). Both with the product's own draws. Errors are those of the standard
 deviation of all rows, cut ones too.
 """
 
