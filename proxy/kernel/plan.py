@@ -371,7 +371,8 @@ class BlockPlan:
     """releases: everything that gets noise; answers: one for each aggregate of the question, in its order.
     sub_partitions: how many the database forms (0: none needed); each median's partitions are unions of them.
     expressions: over the answers, of which intervals are asked; outputs: columns whose error is reported;
-    compared: answers, by number from 1, of which rows are compared with noisy answers of earlier blocks;
+    compared: answers, by number from 1, of which rows are compared with noisy answers of earlier blocks (0: the
+    groups of a block without answers);
     is_summed, has_truths: as of the AggregateBlock;
     combinations: of public keys, those that are answered; None: all; rows_choice: where the bound on the rows
     of a unit is chosen for all releases that have none of their own; until then it is the largest;

@@ -155,13 +155,14 @@ def uses_answers(block: AggregateBlock) -> bool:
 
 def compared_answers(block: AggregateBlock) -> frozenset[int]:
     """The aggregates, by number from 1, of which rows are compared with the answer of an earlier block: all if
-    the rows or groups of the block are, else those whose own operand or condition is."""
+    the rows or groups of the block are, else those whose own operand or condition is. 0: the groups of a block
+    without aggregates."""
     if not uses_answers(block):
         return frozenset()
     rows = with_parts(block, aggregates=())
     numbers = range(1, len(block.aggregates) + 1)
     if uses_answers(rows):
-        return frozenset(numbers)
+        return frozenset(numbers or (0,))
     return frozenset(
         number
         for number, one in zip(numbers, block.aggregates, strict=True)

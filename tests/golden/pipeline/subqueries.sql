@@ -477,3 +477,47 @@ SELECT pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."x", %(p2
 -- epsilon 8 delta 0
 -- => residual
 SELECT dp_b1.a1 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)
+
+-- case: groups alone of rows that are compared with an answer
+SELECT t FROM people WHERE i4 > (SELECT avg(i4) FROM people) GROUP BY t
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r2."id"; keys none; cells 47
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 47 partitions, gate 383 units, scale 5/2, epsilon 8 delta 1/1000, each epsilon 38/5 delta 0.001
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys t of 4; cells 0
+-- => backend
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r2."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r2."i4" AS x1 FROM "w"."people" AS r2 LIMIT ALL) r GROUP BY 1
+--   p1 = 0
+--   p2 = 100
+--   p3 = random
+--   p4 = 2147483647
+--   p5 = 47
+-- => loss
+-- epsilon 8 delta 1/1000
+-- => residual
+SELECT dp_b2.k1 AS "t" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b2') AS dp_b2(k1 pg_catalog.text)
+
+-- case: private groups alone of rows that are compared with an answer
+SELECT s FROM notes WHERE i4 > (SELECT avg(i4) FROM notes) GROUP BY s
+-- => plan
+-- w.notes, unit r2."uid": rows 4, groups None, per group None; keys none; cells 91
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 91 partitions, gate 743 units, scale 5, epsilon 4 delta 1/2000, each epsilon 19/5 delta 0.0005
+-- w.notes, unit r1."uid": rows 4, groups 2, per group None; keys s of private; cells 0
+--   selection: epsilon 4 delta 1/2000, each epsilon 2 delta 0.00025
+-- => backend
+SELECT cell, pg_catalog.sum(v0), pg_catalog.sum(v1), pg_catalog.count(v1) FROM (SELECT r2."uid" AS unit, pg_catalog.mod(((pg_catalog.hashtextextended(r2."uid"::text, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, pg_catalog.count(r2."i4") AS v0, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v1 FROM "w"."notes" AS r2 WHERE pg_catalog.octet_length(r2."uid") <= %(p6)s::integer GROUP BY r2."uid") u GROUP BY 1
+--   p1 = 0
+--   p2 = 100
+--   p3 = random
+--   p4 = 2147483647
+--   p5 = 91
+--   p6 = 4096
+SELECT k1, pg_catalog.count(*) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(pg_catalog.hashtextextended(g."unit"::text, %(p4)s::bigint), k1), %(p4)s::bigint), %(p4)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (r1."s")::text AS k1 FROM "w"."notes" AS r1 WHERE pg_catalog.octet_length(r1."uid") <= %(p2)s::integer AND ((r1."i4")::numeric > %(s1)s::numeric) GROUP BY r1."uid", 2, coalesce(pg_catalog.hashtextextended(((r1."s")::text)::text, %(p1)s::bigint), %(p1)s::bigint)) g) c WHERE rank <= %(p5)s::bigint) u GROUP BY 1, coalesce(pg_catalog.hashtextextended((k1)::text, %(p1)s::bigint), %(p1)s::bigint)
+--   p1 = random
+--   p2 = 4096
+--   s1 = None
+--   p4 = random
+--   p5 = 2
+-- => loss
+-- epsilon 8 delta 1/1000
+-- => residual
+SELECT dp_b2.k1 AS "s" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b2') AS dp_b2(k1 character varying(20))

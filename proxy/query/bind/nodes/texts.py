@@ -48,6 +48,11 @@ _TEXT_FUNCTIONS: Mapping[type[exp.Expr], tuple[ir.TextFunction, _Arguments, SqlT
         SqlType.TEXT,
     ),
 }
+_OPTIONAL: Mapping[type[exp.Expr], tuple[str, ...]] = {
+    exp.Substring: ("start", "length"),
+    exp.Trim: ("expression",),
+    exp.Pad: ("fill_pattern",),
+}
 # trim(leading ...) and ltrim() are one node.
 _TRIMS = {"LEADING": ir.TextFunction.LTRIM, "TRAILING": ir.TextFunction.RTRIM}
 _OF_THE_PARSER: Mapping[type[exp.Expr], tuple[str, ...]] = {
@@ -65,7 +70,10 @@ def _text_call(node: exp.Expr, scope: Scope) -> Expression:
         function = ir.TextFunction.RPAD
     given: list[ir.Constant | ir.Parameter] = []
     for name, wanted in arguments:
-        if node.args.get(name) is not None:
+        if node.args.get(name) is None:
+            if name not in _OPTIONAL.get(type(node), ()):
+                raise unknown(node)
+        else:
             constant = read_constant(node.args[name], scope)
             try:
                 settled = typed(constant, wanted)
