@@ -133,6 +133,10 @@ class TooMuchWork(Refusal):
         self.without_step = message
 
 
+class TooManyNodes(TooMuchWork):
+    """The expressions of a query are too large together, however short its values are."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitWork:
     """Nanoseconds and octets of one unit: of all the rows of which there is a bounded number, and of each row
@@ -243,7 +247,7 @@ def _with_patterns(work: UnitWork, patterns: list[TextPattern]) -> UnitWork:
 
 def _check_limits(work: UnitWork) -> None:
     if work.nodes > limits.EXPANDED_NODES:
-        raise TooMuchWork(
+        raise TooManyNodes(
             "the expressions of this query, with subqueries expanded, are too large together",
             "Split it into several statements.",
         )

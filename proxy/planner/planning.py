@@ -23,7 +23,7 @@ from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import BlockPlan, PrivatePlan, Release, SampleAggregate
 from proxy.kernel.shape import Shape
 from proxy.kernel.statistics import Measured
-from proxy.kernel.work import TooMuchWork
+from proxy.kernel.work import TooManyNodes, TooMuchWork
 from proxy.kernel.world import World
 from proxy.mechanisms import split
 from proxy.mechanisms.loss import Loss
@@ -202,11 +202,13 @@ class _Unchecked:
     def checked(self, wanted: Loss) -> Planned:
         """The plan, with texts cut to their beginnings where whole ones would take too long.
 
-        Refuses  TooMuchWork: so would the beginnings
+        Refuses  TooMuchWork: so would the beginnings, or shorter texts are no help
         """
         world = _world(self.known)
         try:
             return self._planned(check_plan(self.blocks, wanted, world), None)
+        except TooManyNodes:
+            raise
         except TooMuchWork as refusal:
             refused = refusal
         for beginning in BEGINNINGS:
