@@ -37,7 +37,6 @@ _EXTREMES = {"min(i4)", "max(i4)", "min(d)", "max(ts)"}
 _MEANS = {"avg(i4)", "avg(f8)"}
 _WITHOUT: dict[str, set[str]] = {
     "world": {*_EXTREMES, *_MEANS},
-    "polyplace": {*_EXTREMES, *_MEANS},
     "gaussian": {*_EXTREMES, *_MEANS},
     "clipped": {*_EXTREMES, *_MEANS},
     "best": set(),

@@ -12,11 +12,11 @@ from proxy.base.errors import Code, Refusal
 from proxy.cli.policy_accuracy import PolicyAccuracy, policy_accuracy
 from proxy.engine.accuracy import Accuracy, ErrorKind
 from proxy.engine.noise_proposal import NoiseProposal, noise_proposals
-from proxy.mechanisms import polyplace, recentred_mean, smoothed_median, variance, zcdp
+from proxy.mechanisms import recentred_mean, smoothed_median, variance, zcdp
 from proxy.planner.facts import PlanningContext, PublicContents
 from proxy.policy import policy_model
 from proxy.policy.check import fitted
-from proxy.policy.policy_model import MedianNoise, Noise, Policy
+from proxy.policy.policy_model import Noise, Policy
 from tests.policy.catalogs import SHOP
 from tests.policy.reading import read
 from tests.seeded_bits import SeededBits
@@ -169,18 +169,6 @@ def test_gaussian_noise_has_the_sigma_of_rho() -> None:
     assert float(total.described.scale) == pytest.approx(120 * scale)
     half_width = float(error(total, ErrorKind.HALF_WIDTH))
     assert half_width == pytest.approx(1.96 * 120 * scale, rel=1e-3)
-
-
-def test_polyplace_partitions_by_hand() -> None:
-    table = chosen(median_noise=MedianNoise.POLYPLACE)
-    gamma = 0.95 * 0.5 / 2  # two rows: half of epsilon each, without the gate's; shape 2
-    average, least = table["seconds", "avg"], table["seconds", "min"]
-    assert average.described.mechanism == "smoothed median, PolyPlace noise"
-    assert average.described.partitions == math.ceil(2 * 2 / gamma * math.log(12_000)) | 1
-    assert least.described.partitions == math.ceil(2 / gamma * math.log(120)) | 1
-    # Half of |Z| is above 1/2; the 95 % point of Z is 7.49 / 2 (docs/design/mechanisms.md 5.4).
-    expected = math.ceil(1 / gamma * polyplace.quantile(0.95))
-    assert error(least, ErrorKind.FLOOR) == expected
 
 
 def test_best_mechanisms_say_what_their_error_depends_on() -> None:
