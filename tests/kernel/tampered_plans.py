@@ -26,7 +26,6 @@ from proxy.kernel.plan import (
     Noise,
     NoisyStatistic,
     OrderStatistic,
-    RankInterval,
     RecentredMean,
     Release,
     SampleAggregate,
@@ -416,22 +415,9 @@ def one_value_fetched(of: Tampered) -> BlockPlan | None:
 
 
 @kind
-def interval_for_more(of: Tampered) -> BlockPlan | None:
-    def change(release: OrderStatistic) -> OrderStatistic | None:
-        if release.interval is None:
-            return None
-        each = Loss(release.loss.epsilon, _ZERO)
-        return replace(release, interval=replace(release.interval, each=each))
-
-    return of.release(OrderStatistic, change)
-
-
-@kind
-def interval_of_fewer_ends(of: Tampered) -> BlockPlan | None:
-    def change(release: OrderStatistic) -> OrderStatistic | None:
-        if release.interval is None or release.interval.ends == 1:
-            return None
-        return replace(release, interval=replace(release.interval, ends=1))
+def size_for_all_of_the_loss(of: Tampered) -> BlockPlan | None:
+    def change(release: OrderStatistic) -> OrderStatistic:
+        return replace(release, size=replace(release.size, loss=release.loss), needed=None)
 
     return of.release(OrderStatistic, change)
 
@@ -501,7 +487,7 @@ def weights_in_private_groups(of: Tampered) -> BlockPlan | None:
 @kind
 def weights_of_an_extreme(of: Tampered) -> BlockPlan | None:
     def change(release: OrderStatistic) -> OrderStatistic | None:
-        if release.weights is None or release.interval is not None:
+        if release.weights is None:
             return None
         aggregate = replace(release.aggregate, kind=AggregateKind.MIN, fraction=None)
         return replace(release, aggregate=aggregate, needed=None)
@@ -607,21 +593,8 @@ def extreme_between_steps(of: Tampered) -> BlockPlan | None:
 
 
 @kind
-def extreme_with_a_dear_interval(of: Tampered) -> BlockPlan | None:
-    def change(release: UnitExtreme) -> UnitExtreme:
-        each = Loss(release.loss.epsilon, _ZERO)
-        return replace(release, interval=RankInterval(level=Fraction(9, 10), ends=1, each=each))
-
-    return of.release(UnitExtreme, change)
-
-
-@kind
-def extreme_with_two_ends_for_one(of: Tampered) -> BlockPlan | None:
-    def change(release: UnitExtreme) -> UnitExtreme:
-        each = Loss(release.loss.epsilon / 10, _ZERO)
-        return replace(release, interval=RankInterval(level=Fraction(9, 10), ends=2, each=each))
-
-    return of.release(UnitExtreme, change)
+def extreme_without_a_loss(of: Tampered) -> BlockPlan | None:
+    return of.release(UnitExtreme, lambda one: replace(one, loss=Loss(_ZERO, _ZERO)))
 
 
 @kind

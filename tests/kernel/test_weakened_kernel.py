@@ -186,9 +186,6 @@ _OF_HOLES = {
         "release.needed < _values_looked_at(release)",
         "False",
     ),
-    "interval_of_more_ends": _weak(
-        measurements._check_interval, "interval.ends != (rank > 0) + (rank < 1)", "False"
-    ),
     "extreme_fetched_from_the_middle": _weak(
         measurements._check_rank, "not is_extreme and not is_quantile", "False"
     ),
@@ -366,8 +363,11 @@ _OF_KINDS = {
         "release.aggregate.fraction is not None",
         "False",
     ),
-    "extreme_with_a_dear_interval": _weak(
-        measurements._price_of_draws, "release.loss.epsilon <= beside.epsilon", "False"
+    "extreme_without_a_loss": _weak(
+        measurements.price_of_unit_extreme, "release.loss.epsilon <= 0", "False"
+    ),
+    "size_for_all_of_the_loss": _weak(
+        measurements.price_of_order_statistic, "release.own_loss.epsilon <= 0", "False"
     ),
     "size_with_less_noise": _weak(
         measurements.price_of_order_statistic,

@@ -17,9 +17,9 @@ from tests.mechanisms import (
     moments_layers,
     order_statistic_layers,
     pair_layers,
-    rank_interval_layers,
     selection_layers,
     shared_layers,
+    test_errors_over_rows,
     test_private_bound,
 )
 from tests.mechanisms.test_layers import LAYERS
@@ -231,11 +231,11 @@ FORMULAS = (
     ),
     Formula(
         "9.3",
-        "k = ceil((2 s/e_i) ln((G + 1)/a)) + 1 ranks to either side",
-        "PROOFS.md 9",
+        "error in ranks: (2 s/epsilon) ln((G + 1)/a)",
+        "McSherry, Talwar 2007, theorem 6; PROOFS.md 9",
         (
-            rank_interval_layers.interval_formulas_are_golden,
-            rank_interval_layers.ends_hold_the_quantile,
+            test_errors_over_rows.test_an_error_in_rank_holds,
+            order_statistic_layers.order_formulas_are_golden,
         ),
     ),
     Formula(

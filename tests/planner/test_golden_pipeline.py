@@ -34,7 +34,6 @@ from proxy.kernel.plan import (
     Noise,
     NoisyStatistic,
     OrderStatistic,
-    RankInterval,
     RecentredMean,
     SampleAggregate,
     SmoothedMedian,
@@ -235,14 +234,12 @@ def _release(block: BlockPlan, number: int, is_part: bool = False) -> str:
             return (
                 f"{name} of order: {_measured(release.measured)}, {_rows_of_order(release)}, "
                 f"needed {release.needed}, {loss}, size for {release.size.loss.epsilon}"
-                f"{_further(release.interval)}"
             )
         case UnitExtreme():
             among = release.places.last + 1
             return (
                 f"{name} of units: {_measured(release.measured)}, values {release.measured.rows}, "
                 f"{_kept(release)}, {among} places, least {release.least} units, {loss}"
-                f"{_further(release.interval)}"
             )
         case KeptUnits():
             return (
@@ -263,14 +260,6 @@ def _rows_of_order(release: OrderStatistic) -> str:
 
 def _kept(release: UnitExtreme | KeptUnits) -> str:
     return "one group of a unit" if release.keeps_one_group else "all groups of a unit"
-
-
-def _further(interval: RankInterval | None) -> str:
-    if interval is None:
-        return ""
-    return (
-        f", {interval.ends} end(s) of an interval with epsilon {interval.each.epsilon} each of it"
-    )
 
 
 def _sampled(release: SampleAggregate) -> str:

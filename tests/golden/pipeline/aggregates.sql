@@ -684,8 +684,8 @@ SELECT percentile_disc(ARRAY[0.25, 0.5]) WITHIN GROUP (ORDER BY i4 DESC), dp.err
 -- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
 --   percentile_disc of order: clamp 0 .. 100, grid 1, rows 1, needed 36, epsilon 2 delta 0, size for 3/25
 --   percentile_disc of order: clamp 0 .. 100, grid 1, rows 1, needed 24, epsilon 2 delta 0, size for 3/25
---   percentile_cont of order: clamp 0 .. 100, grid 1, rows 1, needed 108, epsilon 2 delta 0, size for 3/25, 2 end(s) of an interval with epsilon 1/2 each of it
---   percentile_cont of order: clamp 0 .. 100, grid 1, rows 1, needed 176, epsilon 2 delta 0, size for 3/25, 1 end(s) of an interval with epsilon 3/5 each of it
+--   percentile_cont of order: clamp 0 .. 100, grid 1, rows 1, needed 24, epsilon 2 delta 0, size for 3/25
+--   percentile_cont of order: clamp 0 .. 100, grid 1, rows 1, needed 48, epsilon 2 delta 0, size for 3/25
 -- => backend
 SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p3)s::numeric - upto * %(p4)s::numeric >= %(p5)s::numeric THEN -1 WHEN (upto - n) * %(p4)s::numeric - whole * %(p3)s::numeric >= %(p5)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."people" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side, CASE WHEN side = 0 THEN v END
 --   p1 = 0
@@ -704,12 +704,12 @@ SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_
 --   p2 = 100
 --   p3 = 1
 --   p4 = 2
---   p5 = 216
+--   p5 = 48
 SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p3)s::numeric - upto * %(p3)s::numeric >= %(p4)s::numeric THEN -1 WHEN (upto - n) * %(p3)s::numeric - whole * %(p3)s::numeric >= %(p4)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."people" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side, CASE WHEN side = 0 THEN v END
 --   p1 = 0
 --   p2 = 100
 --   p3 = 1
---   p4 = 176
+--   p4 = 48
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -755,7 +755,7 @@ SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "count" FROM pg_catalog.jsonb_to_records
 SELECT t, percentile_cont(0.5) WITHIN GROUP (ORDER BY i4), percentile_disc(0.9) WITHIN GROUP (ORDER BY i4) FILTER (WHERE b), dp.error(percentile_cont(0.5) WITHIN GROUP (ORDER BY i4)) FROM visits GROUP BY t
 -- => plan
 -- w.visits, unit r1."uid": rows 10000, groups None, per group None; keys t of 4; cells 0
---   percentile_cont of order: clamp 0 .. 100, grid 1, rows weighed to 10000 of a unit, needed 1003436201780, epsilon 18/5 delta 0, size for 27/125, 2 end(s) of an interval with epsilon 9/10 each of it
+--   percentile_cont of order: clamp 0 .. 100, grid 1, rows weighed to 10000 of a unit, needed 138214866824, epsilon 18/5 delta 0, size for 27/125
 --   percentile_disc of order: clamp 0 .. 100, grid 1, rows weighed to 10000 of a unit, needed 248786760282, epsilon 18/5 delta 0, size for 27/125
 -- => backend
 SELECT k1, CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n), pg_catalog.sum(units) FROM (SELECT *, CASE WHEN whole * %(p8)s::numeric - upto * %(p9)s::numeric >= %(p10)s::numeric THEN -1 WHEN (upto - n) * %(p9)s::numeric - whole * %(p8)s::numeric >= %(p10)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER (PARTITION BY k1 ORDER BY v) AS upto, pg_catalog.sum(n) OVER (PARTITION BY k1) AS whole FROM (SELECT k1, v, pg_catalog.sum((CASE WHEN of_unit <= %(p5)s::bigint THEN %(p6)s::bigint ELSE %(p7)s::bigint / of_unit END)) AS n, pg_catalog.sum(%(p6)s::bigint / of_unit) AS units FROM (SELECT k1, v, pg_catalog.count(*) OVER (PARTITION BY unit) AS of_unit FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p3)s::text[]::text[]) OR r1."t" IS NULL) AND ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) d) u GROUP BY k1, v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p4)s::bigint), %(p4)s::bigint)) c) p) s GROUP BY k1, side, CASE WHEN side = 0 THEN v END
@@ -768,7 +768,7 @@ SELECT k1, CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END,
 --   p7 = 10485760000
 --   p8 = 1
 --   p9 = 2
---   p10 = 2006872403560
+--   p10 = 276429733648
 SELECT k1, CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n), pg_catalog.sum(units) FROM (SELECT *, CASE WHEN whole * %(p8)s::numeric - upto * %(p9)s::numeric >= %(p10)s::numeric THEN -1 WHEN (upto - n) * %(p9)s::numeric - whole * %(p8)s::numeric >= %(p10)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER (PARTITION BY k1 ORDER BY v) AS upto, pg_catalog.sum(n) OVER (PARTITION BY k1) AS whole FROM (SELECT k1, v, pg_catalog.sum((CASE WHEN of_unit <= %(p5)s::bigint THEN %(p6)s::bigint ELSE %(p7)s::bigint / of_unit END)) AS n, pg_catalog.sum(%(p6)s::bigint / of_unit) AS units FROM (SELECT k1, v, pg_catalog.count(*) OVER (PARTITION BY unit) AS of_unit FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p3)s::text[]::text[]) OR r1."t" IS NULL) AND ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL AND r1."b") d) u GROUP BY k1, v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p4)s::bigint), %(p4)s::bigint)) c) p) s GROUP BY k1, side, CASE WHEN side = 0 THEN v END
 --   p1 = 0
 --   p2 = 100
