@@ -39,7 +39,7 @@ from proxy.kernel.statistics import Statistic
 from proxy.mechanisms import order_statistic, recentred_mean, zcdp
 from proxy.release.adding_noise import partition_outputs
 from proxy.release.choosing_bounds import clamped_totals, totals_of
-from proxy.release.ordering import kept_units, order_laws, size_of
+from proxy.release.ordering import kept_units, order_law, size_of
 
 Keys = tuple[str | None, ...]
 _Groups = dict[Keys, list[ExactRow]]
@@ -247,16 +247,11 @@ def _size(release: OrderStatistic, pairs: _PairSums) -> _Found:
 
 def _rank_distance(release: OrderStatistic | UnitExtreme, pairs: _PairSums) -> Fraction:
     """How many rows' worth the laws are apart, over all groups together."""
-    laws = (
-        zip(*(order_laws(release, pairs.slots, rows) for rows in pair), strict=True)
+    each = (
+        order_statistic.apart(*(order_law(release, pairs.slots, rows) for rows in pair))
         for pair in pairs.rows()
     )
-    each = (order_statistic.apart(*both) for of_group in laws for both in of_group)
-    apart = sum(each, Fraction(0))
-    epsilon = release.loss.epsilon
-    if isinstance(release, OrderStatistic):
-        epsilon -= release.size.loss.epsilon
-    return apart * release.measured.rows / epsilon
+    return sum(each, Fraction(0)) * release.measured.rows / release.own_loss.epsilon
 
 
 def _outputs(plan: BlockPlan, release: SampleAggregate, pairs: _PairSums) -> Iterator[_Found]:

@@ -37,7 +37,6 @@ from proxy.kernel.plan import (
     NoisyStatistic,
     OrderStatistic,
     PrivatePlan,
-    RankInterval,
     RecentredMean,
     Release,
     SampleAggregate,
@@ -52,12 +51,11 @@ from proxy.mechanisms import (
     discrete_gaussian,
     discrete_laplace,
     order_statistic,
-    polyplace,
     smoothed_median,
 )
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.shared_scales import scales_of
-from proxy.policy.policy_model import Mechanism, MedianNoise
+from proxy.policy.policy_model import Mechanism
 from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.release.ordering import lost_ranks
 from proxy.release.spread_values import units_needed
@@ -257,7 +255,7 @@ def _shared_with(block: BlockPlan, answer: Answer) -> Iterator[str]:
 
 
 def _ordered(release: OrderStatistic) -> ReleaseAccuracy:
-    one, interval = release.measured, release.interval
+    one = release.measured
     ranks = order_statistic.error_in_rank(
         one.width, release.own_loss.epsilon, one.rows, q=release.aggregate.rank
     )
@@ -267,21 +265,18 @@ def _ordered(release: OrderStatistic) -> ReleaseAccuracy:
         note = f"{note}; of a unit with more rows each counts less"
     spent = text_of(release.size.loss.epsilon)
     note = f"{note}; NULL for too few rows, whose number takes {spent} of epsilon"
-    if interval is not None:
-        spent = text_of(interval.ends * interval.each.epsilon)
-        note = f"{note}; its interval takes {spent} of epsilon: {_ends(interval)}"
     return ReleaseAccuracy(
         mechanism="exponential mechanism",
         sensitivity=f"{one.rows} row(s)",
         note=note,
         error=AnswerError(kind=ErrorKind.IN_RANK, value=Fraction(ranks)),
-        no_interval=_no_interval(release, "rows") if interval is None else "",
+        no_interval=_no_interval(release, "rows"),
     )
 
 
 def _of_units(release: UnitExtreme, units: str) -> ReleaseAccuracy:
     """An error in rank is stated where each grid step is a place: else many values may share one."""
-    one, interval, needed = release.measured, release.interval, release.least
+    one, needed = release.measured, release.least
     steps, epsilon = release.places.last, release.own_loss.epsilon
     target = order_statistic.target_rank(steps, epsilon, one.rows)
     notes = [
@@ -296,23 +291,20 @@ def _of_units(release: UnitExtreme, units: str) -> ReleaseAccuracy:
         ranks = order_statistic.error_in_rank(steps, epsilon, one.rows)
         error = AnswerError(kind=ErrorKind.IN_RANK, value=Fraction(ranks))
         notes.append("the error is a rank among units, not a distance")
-    if interval is not None:
-        spent = text_of(interval.ends * interval.each.epsilon)
-        notes.append(f"its interval takes {spent} of epsilon: {_ends(interval)}")
     return ReleaseAccuracy(
         mechanism="exponential mechanism",
         sensitivity=f"{one.rows} unit(s)",
         note="; ".join(notes),
         error=error,
         units_needed=needed,
-        no_interval=_no_interval(release, units) if interval is None else "",
+        no_interval=_no_interval(release, units),
     )
 
 
 def _no_interval(release: OrderStatistic | UnitExtreme, of: str) -> str:
     """MIN and MAX aim some rows inside, so they are no ends of the data."""
     if release.aggregate.kind not in (AggregateKind.MIN, AggregateKind.MAX):
-        return f"the error is in sorted {of}; {_ENDS_COST}"
+        return f"the error is in sorted {of}: ask for percentiles beside it"
     one = release.measured
     steps = one.width if isinstance(release, OrderStatistic) else release.places.last
     beyond = order_statistic.target_rank(steps, release.own_loss.epsilon, one.rows)
@@ -322,7 +314,7 @@ def _no_interval(release: OrderStatistic | UnitExtreme, of: str) -> str:
     found = f"{side}; about {beyond:,} +-{off:,} {of} {BEYOND}"
     if isinstance(release, UnitExtreme) and release.is_open:
         return f"{found}; {_open_range(release)}"
-    return f"{found}; {_INTERVAL_COSTS}"
+    return found
 
 
 def _open_range(release: UnitExtreme) -> str:
@@ -330,12 +322,6 @@ def _open_range(release: UnitExtreme) -> str:
     is_max = release.aggregate.kind is AggregateKind.MAX
     form = "max(least(column, 1000))" if is_max else "min(greatest(column, -1000))"
     return f"nothing bounds what they add up to: write dp.error({form})"
-
-
-def _ends(interval: RankInterval) -> str:
-    if interval.ends == 1:
-        return "from the bound at its end to a further quantile"
-    return "between two further quantiles"
 
 
 def _statistic(block: BlockPlan, release: NoisyStatistic) -> ReleaseAccuracy:
@@ -373,9 +359,8 @@ def _aggregated(release: SampleAggregate) -> ReleaseAccuracy:
     enough = f"{m} partitions; NULL for fewer than about {needed} units"
     match release.mechanism:
         case SmoothedMedian():
-            polyplaced = release.mechanism.noise is MedianNoise.POLYPLACE
             return ReleaseAccuracy(
-                mechanism=f"smoothed median, {'PolyPlace' if polyplaced else 'Laplace'} noise",
+                mechanism="smoothed median, Laplace noise",
                 note=f"{enough}, plus their sampling error; the scale of the noise is private",
                 sensitivity="smooth",
                 error=AnswerError(
@@ -416,8 +401,6 @@ AT_LEAST, AT_MOST = "at least this number", "at most this number"
 BEYOND = "lie beyond it"
 
 # Why an answer has no interval (dp.low, dp.high, dp.error).
-_INTERVAL_COSTS = "dp.error() gives an interval for 30 % of its epsilon"
-_ENDS_COST = "dp.error() gives an interval for half of its epsilon"
 _PRIVATE_SCALE = "its error is not known and may be large, as the scale of its noise is private"
 _FEW_UNITS = "its bound was chosen from few units, and may cut far more than the noise"
 _SAMPLED = "the error of the noise is known, that of answering from partitions depends on the data"
@@ -460,8 +443,6 @@ def _name(block: BlockPlan, number: int) -> str:
 def _floor(release: SampleAggregate, median: SmoothedMedian) -> int:
     """The least half width of a median's noise in grid steps, whatever the data: public."""
     steps, m, loss = max(1, release.high - release.low), release.partitions, median.each
-    if median.noise is MedianNoise.POLYPLACE:
-        return polyplace.expected_floor(steps, m, loss.epsilon)
     return smoothed_median.expected_floor(steps, m, loss.epsilon, loss.delta)
 
 

@@ -75,8 +75,6 @@ def _of_values(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
             yield from _open_ranks(block, position + 1, release, values)
         if isinstance(release, UnitExtreme):
             yield from _too_few_units(block, position + 1, release, values)
-        if isinstance(release, OrderStatistic | UnitExtreme):
-            yield from _unbounded(block, position + 1, release, values)
     if any(one.null_reason or one.is_adjusted for row in noisy.rows for one in row.values):
         for reason in _REASONS:
             yield from _nulls(block, noisy, reason)
@@ -322,24 +320,3 @@ def _side(top: TopList) -> str:
 
 def _where(block: BlockPlan, count: int, values: Sequence[object]) -> str:
     return f" in {groups_phrase(block, count, len(values))}" if block.keys else ""
-
-
-def _unbounded(
-    block: BlockPlan,
-    number: int,
-    release: OrderStatistic | UnitExtreme,
-    values: Sequence[NoisyValue],
-) -> Iterator[str]:
-    """Of an interval that says nothing: where the ranks of its ends do not exist, it is all of the bounds."""
-    measured = release.measured
-    whole = sum(
-        (value.ends.low, value.ends.high) == (measured.low, measured.high)
-        for value in values
-        if value.ends is not None
-    )
-    if whole and measured.low < measured.high:
-        where = f" in {groups_phrase(block, whole, len(values))}" if len(values) > 1 else ""
-        yield (
-            f"the interval of {answer_name(block, number)} is all of its bounds{where}: there may be too"
-            f" few rows. {MORE}"
-        )

@@ -33,7 +33,6 @@ from proxy.kernel.plan import (
     Noise,
     NoisyStatistic,
     OrderStatistic,
-    RankInterval,
     RecentredMean,
     Release,
     SampleAggregate,
@@ -209,11 +208,8 @@ def is_as_exact(given: Release, wanted: Release) -> bool:
             return _is_at_most(given.noise, wanted.noise)
         case OrderStatistic() | UnitExtreme():
             assert isinstance(given, type(wanted)), "of another question"
-            return (
-                _has_as_exact_size(given, wanted)
-                and given.own_loss.epsilon >= wanted.own_loss.epsilon
-                and _is_interval(given.interval, wanted.interval)
-            )
+            is_as_exact = given.own_loss.epsilon >= wanted.own_loss.epsilon
+            return is_as_exact and _has_as_exact_size(given, wanted)
         case SampleAggregate():
             return replace(given, aggregate=wanted.aggregate) == wanted
         case _:
@@ -224,12 +220,6 @@ def _has_as_exact_size(given: Release, wanted: Release) -> bool:
     if isinstance(wanted, OrderStatistic) and isinstance(given, OrderStatistic):
         return _is_at_most(given.size.noise, wanted.size.noise)
     return True
-
-
-def _is_interval(given: RankInterval | None, wanted: RankInterval | None) -> bool:
-    if wanted is None or given is None:
-        return wanted is None
-    return given.level >= wanted.level and given.each.epsilon >= wanted.each.epsilon
 
 
 def _is_at_most(noise: Noise, other: Noise) -> bool:

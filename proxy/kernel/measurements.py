@@ -26,14 +26,13 @@ from proxy.kernel.plan import (
     Noise,
     NoisyStatistic,
     OrderStatistic,
-    RankInterval,
     RecentredMean,
     Release,
     SampleAggregate,
     SmoothedMedian,
     UnitExtreme,
 )
-from proxy.kernel.price import NOTHING_PAID, Price, gaussian_price, laplace_price, pure_price
+from proxy.kernel.price import Price, gaussian_price, laplace_price, pure_price
 from proxy.kernel.refusals import NotPrivate, Rule
 from proxy.kernel.sensitivities import (
     OF_CELLS,
@@ -55,14 +54,11 @@ from proxy.mechanisms import (
     deviation_variance,
     discrete_gaussian,
     order_statistic,
-    polyplace,
-    rank_interval,
     smooth_sensitivity,
     smoothed_median,
     zcdp,
 )
 from proxy.mechanisms.loss import Loss
-from proxy.policy.policy_model import MedianNoise
 from proxy.query.ir.query_aggregates import AggregateKind
 
 _EXTREMES = (AggregateKind.MIN, AggregateKind.MAX)
@@ -435,8 +431,8 @@ def price_of_order_statistic(release: OrderStatistic, shape: Shape) -> Price:
 
     Raises:
         NotPrivate: Drawn for fewer rows than change, of fewer values than its caps look at, a size with less
-            noise, an interval with more ends than it pays for, or one that leaves nothing; weights of what is
-            no quantile, of rows by themselves, or in groups that are not public.
+            noise, or one that leaves nothing; weights of what is no quantile, of rows by themselves, or in
+            groups that are not public.
 
     >>> from tests.kernel.examples import quantile, shape
     >>> price_of_order_statistic(quantile(rows=2, weights=True), shape(count=5, groups=None, rows=6)).epsilon
@@ -454,10 +450,11 @@ def price_of_order_statistic(release: OrderStatistic, shape: Shape) -> Price:
         raise NotPrivate(Rule.ORDER_STATISTIC, "drawn for fewer rows than change")
     if release.size.noise.scale * release.size.loss.epsilon < release.size_moved:
         raise NotPrivate(Rule.ORDER_STATISTIC, "a size with less noise than it pays for")
-    price = _price_of_draws(release)
+    if release.own_loss.epsilon <= 0:
+        raise NotPrivate(Rule.ORDER_STATISTIC, "nothing is left for the answer")
     if release.needed is not None and release.needed < _values_looked_at(release):
         raise NotPrivate(Rule.ORDER_STATISTIC, "fewer values than its caps look at")
-    return price
+    return pure_price(release.own_loss) + pure_price(release.size.loss)
 
 
 def _check_weights(release: OrderStatistic, shape: Shape) -> None:
@@ -471,7 +468,7 @@ def _check_weights(release: OrderStatistic, shape: Shape) -> None:
 
 
 def price_of_unit_extreme(release: UnitExtreme, shape: Shape) -> Price:
-    """Price MIN or MAX of units by the exponential mechanism over public places, and its interval.
+    """Price MIN or MAX of units by the exponential mechanism over public places.
 
     That the aggregate is MIN or MAX is judged before (`totality.check_aggregate`), as of all that is printed.
 
@@ -484,8 +481,7 @@ def price_of_unit_extreme(release: UnitExtreme, shape: Shape) -> Price:
         shape: Of its block.
 
     Raises:
-        NotPrivate: A quantile, an aggregate that is drawn for fewer values of a unit than change, an interval
-            with more ends than it pays for, or one that leaves nothing.
+        NotPrivate: A quantile, or an aggregate that is drawn for fewer values of a unit than change.
 
     >>> from tests.kernel.examples import maximum, shape
     >>> one = shape(count=5, groups=None)
@@ -500,7 +496,9 @@ def price_of_unit_extreme(release: UnitExtreme, shape: Shape) -> Price:
         raise NotPrivate(Rule.UNIT_EXTREME, "an aggregate that is no extreme")
     if release.measured.rows < shape.values(release.keeps_one_group):
         raise NotPrivate(Rule.UNIT_EXTREME, "drawn for fewer values of a unit than change")
-    return _price_of_draws(release)
+    if release.loss.epsilon <= 0:
+        raise NotPrivate(Rule.UNIT_EXTREME, "nothing is left for the answer")
+    return pure_price(release.loss)
 
 
 def price_of_kept_units(release: KeptUnits, shape: Shape) -> Price:
@@ -528,19 +526,6 @@ def price_of_kept_units(release: KeptUnits, shape: Shape) -> Price:
     return price_of_noise(release.noise, moved, release.loss)
 
 
-def _price_of_draws(release: OrderStatistic | UnitExtreme) -> Price:
-    """Price an answer that is drawn by rank, its size, and the ends of its interval: all of the same values."""
-    interval, beside = release.interval, NOTHING_PAID
-    if interval is not None:
-        _check_interval(release, interval)
-        beside = sum([pure_price(interval.each)] * interval.ends, beside)
-    if isinstance(release, OrderStatistic):
-        beside += pure_price(release.size.loss)
-    if release.loss.epsilon <= beside.epsilon:
-        raise NotPrivate(Rule.ORDER_STATISTIC, "nothing is left for the answer")
-    return pure_price(release.own_loss) + beside
-
-
 def _check_rank(release: OrderStatistic) -> None:
     """MIN and MAX are fetched from one end, quantiles from around their rank."""
     kind, fraction = release.aggregate.kind, release.aggregate.fraction
@@ -550,29 +535,12 @@ def _check_rank(release: OrderStatistic) -> None:
         raise NotPrivate(Rule.ORDER_STATISTIC, "an aggregate that has no rank")
 
 
-def _check_interval(release: OrderStatistic | UnitExtreme, interval: RankInterval) -> None:
-    """A quantile is drawn below the answer unless that is the least, and one above unless it is the largest."""
-    rank = release.aggregate.rank
-    if interval.ends != (rank > 0) + (rank < 1):
-        raise NotPrivate(Rule.ORDER_STATISTIC, "an interval with other ends than are drawn")
-    if not 0 < interval.level < 1 or interval.each.epsilon <= 0:
-        raise NotPrivate(Rule.ORDER_STATISTIC, "an interval without a level or a loss")
-
-
 def _values_looked_at(release: OrderStatistic) -> int:
     """So many values the mechanisms look at: from an end, or to each side of the rank."""
-    measured, interval = release.measured, release.interval
-    rank, epsilon = release.aggregate.rank, release.own_loss.epsilon
-    rows, width = release.moved, measured.width
+    epsilon, rows, width = release.own_loss.epsilon, release.moved, release.measured.width
     if release.aggregate.fraction is None:
-        least = order_statistic.values_needed(width, epsilon, rows)
-    else:
-        least = order_statistic.quantile_half_width(width, epsilon, rank, rows)
-    if interval is None:
-        return least
-    epsilon_of_end, missed = interval.each.epsilon, interval.missed
-    end = (width, epsilon_of_end, rank, missed, rows, release.parts)
-    return max(least, rank_interval.rows_needed(*end))
+        return order_statistic.values_needed(width, epsilon, rows)
+    return order_statistic.quantile_half_width(width, epsilon, release.aggregate.rank, rows)
 
 
 def price_of_sample_aggregate(release: SampleAggregate, shape: Shape) -> Price:
@@ -624,18 +592,17 @@ def _check_mechanism(release: SampleAggregate, shape: Shape, left: Loss) -> None
 def check_median(median: SmoothedMedian, partitions: int) -> None:
     """Let a median pass for which the theorem of its noise holds.
 
-    Privacy: the number of outputs is odd, and Laplace noise has 0 < delta <= 2/e (PROOFS.md 4, 6). The
-    smoothness is one for which sensitivities are computed (3). The mechanism refuses the same, but after the
-    charge.
+    Privacy: the number of outputs is odd, and 0 < delta <= 2/e (PROOFS.md 4). The smoothness is one for which
+    sensitivities are computed (3). The mechanism refuses the same, but after the charge.
 
     Args:
-        median: The noise, and what it may spend.
+        median: What it may spend.
         partitions: The number of outputs.
 
     Raises:
         NotPrivate: One of these conditions does not hold.
 
-    >>> median = SmoothedMedian(noise=MedianNoise.LAPLACE, each=Loss(Fraction(1), Fraction(1, 10**6)))
+    >>> median = SmoothedMedian(each=Loss(Fraction(1), Fraction(1, 10**6)))
     >>> check_median(median, 17)
     >>> check_median(median, 18)
     Traceback (most recent call last):
@@ -644,15 +611,9 @@ def check_median(median: SmoothedMedian, partitions: int) -> None:
     if partitions % 2 == 0:
         raise NotPrivate(Rule.SAMPLE_AGGREGATE, "a median of an even number of outputs")
     epsilon, delta = median.each.epsilon, median.each.delta
-    match median.noise:
-        case MedianNoise.LAPLACE:
-            if not smoothed_median.SMALLEST_DELTA <= delta <= smoothed_median.LARGEST_DELTA:
-                raise NotPrivate(Rule.SAMPLE_AGGREGATE, "a delta that the theorem does not have")
-            smoothness = Fraction(smoothed_median.beta(epsilon, delta))
-        case MedianNoise.POLYPLACE:
-            smoothness = polyplace.smoothness(epsilon)
-        case _:
-            assert_never(median.noise)
+    if not smoothed_median.SMALLEST_DELTA <= delta <= smoothed_median.LARGEST_DELTA:
+        raise NotPrivate(Rule.SAMPLE_AGGREGATE, "a delta that the theorem does not have")
+    smoothness = Fraction(smoothed_median.beta(epsilon, delta))
     if not smooth_sensitivity.SMALLEST_BETA <= smoothness <= smooth_sensitivity.LARGEST_BETA:
         raise NotPrivate(Rule.SAMPLE_AGGREGATE, "a smoothness that is not computed")
 

@@ -19,7 +19,7 @@ from proxy.mechanisms.deviation_mean import NoisyCentres
 from proxy.mechanisms.growing_places import Places
 from proxy.mechanisms.loss import Loss
 from proxy.mechanisms.row_weights import PARTS, WeightedRows
-from proxy.policy.policy_model import Bounds, MedianNoise
+from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.noisy_expressions import NoisyExpression
 from proxy.query.ir.query import OutputColumn, RowChoice, TopList
@@ -156,28 +156,6 @@ class DeviationMean:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RankInterval:
-    """Of an order statistic: between two further quantiles, of MIN and MAX between one and a bound. It holds
-    the exact one with this level. each: of an end, over all groups."""
-
-    level: Fraction
-    ends: int
-    each: Loss
-
-    @property
-    def missed(self) -> Fraction:
-        """How likely an end may be on the wrong side."""
-        return (1 - self.level) / self.ends
-
-
-def _without_interval(loss: Loss, interval: RankInterval | None) -> Loss:
-    """What is left for the answer."""
-    if interval is None:
-        return loss
-    return Loss(loss.epsilon - interval.ends * interval.each.epsilon, loss.delta)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class GroupSize:
     """The noisy number of rows that an order statistic is of, in each group. It is NULL for too few of them.
 
@@ -197,7 +175,7 @@ class OrderStatistic:
     """MIN, MAX (`mechanism: best`) of rows, and quantiles: the exponential mechanism over the grid.
 
     needed: so many of the extreme values are fetched; of a quantile, the values so many rows (in parts) to
-    either side of its rank; None: all distinct values. loss: with that of its size and its interval. weights:
+    either side of its rank; None: all distinct values. loss: with that of its size. weights:
     where rows of a unit with more than `measured.rows` rows count as so many together, each as much as the
     others (None: so many of them count, chosen by a keyed hash), and what is known of that: nothing before the
     bound is chosen.
@@ -208,14 +186,12 @@ class OrderStatistic:
     needed: int | None
     loss: Loss
     size: GroupSize
-    interval: RankInterval | None = None
     weights: WeightedRows | None = None
 
     @property
     def own_loss(self) -> Loss:
-        """Without what its size and its interval cost."""
-        left = _without_interval(self.loss, self.interval)
-        return Loss(left.epsilon - self.size.loss.epsilon, left.delta)
+        """Without what its size costs."""
+        return Loss(self.loss.epsilon - self.size.loss.epsilon, self.loss.delta)
 
     @property
     def parts(self) -> int:
@@ -239,22 +215,20 @@ class UnitExtreme:
     (mechanisms.growing_places), of one value for each unit and group.
 
     measured: `rows` is how many values of a unit count, over all groups; keeps_one_group: whether SQL keeps
-    one group of each unit, by a keyed hash of unit and key, whatever its rows hold; loss: with that of its
-    interval; is_open: the bound at its end is that of as many rows as a unit may have, so that it is no end of
-    an interval.
+    one group of each unit, by a keyed hash of unit and key, whatever its rows hold; is_open: the bound at its
+    end is that of as many rows as a unit may have, so that it is no end of an interval.
     """
 
     aggregate: Aggregate
     measured: Measured
     keeps_one_group: bool
     loss: Loss
-    interval: RankInterval | None = None
     is_open: bool = False
 
     @property
     def own_loss(self) -> Loss:
-        """Without what its interval costs."""
-        return _without_interval(self.loss, self.interval)
+        """As of an order statistic of rows: nothing else is in it."""
+        return self.loss
 
     @property
     def places(self) -> Places:
@@ -265,7 +239,7 @@ class UnitExtreme:
     @property
     def least(self) -> int:
         """So many units a group must have, by a noisy number, for its answer to be shown."""
-        return self.places.units_needed(self.own_loss.epsilon, self.measured.rows)
+        return self.places.units_needed(self.loss.epsilon, self.measured.rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -296,7 +270,6 @@ class Gate:
 class SmoothedMedian:
     """each: what each group's median may spend of the release's loss."""
 
-    noise: MedianNoise
     each: Loss
 
 

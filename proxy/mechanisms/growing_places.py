@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import lru_cache
 from math import isqrt
 
-from proxy.mechanisms import order_statistic, rank_interval
+from proxy.mechanisms import order_statistic
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.order_statistic import Law, ValueCount
 
@@ -96,25 +96,6 @@ class Places:
         """Draw an epsilon-DP answer, as a grid index."""
         draw = order_statistic.minimum if self.is_least else order_statistic.maximum
         return self.indices[draw(values, 0, self.last, epsilon, bits, values_per_unit)]
-
-    def end_drawn(
-        self,
-        values: Sequence[ValueCount],
-        epsilon: Fraction,
-        missed: Fraction,
-        bits: RandomBits,
-        values_per_unit: int = 1,
-    ) -> int:
-        """Draw the end of an epsilon-DP interval of the answer, as a grid index. The other end is the bound.
-
-        Args:
-            missed: How likely the minimum may be above the end, or the maximum below it.
-        """
-        draw = rank_interval.upper if self.is_least else rank_interval.lower
-        rank = Fraction(0 if self.is_least else 1)
-        return self.indices[
-            draw(values, rank, 0, self.last, epsilon, missed, bits, values_per_unit)
-        ]
 
 
 @lru_cache(maxsize=1024)

@@ -211,12 +211,8 @@ def quantile_law(
     rows_per_unit: int = 1,
     below: int = 0,
     above: int = 0,
-    beyond: int = 0,
 ) -> Law:
     """The law of `quantile`: secret. d(c) = max(#below - q n, q n - #(below or at), 0), capped.
-
-    beyond: the rank aimed at is so many rows above q n (rank_interval.py), and so many rows are taken to be at
-    `high`, over those that are there: a public number of public rows, so that the rank is always there.
 
     One row more changes each term by at most max(q, 1-q), n being no constant. The same holds for
     |(1-q) #below - q #above|, which is not used: beside a value that many rows share it prefers
@@ -225,14 +221,14 @@ def quantile_law(
     cap = quantile_half_width(high - low, epsilon, q, rows_per_unit) * q.denominator
     clamped = _clamped(values, low, high)
     rows = below + above + sum(value.count for value in clamped)
-    target, unit = q.numerator * rows + beyond * q.denominator, q.denominator
+    target, unit = q.numerator * rows, q.denominator
     if (below and target - below * unit < cap) or (above and (rows - above) * unit - target < cap):
         raise ValueError("rows within reach of the quantile are missing")
 
     def distance(under: int, under_or_at: int) -> int:
         return min(max(under * unit - target, target - under_or_at * unit, 0), cap)
 
-    runs = _runs(_with_rows_at(clamped, high, beyond), low, high, below, distance)
+    runs = _runs(clamped, low, high, below, distance)
     return Law(runs, epsilon / (2 * rows_per_unit * max(q, 1 - q) * unit))
 
 
@@ -291,15 +287,6 @@ def _clamped(values: Sequence[ValueCount], low: int, high: int) -> list[ValueCou
         else:
             clamped.append(ValueCount(index, value.count))
     return clamped
-
-
-def _with_rows_at(values: list[ValueCount], high: int, rows: int) -> list[ValueCount]:
-    """So many rows more at the end of the grid."""
-    if rows == 0:
-        return values
-    if values and values[-1].value == high:
-        return [*values[:-1], ValueCount(high, values[-1].count + rows)]
-    return [*values, ValueCount(high, rows)]
 
 
 def _runs(

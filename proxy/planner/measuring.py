@@ -53,9 +53,6 @@ class MeasureContext:
     chosen: Mapping[int | None, int] = field(
         default_factory=dict
     )  # bounds, by release; None: on rows
-    levels: Mapping[int, Fraction] = field(
-        default_factory=dict
-    )  # of intervals that the statement asks for, by aggregate
 
     mechanism: Mechanism | None = (
         None  # what the session has chosen for AVG, MIN and MAX; None: as the policy says
@@ -97,15 +94,14 @@ class MeasureContext:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Priced:
     """What planning one release needs to know. loss: all that it may spend; number: of the release; is_shared:
-    other answers are made of it too, so that its rows are cut as theirs are; level: of the interval that the
-    statement asks for; None: it asks for none; square_share: of a mean of deviations, what is for squares."""
+    other answers are made of it too, so that its rows are cut as theirs are; square_share: of a mean of
+    deviations, what is for squares."""
 
     context: MeasureContext
     loss: Loss
     number: int = 0
     is_shared: bool = False
     square_share: Fraction = Fraction(0)
-    level: Fraction | None = None
 
 
 def column_facts(aggregate: Aggregate, context: MeasureContext) -> ColumnFacts | None:

@@ -69,7 +69,6 @@ from proxy.planner.private_bounds import choice_of, given_bound, report_weight, 
 from proxy.planner.shared_releases import Spent, block_releases
 from proxy.planner.unit_truncation import most_read, with_condition
 from proxy.planner.unowned_rows import columns_without_unit
-from proxy.planner.wanted_intervals import wanted_levels
 from proxy.policy.policy_model import Privacy, Weighed
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.query import AggregateBlock, Query, compared_answers
@@ -382,7 +381,6 @@ def _draft(of: BlockWithUnit, known: PlanningContext, wanted: Loss) -> _Draft:
         wanted=wanted,
         has_private_keys=any(key.values is None for key in keys),
         most_rows=largest,
-        levels=wanted_levels(block),
         operands=operand_facts(block, aggregates, facts, can_be_lifted),
     )
     where = None if block.where is None else condition(typed(block.where, facts), facts)

@@ -75,9 +75,9 @@ class _Drawing:
             return
         made_of = allocation.made_of.get(number)
         if made_of is None:
-            loss, level = self.spent.independent[number], self.context.levels.get(number)
+            loss = self.spent.independent[number]
             square_share = allocation.square_shares.get(number, Fraction(0))
-            self.own[number] = self._placed(aggregate, loss, level=level, square_share=square_share)
+            self.own[number] = self._placed(aggregate, loss, square_share=square_share)
         elif made_of.formula.of is None:
             (statistic,) = made_of.statistics
             if statistic not in self.places:
@@ -133,7 +133,6 @@ class _Drawing:
         aggregate: Aggregate,
         loss: Loss,
         is_shared: bool = False,
-        level: Fraction | None = None,
         square_share: Fraction = Fraction(0),
     ) -> int:
         number, context = len(self.releases), self.context
@@ -142,7 +141,6 @@ class _Drawing:
             loss=loss,
             number=number,
             is_shared=is_shared,
-            level=level,
             square_share=square_share,
         )
         try:

@@ -14,7 +14,6 @@ from proxy.kernel.statistics import Measured
 from proxy.mechanisms.loss import Loss
 from proxy.planner.measuring import MeasureContext, Priced, is_unit_extreme, measured_of, never_null
 from proxy.planner.open_values import RangeEnd, is_open_end, kept_facts
-from proxy.planner.order_statistics import rank_interval_of
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 
@@ -61,15 +60,12 @@ def unit_extreme(aggregate: Aggregate, priced: Priced) -> UnitExtreme:
     Raises:
         Refusal: As measuring the operand does.
     """
-    loss = Loss(priced.loss.epsilon, Fraction(0))
-    is_open = _is_open(aggregate, priced.context)
     return UnitExtreme(
         aggregate=aggregate,
         measured=_of_one_value(aggregate, priced.context),
         keeps_one_group=_keeps_one_group(priced.context),
-        loss=loss,
-        interval=None if is_open else rank_interval_of(aggregate, loss, priced.level),
-        is_open=is_open,
+        loss=Loss(priced.loss.epsilon, Fraction(0)),
+        is_open=_is_open(aggregate, priced.context),
     )
 
 

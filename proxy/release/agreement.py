@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from proxy.kernel.plan import Answer
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
-from proxy.release.noisy_relation import IntervalEnds, NoisyValue
+from proxy.release.noisy_relation import NoisyValue
 
 _QUANTILES = (AggregateKind.QUANTILE_CONT, AggregateKind.QUANTILE_DISC)
 _BETWEEN = (AggregateKind.AVG, *_QUANTILES)
@@ -139,17 +139,13 @@ def _moved(value: NoisyValue, number: Fraction, to_index: _Round) -> NoisyValue:
     distance = abs(index - value.index)
     if not distance:
         return value
-    at, half_width, ends = value.at, value.half_width, value.ends
-    if ends is not None:
-        ends = IntervalEnds(low=min(ends.low, index), high=max(ends.high, index), level=ends.level)
-        half_width = max(ends.high - index, index - ends.low)
-    elif half_width is not None:
+    at, half_width = value.at, value.half_width
+    if half_width is not None:
         half_width += distance
     return replace(
         value,
         index=index,
         half_width=half_width,
         at=None if at is None else lambda level: at(level) + distance,
-        ends=ends,
         is_adjusted=True,
     )

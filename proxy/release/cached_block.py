@@ -184,7 +184,7 @@ def _written(value: Drawn) -> object:
         case NoisySquares():
             return ["squares", value.total, value.bound, value.lost, *_numbers(value.mean)]
         case DrawnQuantile():
-            return ["quantile", value.index, value.low, value.high, value.size, value.lost]
+            return ["quantile", value.index, value.size, value.lost]
         case DrawnNothing():
             return None
         case _:
@@ -211,7 +211,13 @@ def _read(value: Any) -> Drawn:
             return _deviations(numbers)
         case ["squares", total, bound, lost, *numbers]:
             return NoisySquares(mean=_deviations(numbers), total=total, bound=bound, lost=lost)
-        case ["quantile", index, low, high, size, lost]:
-            return DrawnQuantile(index, low, high, size, lost)
+        case [
+            "quantile",
+            index,
+            *_,
+            size,
+            lost,
+        ]:  # earlier versions had ends of an interval between them
+            return DrawnQuantile(index, size, lost)
         case _:
             raise ValueError("a value that this version does not know")

@@ -30,13 +30,10 @@ class DrawnNumber:
 
 @dataclass(frozen=True, slots=True)
 class DrawnQuantile:
-    """An order statistic; low, high: the ends of its interval, None where none was asked for; size: the noisy
-    number of its rows, in parts, None of units; lost: estimated number of rows of its group that weights take
-    away."""
+    """An order statistic; size: the noisy number of its rows, in parts, None of units; lost: estimated number
+    of rows of its group that weights take away."""
 
     index: int
-    low: int | None = None
-    high: int | None = None
     size: int | None = None
     lost: int = 0
 

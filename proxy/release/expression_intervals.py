@@ -10,13 +10,13 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from itertools import product
 
 from typing_extensions import assert_never
 
 from proxy.base.sql_types import SqlType
 from proxy.mechanisms.estimate import LEVEL
-from proxy.planner.wanted_intervals import level_of
 from proxy.query.ir.expressions import NumericFunction
 from proxy.query.ir.noisy_expressions import (
     AnswerOf,
@@ -30,6 +30,7 @@ from proxy.query.ir.noisy_expressions import (
     NoisyWindow,
     PublicNumber,
     answers_in,
+    noisy_leaves,
 )
 from proxy.release.noisy_interval import NoInterval, NoisyInterval
 from proxy.release.noisy_relation import NoisyValue
@@ -157,10 +158,14 @@ class _Box:
         raise _NoneFound(NoInterval.OF_AN_ANSWER if found is None else found)
 
 
+@lru_cache(maxsize=256)
+def level_of(expression: NoisyExpression) -> Fraction:
+    """With which each of the answers in it has to be in its interval, so that all hold together with 95 %."""
+    return 1 - (1 - LEVEL) / max(1, len(noisy_leaves(expression)))
+
+
 def _answer(noisy: NoisyValue, level: Fraction) -> Ends:
-    index, grid, ends = noisy.index, noisy.grid, noisy.ends
-    if ends is not None and level <= ends.level:
-        return Ends(index * grid, ends.low * grid, ends.high * grid, is_least=noisy.is_least)
+    index, grid = noisy.index, noisy.grid
     half_width = noisy.half_width
     if half_width is not None and level != LEVEL:
         half_width = None if noisy.at is None else noisy.at(level)

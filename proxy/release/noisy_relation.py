@@ -27,12 +27,11 @@ from proxy.release.value_ranges import ANY_NUMBER, ValueRange
 
 
 @dataclass(frozen=True, slots=True)
-class IntervalEnds:
-    """Grid indices between which the exact answer is with this probability; the noisy one is, too."""
+class CertainEnds:
+    """Grid indices between which the exact answer is in 199 of 200 draws. None: nothing bounds that side."""
 
-    low: int
-    high: int
-    level: Fraction
+    low: int | None
+    high: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +39,11 @@ class NoisyValue:
     """index * grid, in the type of the aggregate, clamped to what that holds; half_width of its 95 % interval,
     None where the scale is private (smoothed median); at: the half width at another probability; is_missing:
     NULL in its place; clipped: the share of units whose part in it was clamped, about, where that is known;
-    ends: of its interval, where it is not the same to both sides; null_reason: why it is NULL, where a rule
+    null_reason: why it is NULL, where a rule
     about released numbers says so; is_adjusted: whether it was moved, to agree with another answer of its
     group; most: the largest possible number, if public, to which it was cut if is_capped; is_open: whether
     the error of its rank reaches the first or last row; is_least: whether a bound that was chosen may cut more
-    than its error says, which would only make it larger; certain: of a minimum or maximum without an interval
-    that was paid for, the end and the grid index that bound it to one side in 199 of 200 draws; among: of how
+    than its error says, which would only make it larger; certain: of a minimum or maximum; among: of how
     many units it is, by a noisy number."""
 
     index: int
@@ -55,14 +53,13 @@ class NoisyValue:
     at: Callable[[Fraction], int] | None = field(default=None, compare=False, repr=False)
     is_missing: bool = False
     clipped: Fraction | None = None
-    ends: IntervalEnds | None = None
     null_reason: NullReason | None = None
     is_adjusted: bool = False
     most: int | None = None
     is_capped: bool = False
     is_open: bool = False
     is_least: bool = False
-    certain: tuple[IntervalEnd, int] | None = None
+    certain: CertainEnds | None = None
     among: int | None = None
 
     def json(self, index: int | None = None) -> str:
@@ -90,8 +87,8 @@ class NoisyValue:
         the answer can be."""
         if end is IntervalEnd.CLIPPED:
             return "null" if self.clipped is None else f"{float(self.clipped):.6g}"
-        if self.certain is not None and end is self.certain[0]:
-            return self.json(self.certain[1])
+        if self.certain is not None:
+            return self._certain_end(end, self.certain)
         if self.half_width is None:
             return "null"
         match end:
@@ -106,10 +103,18 @@ class NoisyValue:
             case _:
                 assert_never(end)
 
+    def _certain_end(self, end: IntervalEnd, ends: CertainEnds) -> str:
+        """The error reaches to the farther end."""
+        if end is not IntervalEnd.ERROR:
+            index = ends.low if end is IntervalEnd.LOW else ends.high
+            return "null" if index is None else self.json(index)
+        if ends.low is None or ends.high is None:
+            return "null"
+        farthest = max(ends.high - self.index, self.index - ends.low)
+        return decimal_text(clamped_number(farthest * self.grid, SqlType.FLOAT8))
+
     def _interval(self, half_width: int, valid: ValueRange) -> tuple[int, int]:
         """In grid steps."""
-        if self.ends is not None:
-            return self.ends.low, self.ends.high
         ends = self.index - half_width, self.index + half_width
         if valid is ANY_NUMBER:
             return ends

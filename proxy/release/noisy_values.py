@@ -8,7 +8,6 @@ from functools import lru_cache
 
 from typing_extensions import assert_never
 
-from proxy.base.result_columns import IntervalEnd
 from proxy.base.sql_types import SqlType
 from proxy.estimates import deviation_mean_estimate, recentred_mean_estimate
 from proxy.estimates.deviation_mean_estimate import (
@@ -42,7 +41,7 @@ from proxy.release.drawn_values import (
     DrawnQuantile,
     round_half_up,
 )
-from proxy.release.noisy_relation import IntervalEnds, NoisyValue, missing
+from proxy.release.noisy_relation import CertainEnds, NoisyValue, missing
 from proxy.release.null_reason import NullReason
 
 _ONE = Fraction(1)
@@ -172,26 +171,27 @@ def known(value: Fraction) -> Estimate:
 
 def _quantile(drawn: Drawn, release: OrderStatistic | UnitExtreme) -> NoisyValue:
     assert isinstance(drawn, DrawnQuantile), "of another release"
-    index, low, high = drawn.index, drawn.low, drawn.high
-    grid, kind = release.measured.grid, release.aggregate.type
-    if low is None or high is None:
-        return NoisyValue(index, grid, kind, None, certain=_certain(index, release))
-    assert release.interval is not None
-    ends = IntervalEnds(low=low, high=high, level=release.interval.level)
-    half_width = max(high - index, index - low)
-    return NoisyValue(index, grid, kind, half_width, ends=ends)
+    return NoisyValue(
+        drawn.index,
+        release.measured.grid,
+        release.aggregate.type,
+        None,
+        certain=_certain(drawn.index, release),
+    )
 
 
-def _certain(index: int, release: OrderStatistic | UnitExtreme) -> tuple[IntervalEnd, int] | None:
-    """The end of a minimum or maximum on the side where values are: it aims so far inside that it is beyond all
-    of them in at most 1 of 200 draws (PROOFS.md 9). Values off the grid were rounded to it."""
+def _certain(index: int, release: OrderStatistic | UnitExtreme) -> CertainEnds | None:
+    """The ends of a minimum or maximum. On the side where values are it aims so far inside that it is beyond
+    all of them in at most 1 of 200 draws (PROOFS.md 9); values off the grid were rounded to it. On the other
+    side it is the bound, unless that is one of as many rows as a unit may have."""
     one = release.measured
     is_whole = release.aggregate.type.is_integer and one.grid == 1
     off = 0 if one.on_grid or is_whole else 1
+    is_bounded = not (isinstance(release, UnitExtreme) and release.is_open)
     match release.aggregate.kind:
         case AggregateKind.MAX:
-            return IntervalEnd.LOW, max(one.low, index - off)
+            return CertainEnds(max(one.low, index - off), one.high if is_bounded else None)
         case AggregateKind.MIN:
-            return IntervalEnd.HIGH, min(one.high, index + off)
+            return CertainEnds(one.low if is_bounded else None, min(one.high, index + off))
         case _:
             return None

@@ -334,10 +334,7 @@ def _of_row(statistic: Statistic, measured: tuple[Measured, ...], position: Frac
 
 def _quantile(release: OrderStatistic | UnitExtreme, position: Fraction) -> DrawnQuantile:
     low, high = release.measured.low, release.measured.high
-    index = _between(low, high, position)
-    if release.interval is None:
-        return DrawnQuantile(index)
-    return DrawnQuantile(index, max(low, index - 1), min(high, index + 1))
+    return DrawnQuantile(_between(low, high, position))
 
 
 def _centred(measured: Measured, position: Fraction) -> int:

@@ -123,7 +123,7 @@ def _row(
 
 def _unstated(value: NoisyValue) -> NoisyValue:
     """Without its error, which would be that of the noise alone."""
-    return replace(value, half_width=None, at=None, ends=None)
+    return replace(value, half_width=None, at=None)
 
 
 def _clipped(answer: Answer, of_releases: Mapping[int, Fraction]) -> Fraction | None:

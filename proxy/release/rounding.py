@@ -22,7 +22,7 @@ def rounded(value: NoisyValue) -> NoisyValue:
 
     A quantile stays as it was drawn: as a rule it is a value that rows have.
     """
-    if value.half_width is None or value.is_missing or value.ends is not None:
+    if value.half_width is None or value.is_missing:
         return value
     step = step_of(value.half_width)
     if step == 1:

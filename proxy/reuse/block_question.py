@@ -82,7 +82,7 @@ _PARTS: Mapping[type, tuple[frozenset[str], frozenset[str], frozenset[str]]] = {
     ),
     OrderStatistic: (
         frozenset({"measured", "weights"}),
-        frozenset({"needed", "loss", "size", "interval"}),
+        frozenset({"needed", "loss", "size"}),
         frozenset({"aggregate"}),  # but for its kind and fraction
     ),
     SampleAggregate: (
@@ -92,7 +92,7 @@ _PARTS: Mapping[type, tuple[frozenset[str], frozenset[str], frozenset[str]]] = {
     ),
     UnitExtreme: (
         frozenset({"measured", "keeps_one_group"}),
-        frozenset({"loss", "interval"}),
+        frozenset({"loss"}),
         frozenset({"aggregate", "is_open"}),  # but for its kind
     ),
     KeptUnits: (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
@@ -31,7 +30,7 @@ from proxy.kernel.sensitivities import sensitivity_of
 from proxy.kernel.shape import shape_of
 from proxy.mechanisms import clipped_mean
 from proxy.mechanisms.loss import Loss
-from proxy.release.ordering import order_laws
+from proxy.release.ordering import order_law
 from tests.audit.movement import mean_cost
 from tests.audit.reach import Promise, Reach, by_policy
 
@@ -70,9 +69,9 @@ def _of_release(block: BlockPlan, release: Release, reach: Reach) -> Loss:
             return release.loss  # movement.py compares what is read with all its parts
         case OrderStatistic():
             of_size = release.size_moved / release.size.noise.scale
-            return Loss(sum(_of_draws(release), of_size), Fraction(0))
+            return Loss(_of_draw(release) + of_size, Fraction(0))
         case UnitExtreme():
-            return Loss(sum(_of_draws(release), Fraction(0)), Fraction(0))
+            return Loss(_of_draw(release), Fraction(0))
         case SampleAggregate():
             touched = _outputs_touched(block, reach)
             gate = Loss(touched / release.gate.noise.scale, Fraction(0))
@@ -81,13 +80,12 @@ def _of_release(block: BlockPlan, release: Release, reach: Reach) -> Loss:
             assert_never(release)
 
 
-def _of_draws(release: OrderStatistic | UnitExtreme) -> Iterator[Fraction]:
-    """Of the answer and the ends of its interval: twice the rate, times what a unit changes of a distance."""
+def _of_draw(release: OrderStatistic | UnitExtreme) -> Fraction:
+    """Twice the rate, times what a unit changes of a distance."""
     part = release.aggregate.fraction
     rows = release.moved if isinstance(release, OrderStatistic) else release.measured.rows
     each = 1 if part is None else max(part, 1 - part) * part.denominator
-    for law in order_laws(release, Slots(extreme=0, count=1), []):
-        yield 2 * law.rate * rows * each
+    return 2 * order_law(release, Slots(extreme=0, count=1), []).rate * rows * each
 
 
 def _of_partitions(block: BlockPlan, release: SampleAggregate, reach: Reach) -> Loss:

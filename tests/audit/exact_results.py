@@ -22,7 +22,7 @@ from proxy.kernel.plan import (
     PrivatePlan,
     Release,
 )
-from proxy.mechanisms import order_statistic, rank_interval
+from proxy.mechanisms import order_statistic
 from proxy.protected.protected_database import ProtectedDatabase
 from tests import unchecked_blocks
 from tests.audit.movement import all_moved, is_random
@@ -141,8 +141,8 @@ def _are_ends(block: BlockPlan, whole: Exact, cut: Exact) -> Iterator[str]:
             pairs = list(zip(values[::2], values[1::2], strict=True))
             if release.aggregate.fraction is not None:
                 seen = cut.numbers[n].get(keys, ())
-                both = (_quantile_laws(release, v) for v in (values, seen))
-                if any(order_statistic.apart(*laws) for laws in zip(*both, strict=True)):
+                laws = [_quantile_law(release, one) for one in (values, seen)]
+                if order_statistic.apart(*laws):
                     yield f"release {n + 1} has another law than of all its values"
                 continue
             last = release.aggregate.kind.value == "max"
@@ -152,18 +152,13 @@ def _are_ends(block: BlockPlan, whole: Exact, cut: Exact) -> Iterator[str]:
                 yield f"release {n + 1} does not see the end of its values"
 
 
-def _quantile_laws(release: OrderStatistic, numbers: Numbers) -> Iterator[order_statistic.Law]:
+def _quantile_law(release: OrderStatistic, numbers: Numbers) -> order_statistic.Law:
     counts = zip(numbers[::2], numbers[1::2], strict=True)
     values = [order_statistic.ValueCount(*count) for count in counts]
     measured, fraction = release.measured, release.aggregate.fraction
     assert fraction is not None
     low, high, epsilon = measured.low, measured.high, release.own_loss.epsilon
-    yield order_statistic.quantile_law(values, fraction, low, high, epsilon, release.moved)
-    found = release.interval
-    if found is not None:
-        end = (fraction, low, high, found.each.epsilon, found.missed, release.moved, release.parts)
-        yield rank_interval.lower_law(values, *end)
-        yield rank_interval.upper_law(values, *end)
+    return order_statistic.quantile_law(values, fraction, low, high, epsilon, release.moved)
 
 
 def _grouped(block: BlockPlan, here: Exact, base: Base) -> Iterator[str]:

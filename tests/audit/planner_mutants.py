@@ -60,7 +60,7 @@ def gate_not_paid(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(sample_aggregate, "_after_gate", lambda loss: loss)
 
 
-def interval_of_a_quantile_not_paid(patch: pytest.MonkeyPatch) -> None:
+def size_of_a_quantile_not_paid(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(OrderStatistic, "own_loss", property(lambda release: release.loss))
 
 

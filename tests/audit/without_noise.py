@@ -17,7 +17,6 @@ from proxy.mechanisms import (
     discrete_gaussian,
     discrete_laplace,
     order_statistic,
-    polyplace,
     recentred_mean,
     smoothed_median,
 )
@@ -189,7 +188,6 @@ def watching() -> Iterator[Seen]:
             (adding_noise, "_groups", every_group),
             (adding_noise, "_opens", watch.opens),
             (smoothed_median, "release", watch.outputs),
-            (polyplace, "release", watch.outputs),
             (clipped_mean, "release", watch.outputs),
             (recentred_mean, "noisy", watch.mean),
             (order_statistic, "minimum", watch.values),

@@ -17,7 +17,7 @@ from proxy.kernel.plan import BlockPlan, OrderStatistic, UnitExtreme
 from proxy.mechanisms import order_statistic
 from proxy.mechanisms.row_weights import PARTS
 from proxy.protected.protected_database import ProtectedDatabase
-from proxy.release.ordering import order_laws, size_of
+from proxy.release.ordering import order_law, size_of
 from tests.live.served_database import planned, served_database
 from tests.servers_fixture import servers
 from tests.uncharged_statements import read
@@ -34,12 +34,6 @@ SELECT g AS id, g % 5000 AS owner,
             ELSE ((g::bigint * 7919) % 100003)::integer END AS v
 FROM generate_series(1, {_ROWS}) g
 """
-_WITH_INTERVALS = (
-    "dp.error(percentile_cont(0.5) WITHIN GROUP (ORDER BY v))",
-    "dp.low(percentile_disc(0.95) WITHIN GROUP (ORDER BY v))",
-    "dp.high(min(v))",
-    "dp.error(max(v))",
-)
 _TABLES = """\
 tables:
   public.t:
@@ -97,7 +91,6 @@ def _by_group(table: ExactTable) -> dict[tuple[str | None, ...], list[ExactRow]]
         ("percentile_cont(1) WITHIN GROUP (ORDER BY v)", "k"),
         ("min(v)", "k"),
         ("max(v)", ""),
-        *((text, "k") for text in _WITH_INTERVALS),
     ],
 )
 def test_what_is_fetched_gives_the_law_of_all_rows(
@@ -113,23 +106,19 @@ def test_what_is_fetched_gives_the_law_of_all_rows(
         return
     assert isinstance(release, OrderStatistic) and release.needed is not None
     assert len(block.releases) == 1
-    assert (release.interval is not None) == ("dp." in aggregate)
     everything = replace(block, releases=(replace(release, needed=None),))
     tables = [_exact(plan, source) for plan in (block, everything)]
     some, whole = map(_by_group, tables)
     assert set(some) == set(whole)
     for keys in whole:
-        fetched, every = (
-            list(order_laws(release, table.slots[0], groups[keys]))
+        laws = [
+            order_law(release, table.slots[0], groups[keys])
             for table, groups in zip(tables, (some, whole), strict=True)
-        )
-        for laws in zip(fetched, every, strict=True):
-            assert order_statistic.apart(*laws) == 0, keys
-            assert order_statistic.apart(*reversed(laws)) == 0, keys
+        ]
+        assert order_statistic.apart(*laws) == 0, keys
+        assert order_statistic.apart(*reversed(laws)) == 0, keys
         assert len(some[keys]) <= 2 * release.needed + 3
-    # The ends of an interval have a fifth of the answer's epsilon each, and look at ranks further out.
-    times = 8 if release.interval is None else 2
-    assert max(map(len, whole.values())) > times * max(map(len, some.values()))
+    assert max(map(len, whole.values())) > 8 * max(map(len, some.values()))
 
 
 def _fetches_places(block: BlockPlan, release: UnitExtreme, source: str) -> None:

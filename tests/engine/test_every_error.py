@@ -11,7 +11,6 @@ from proxy.base.slots import Slots
 from proxy.compiler.backend_query import BackendQuery
 from proxy.engine.answer_accuracy import accuracies
 from proxy.exact.table import ExactRow, ExactTable
-from proxy.kernel.plan import OrderStatistic
 from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.release.drawn_values import ordered_groups
 from proxy.release.noisy_relation import NoisyTable
@@ -36,16 +35,13 @@ _QUANTILES = {f"{name}{_WITHIN}" for name in ("percentile_cont", "percentile_dis
 _EXTREMES = {"min(i4)", "max(i4)", "min(d)", "max(ts)"}
 _MEANS = {"avg(i4)", "avg(f8)"}
 _WITHOUT: dict[str, set[str]] = {
-    "world": {*_EXTREMES, *_MEANS},
-    "polyplace": {*_EXTREMES, *_MEANS},
-    "gaussian": {*_EXTREMES, *_MEANS},
-    "clipped": {*_EXTREMES, *_MEANS},
-    "best": set(),
-    "weighted": set(),
-    "ratio": _EXTREMES,
+    "world": {*_EXTREMES, *_QUANTILES, *_MEANS},
+    "gaussian": {*_EXTREMES, *_QUANTILES, *_MEANS},
+    "clipped": {*_EXTREMES, *_QUANTILES, *_MEANS},
+    "best": {*_EXTREMES, *_QUANTILES},
+    "weighted": {*_EXTREMES, *_QUANTILES},
+    "ratio": {*_EXTREMES, *_QUANTILES},
 }
-# Those that take a part of the loss for an interval, and have none where it is not asked for.
-_PAID = {policy: {*_QUANTILES, *(_EXTREMES - without)} for policy, without in _WITHOUT.items()}
 
 
 def _kinds() -> Iterator[AggregateKind]:
@@ -95,24 +91,10 @@ def test_an_interval_or_a_reason(policy: str, groups: str) -> None:
         assert intervals == {not reason}, aggregate
         assert bool(reason) == (aggregate in _WITHOUT[policy]), aggregate
         assert accuracy.as_json()["no_interval"] == (reason or None)
-        assert (
-            '"e1":null' in found.json(pipeline.plan.blocks[0].intervals, with_errors=False)
-        ) == bool(reason)
-
-
-@pytest.mark.parametrize("policy", _WITHOUT)
-def test_an_interval_that_has_to_be_paid_for_is_asked_for(policy: str) -> None:
-    """Neither a notice nor dp.clipped asks for one."""
-    for aggregate in AGGREGATES:
-        for columns in (aggregate, f"{aggregate}, dp.clipped({aggregate})"):
-            pipeline = walk(f"SELECT {columns} FROM people", POLICIES[policy])
-            assert pipeline is not None
-            (accuracy,) = accuracies(pipeline.plan)
-            has_interval = released(pipeline).rows[0].values[0].half_width is not None
-            assert has_interval != (aggregate in _WITHOUT[policy] | _PAID[policy]), aggregate
-            assert bool(accuracy.described.no_interval) != has_interval
-            (release, *_) = pipeline.plan.blocks[0].releases
-            assert not isinstance(release, OrderStatistic) or release.interval is None
+        # Of a minimum or maximum the farther of its two certain ends is known.
+        is_null = bool(reason) and all(row.values[0].certain is None for row in found.rows)
+        shown = found.json(pipeline.plan.blocks[0].intervals, with_errors=False)
+        assert ('"e1":null' in shown) == is_null
 
 
 def test_what_bounds_alone_decide_has_the_error_0() -> None:

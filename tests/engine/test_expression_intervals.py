@@ -219,14 +219,10 @@ def test_by_all_mechanisms(policy: str) -> None:
             assert found is NoInterval.OF_AN_ANSWER
             continue
         assert isinstance(found, NoisyInterval)
-        if one.ends is not None:  # drawn for the level that is needed
-            assert one.ends.level == Fraction(39, 40)
-            continue
         assert one.at is not None
         assert one.at(Fraction(19, 20)) == one.half_width <= one.at(Fraction(39, 40))
-    # Only a smoothed maximum has none.
-    kinds = {True} if policy == "best" else {True, False}
-    assert {isinstance(found, NoisyInterval) for found in row.intervals} == kinds
+    # A maximum has none.
+    assert {isinstance(found, NoisyInterval) for found in row.intervals} == {True, False}
 
 
 def test_intervals_without_end_are_not_computed() -> None:

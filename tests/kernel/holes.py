@@ -657,21 +657,6 @@ def few_values_fetched() -> BlockPlan:
 
 @hole(
     Rule.ORDER_STATISTIC,
-    "INSERT INTO people(id, i4) SELECT g, 1 + g % 90 FROM generate_series(1, 40) g",
-    "DELETE FROM people WHERE id = {}",
-    tries=12,
-)
-def interval_of_more_ends() -> BlockPlan:
-    """A median has two further quantiles around it, of which one is paid."""
-    block = block_of("SELECT dp.error(percentile_cont(0.5) WITHIN GROUP (ORDER BY i4)) FROM people")
-    release = block.releases[0]
-    assert isinstance(release, OrderStatistic) and release.interval is not None
-    interval = replace(release.interval, ends=1)
-    return with_first(block, replace(release, interval=interval))
-
-
-@hole(
-    Rule.ORDER_STATISTIC,
     "INSERT INTO people(id, i4) SELECT g, g FROM generate_series(1, 90) g",
     "DELETE FROM people WHERE id = 90 - {}",
     tries=4,

@@ -26,7 +26,6 @@ from proxy.kernel.plan import (
     Noise,
     NoisyStatistic,
     OrderStatistic,
-    RankInterval,
     RecentredMean,
     Release,
     SampleAggregate,
@@ -38,7 +37,7 @@ from proxy.kernel.world import World
 from proxy.mechanisms.deviation_mean import NoisyCentres, fineness
 from proxy.mechanisms.loss import Loss
 from proxy.mechanisms.row_weights import PARTS, WeightedRows
-from proxy.policy.policy_model import Bounds, MedianNoise, PublicTable
+from proxy.policy.policy_model import Bounds, PublicTable
 from proxy.query.ir.expressions import ColumnRef, Connective, Expression, InPublic, Not
 from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.query.ir.relations import (
@@ -416,22 +415,9 @@ def one_value_fetched(of: Tampered) -> BlockPlan | None:
 
 
 @kind
-def interval_for_more(of: Tampered) -> BlockPlan | None:
-    def change(release: OrderStatistic) -> OrderStatistic | None:
-        if release.interval is None:
-            return None
-        each = Loss(release.loss.epsilon, _ZERO)
-        return replace(release, interval=replace(release.interval, each=each))
-
-    return of.release(OrderStatistic, change)
-
-
-@kind
-def interval_of_fewer_ends(of: Tampered) -> BlockPlan | None:
-    def change(release: OrderStatistic) -> OrderStatistic | None:
-        if release.interval is None or release.interval.ends == 1:
-            return None
-        return replace(release, interval=replace(release.interval, ends=1))
+def size_for_all_of_the_loss(of: Tampered) -> BlockPlan | None:
+    def change(release: OrderStatistic) -> OrderStatistic:
+        return replace(release, size=replace(release.size, loss=release.loss), needed=None)
 
     return of.release(OrderStatistic, change)
 
@@ -501,7 +487,7 @@ def weights_in_private_groups(of: Tampered) -> BlockPlan | None:
 @kind
 def weights_of_an_extreme(of: Tampered) -> BlockPlan | None:
     def change(release: OrderStatistic) -> OrderStatistic | None:
-        if release.weights is None or release.interval is not None:
+        if release.weights is None:
             return None
         aggregate = replace(release.aggregate, kind=AggregateKind.MIN, fraction=None)
         return replace(release, aggregate=aggregate, needed=None)
@@ -607,21 +593,8 @@ def extreme_between_steps(of: Tampered) -> BlockPlan | None:
 
 
 @kind
-def extreme_with_a_dear_interval(of: Tampered) -> BlockPlan | None:
-    def change(release: UnitExtreme) -> UnitExtreme:
-        each = Loss(release.loss.epsilon, _ZERO)
-        return replace(release, interval=RankInterval(level=Fraction(9, 10), ends=1, each=each))
-
-    return of.release(UnitExtreme, change)
-
-
-@kind
-def extreme_with_two_ends_for_one(of: Tampered) -> BlockPlan | None:
-    def change(release: UnitExtreme) -> UnitExtreme:
-        each = Loss(release.loss.epsilon / 10, _ZERO)
-        return replace(release, interval=RankInterval(level=Fraction(9, 10), ends=2, each=each))
-
-    return of.release(UnitExtreme, change)
+def extreme_without_a_loss(of: Tampered) -> BlockPlan | None:
+    return of.release(UnitExtreme, lambda one: replace(one, loss=Loss(_ZERO, _ZERO)))
 
 
 @kind
@@ -685,19 +658,13 @@ def median_with_more_delta(of: Tampered) -> BlockPlan | None:
     return _median(of, lambda each: Loss(each.epsilon, each.delta * 2) if each.delta else None)
 
 
-def _is_laplace(release: SampleAggregate) -> bool:
-    mechanism = release.mechanism
-    return isinstance(mechanism, SmoothedMedian) and mechanism.noise is MedianNoise.LAPLACE
-
-
 @kind
 def median_without_delta(of: Tampered) -> BlockPlan | None:
-    """Of Laplace noise: the theorem has none of delta 0."""
+    """The theorem has none of delta 0."""
 
     def change(release: SampleAggregate) -> SampleAggregate | None:
-        if not _is_laplace(release):
+        if not isinstance(release.mechanism, SmoothedMedian):
             return None
-        assert isinstance(release.mechanism, SmoothedMedian)
         each = Loss(release.mechanism.each.epsilon, _ZERO)
         return replace(release, mechanism=replace(release.mechanism, each=each))
 
@@ -711,7 +678,7 @@ def median_with_delta_above_its_theorem(of: Tampered) -> BlockPlan | None:
 
     def change(release: SampleAggregate) -> SampleAggregate | None:
         mechanism = release.mechanism
-        if not _is_laplace(release) or not isinstance(mechanism, SmoothedMedian):
+        if not isinstance(mechanism, SmoothedMedian):
             return None
         if mechanism.each.delta != release.loss.delta:
             return None

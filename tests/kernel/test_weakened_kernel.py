@@ -90,11 +90,11 @@ def _weak(function: Callable[..., Any], was: str, now: str) -> Weakened:
 
 def _without_its_theorem(case: str) -> Weakened:
     """The condition on delta left out in a case; what follows from it cannot be computed then."""
-    laplace = "case MedianNoise.LAPLACE:\n"
+    condition = "if not smoothed_median.SMALLEST_DELTA <="
     return _weak(
         measurements.check_median,
-        laplace,
-        f"case MedianNoise.LAPLACE if {case}:\n            return\n        {laplace}",
+        condition,
+        f"if {case}:\n        return\n    {condition}",
     )
 
 
@@ -185,9 +185,6 @@ _OF_HOLES = {
         measurements.price_of_order_statistic,
         "release.needed < _values_looked_at(release)",
         "False",
-    ),
-    "interval_of_more_ends": _weak(
-        measurements._check_interval, "interval.ends != (rank > 0) + (rank < 1)", "False"
     ),
     "extreme_fetched_from_the_middle": _weak(
         measurements._check_rank, "not is_extreme and not is_quantile", "False"
@@ -366,8 +363,11 @@ _OF_KINDS = {
         "release.aggregate.fraction is not None",
         "False",
     ),
-    "extreme_with_a_dear_interval": _weak(
-        measurements._price_of_draws, "release.loss.epsilon <= beside.epsilon", "False"
+    "extreme_without_a_loss": _weak(
+        measurements.price_of_unit_extreme, "release.loss.epsilon <= 0", "False"
+    ),
+    "size_for_all_of_the_loss": _weak(
+        measurements.price_of_order_statistic, "release.own_loss.epsilon <= 0", "False"
     ),
     "size_with_less_noise": _weak(
         measurements.price_of_order_statistic,

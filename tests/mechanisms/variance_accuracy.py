@@ -3,8 +3,8 @@
     python -m tests.mechanisms.variance_accuracy [draws]
 
 Before: three noisy sums about the middle of the bounds, with a bound on rows that a walk chooses
-(estimates.variance, mechanisms.private_bound). Both with the product's own draws. Errors are those of the standard
-deviation of all rows, cut ones too.
+(estimates.variance, mechanisms.private_bound). Both with the own draws of the product. Errors are those of the
+standard deviation of all rows, cut ones too.
 """
 
 from __future__ import annotations

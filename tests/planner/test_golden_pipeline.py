@@ -34,7 +34,6 @@ from proxy.kernel.plan import (
     Noise,
     NoisyStatistic,
     OrderStatistic,
-    RankInterval,
     RecentredMean,
     SampleAggregate,
     SmoothedMedian,
@@ -42,7 +41,6 @@ from proxy.kernel.plan import (
 )
 from proxy.kernel.statistics import Counted, Measured
 from proxy.mechanisms.loss import Loss
-from proxy.policy.policy_model import MedianNoise
 from proxy.query.ir.expressions import ColumnRef
 from tests.cases import Case, bless_folder, check, in_folder
 from tests.kernel.examples import l1
@@ -236,14 +234,12 @@ def _release(block: BlockPlan, number: int, is_part: bool = False) -> str:
             return (
                 f"{name} of order: {_measured(release.measured)}, {_rows_of_order(release)}, "
                 f"needed {release.needed}, {loss}, size for {release.size.loss.epsilon}"
-                f"{_further(release.interval)}"
             )
         case UnitExtreme():
             among = release.places.last + 1
             return (
                 f"{name} of units: {_measured(release.measured)}, values {release.measured.rows}, "
                 f"{_kept(release)}, {among} places, least {release.least} units, {loss}"
-                f"{_further(release.interval)}"
             )
         case KeptUnits():
             return (
@@ -266,14 +262,6 @@ def _kept(release: UnitExtreme | KeptUnits) -> str:
     return "one group of a unit" if release.keeps_one_group else "all groups of a unit"
 
 
-def _further(interval: RankInterval | None) -> str:
-    if interval is None:
-        return ""
-    return (
-        f", {interval.ends} end(s) of an interval with epsilon {interval.each.epsilon} each of it"
-    )
-
-
 def _sampled(release: SampleAggregate) -> str:
     loss = f"epsilon {release.loss.epsilon} delta {release.loss.delta}"
     head = (
@@ -285,11 +273,10 @@ def _sampled(release: SampleAggregate) -> str:
     match release.mechanism:
         case ClippedMean(changed=changed):
             return f"{head}, mean of {release.partitions} partitions, {changed} moved, {loss}"
-        case SmoothedMedian(noise=noise, each=each):
+        case SmoothedMedian(each=each):
             return (
                 f"{head}, {release.partitions} partitions, {loss}, "
                 f"each epsilon {each.epsilon} delta {float(each.delta):.4g}"
-                + (", polyplace" if noise is MedianNoise.POLYPLACE else "")
             )
         case _:
             assert_never(release.mechanism)

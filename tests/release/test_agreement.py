@@ -14,7 +14,7 @@ from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.release import agreement
 from proxy.release.agreement import agreed, operand_answers
 from proxy.release.drawn_values import Keys
-from proxy.release.noisy_relation import IntervalEnds, NoisyValue, missing
+from proxy.release.noisy_relation import NoisyValue, missing
 from proxy.release.presenting import group_values, presented
 from tests.release.released_world import block_of, drawn
 from tests.seeded_bits import SeededBits
@@ -55,20 +55,16 @@ def _contradictions(block: BlockPlan, values: Sequence[NoisyValue]) -> list[str]
 
 
 def _values(block: BlockPlan, bits: SeededBits) -> list[NoisyValue]:
-    """Made-up answers, each with an interval of one of the three forms, some NULL."""
+    """Made-up answers, some with an interval, some NULL."""
     found = []
     for number, answer in enumerate(block.answers):
         grid = Fraction(1, 100) if answer.aggregate.kind is AggregateKind.AVG else Fraction(1)
         index = bits.below(int(100 / grid))
         value = NoisyValue(index, grid, answer.aggregate.type, None)
-        match (number + bits.below(3)) % 3:
+        match (number + bits.below(2)) % 2:
             case 0:
                 width = bits.below(9)
                 value = replace(value, half_width=width, at=_constant(width))
-            case 1:
-                low, high = index - bits.below(9), index + bits.below(9)
-                ends = IntervalEnds(low=low, high=high, level=Fraction(95, 100))
-                value = replace(value, half_width=max(high - index, index - low), ends=ends)
             case _:
                 pass
         is_missing = bits.below(10) == 0
@@ -81,8 +77,6 @@ def _constant(width: int) -> Callable[[Fraction], int]:
 
 
 def _ends(value: NoisyValue) -> tuple[int, int]:
-    if value.ends is not None:
-        return value.ends.low, value.ends.high
     assert value.half_width is not None
     return value.index - value.half_width, value.index + value.half_width
 

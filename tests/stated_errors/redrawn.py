@@ -131,8 +131,7 @@ class Release:
 def without_noise(block: BlockPlan, exact: Sequence[NoisyRow]) -> BlockIntervals:
     """The answers of all groups as points: windows are over all of them."""
     points = [
-        [replace(value, half_width=0, at=lambda _: 0, ends=None) for value in row.values]
-        for row in exact
+        [replace(value, half_width=0, at=lambda _: 0) for value in row.values] for row in exact
     ]
     groups = WindowGroups([row.keys for row in exact], [key.type for key in block.keys])
     return BlockIntervals(points, groups)

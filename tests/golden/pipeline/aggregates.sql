@@ -678,52 +678,14 @@ SELECT * FROM (SELECT (CASE WHEN pg_catalog.octet_length((r1."t")::text) <= 1024
 -- => residual
 SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint, a2 bigint)
 
--- case: polyplace
--- policy: polyplace
-SELECT avg(i4), max(i4) FROM people
--- => plan
--- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 21
---   avg: 0 .. 10000 steps of 0.01, fill 5000, 21 partitions, gate 183 units, scale 5, epsilon 4 delta 0, each epsilon 19/5 delta 0, polyplace
---   max: 0 .. 100 steps of 1, fill 0, 17 partitions, gate 151 units, scale 5, epsilon 4 delta 0, each epsilon 19/5 delta 0, polyplace
--- => backend
-SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer), pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x1), %(p2)s::integer), %(p1)s::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r1."i4" AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
---   p1 = 0
---   p2 = 100
---   p3 = random
---   p4 = 2147483647
---   p5 = 21
--- => loss
--- epsilon 8 delta 0
--- => residual
-SELECT dp_b1.a1 AS "avg", dp_b1.a2 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 numeric, a2 integer)
-
--- case: polyplace by groups
--- policy: polyplace
-SELECT b, max(i2) FROM members GROUP BY b
--- => plan
--- w.members, unit 1 row(s), partitions by hash of r1."uid", r1."uid" not null; keys b of 2; cells 17
---   max: -5 .. 10 steps of 1, fill -5, 17 partitions, gate 143 units, scale 5/2, epsilon 8 delta 0, each epsilon 38/5 delta 0, polyplace
--- => backend
-SELECT k1, cell, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x1), %(p2)s::integer), %(p1)s::integer), pg_catalog.count(x1) FROM (SELECT (r1."b")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, r1."i2" AS x1 FROM "w"."members" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."b" = ANY(%(p3)s::text[]::boolean[])) LIMIT ALL) r GROUP BY 1, 2
---   p1 = -5
---   p2 = 10
---   p3 = ['true', 'false']
---   p4 = random
---   p5 = 2147483647
---   p6 = 17
--- => loss
--- epsilon 8 delta 0
--- => residual
-SELECT dp_b1.k1 AS "b", dp_b1.a1 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 boolean, a1 smallint)
-
 -- case: percentiles by an array
 SELECT percentile_disc(ARRAY[0.25, 0.5]) WITHIN GROUP (ORDER BY i4 DESC), dp.error(percentile_cont('{0.5,1}'::float8[]) WITHIN GROUP (ORDER BY i4)) AS e FROM people HAVING (percentile_disc(ARRAY[0.75]) WITHIN GROUP (ORDER BY i4))[1] > 5
 -- => plan
 -- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
 --   percentile_disc of order: clamp 0 .. 100, grid 1, rows 1, needed 36, epsilon 2 delta 0, size for 3/25
 --   percentile_disc of order: clamp 0 .. 100, grid 1, rows 1, needed 24, epsilon 2 delta 0, size for 3/25
---   percentile_cont of order: clamp 0 .. 100, grid 1, rows 1, needed 108, epsilon 2 delta 0, size for 3/25, 2 end(s) of an interval with epsilon 1/2 each of it
---   percentile_cont of order: clamp 0 .. 100, grid 1, rows 1, needed 176, epsilon 2 delta 0, size for 3/25, 1 end(s) of an interval with epsilon 3/5 each of it
+--   percentile_cont of order: clamp 0 .. 100, grid 1, rows 1, needed 24, epsilon 2 delta 0, size for 3/25
+--   percentile_cont of order: clamp 0 .. 100, grid 1, rows 1, needed 48, epsilon 2 delta 0, size for 3/25
 -- => backend
 SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p3)s::numeric - upto * %(p4)s::numeric >= %(p5)s::numeric THEN -1 WHEN (upto - n) * %(p4)s::numeric - whole * %(p3)s::numeric >= %(p5)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."people" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side, CASE WHEN side = 0 THEN v END
 --   p1 = 0
@@ -742,12 +704,12 @@ SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_
 --   p2 = 100
 --   p3 = 1
 --   p4 = 2
---   p5 = 216
+--   p5 = 48
 SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p3)s::numeric - upto * %(p3)s::numeric >= %(p4)s::numeric THEN -1 WHEN (upto - n) * %(p3)s::numeric - whole * %(p3)s::numeric >= %(p4)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."people" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side, CASE WHEN side = 0 THEN v END
 --   p1 = 0
 --   p2 = 100
 --   p3 = 1
---   p4 = 176
+--   p4 = 48
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -793,7 +755,7 @@ SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "count" FROM pg_catalog.jsonb_to_records
 SELECT t, percentile_cont(0.5) WITHIN GROUP (ORDER BY i4), percentile_disc(0.9) WITHIN GROUP (ORDER BY i4) FILTER (WHERE b), dp.error(percentile_cont(0.5) WITHIN GROUP (ORDER BY i4)) FROM visits GROUP BY t
 -- => plan
 -- w.visits, unit r1."uid": rows 10000, groups None, per group None; keys t of 4; cells 0
---   percentile_cont of order: clamp 0 .. 100, grid 1, rows weighed to 10000 of a unit, needed 1003436201780, epsilon 18/5 delta 0, size for 27/125, 2 end(s) of an interval with epsilon 9/10 each of it
+--   percentile_cont of order: clamp 0 .. 100, grid 1, rows weighed to 10000 of a unit, needed 138214866824, epsilon 18/5 delta 0, size for 27/125
 --   percentile_disc of order: clamp 0 .. 100, grid 1, rows weighed to 10000 of a unit, needed 248786760282, epsilon 18/5 delta 0, size for 27/125
 -- => backend
 SELECT k1, CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n), pg_catalog.sum(units) FROM (SELECT *, CASE WHEN whole * %(p8)s::numeric - upto * %(p9)s::numeric >= %(p10)s::numeric THEN -1 WHEN (upto - n) * %(p9)s::numeric - whole * %(p8)s::numeric >= %(p10)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER (PARTITION BY k1 ORDER BY v) AS upto, pg_catalog.sum(n) OVER (PARTITION BY k1) AS whole FROM (SELECT k1, v, pg_catalog.sum((CASE WHEN of_unit <= %(p5)s::bigint THEN %(p6)s::bigint ELSE %(p7)s::bigint / of_unit END)) AS n, pg_catalog.sum(%(p6)s::bigint / of_unit) AS units FROM (SELECT k1, v, pg_catalog.count(*) OVER (PARTITION BY unit) AS of_unit FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p3)s::text[]::text[]) OR r1."t" IS NULL) AND ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) d) u GROUP BY k1, v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p4)s::bigint), %(p4)s::bigint)) c) p) s GROUP BY k1, side, CASE WHEN side = 0 THEN v END
@@ -806,7 +768,7 @@ SELECT k1, CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END,
 --   p7 = 10485760000
 --   p8 = 1
 --   p9 = 2
---   p10 = 2006872403560
+--   p10 = 276429733648
 SELECT k1, CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n), pg_catalog.sum(units) FROM (SELECT *, CASE WHEN whole * %(p8)s::numeric - upto * %(p9)s::numeric >= %(p10)s::numeric THEN -1 WHEN (upto - n) * %(p9)s::numeric - whole * %(p8)s::numeric >= %(p10)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER (PARTITION BY k1 ORDER BY v) AS upto, pg_catalog.sum(n) OVER (PARTITION BY k1) AS whole FROM (SELECT k1, v, pg_catalog.sum((CASE WHEN of_unit <= %(p5)s::bigint THEN %(p6)s::bigint ELSE %(p7)s::bigint / of_unit END)) AS n, pg_catalog.sum(%(p6)s::bigint / of_unit) AS units FROM (SELECT k1, v, pg_catalog.count(*) OVER (PARTITION BY unit) AS of_unit FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p3)s::text[]::text[]) OR r1."t" IS NULL) AND ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL AND r1."b") d) u GROUP BY k1, v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p4)s::bigint), %(p4)s::bigint)) c) p) s GROUP BY k1, side, CASE WHEN side = 0 THEN v END
 --   p1 = 0
 --   p2 = 100
