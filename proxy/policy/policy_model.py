@@ -83,6 +83,13 @@ class Noise(Enum):
     GAUSSIAN = "gaussian"
 
 
+class MedianNoise(Enum):
+    """Of the smoothed median."""
+
+    LAPLACE = "laplace"
+    POLYPLACE = "polyplace"
+
+
 class Mechanism(Enum):
     """Of AVG, MIN and MAX. The last two are of AVG alone: with them MIN and MAX are smoothed medians. AUTO is
     resolved by planning (planner/measuring.py)."""
@@ -188,6 +195,7 @@ class Privacy:
     max_epsilon: Fraction  # most that SET dp.epsilon may ask for
     max_delta: Fraction  # most that SET dp.delta may ask for (the policy's delta)
     noise: Noise = Noise.LAPLACE
+    median_noise: MedianNoise = MedianNoise.LAPLACE
     mechanism: Mechanism = Mechanism.AUTO
     weights: Mapping[Weighed, Fraction] = field(default_factory=dict)
     is_rounded: bool = False  # answers, where a session does not SET dp.round

@@ -32,6 +32,7 @@ from proxy.policy.policy_model import (
     IdentifierUnit,
     JoinKey,
     Mechanism,
+    MedianNoise,
     Noise,
     Policy,
     ProtectedTable,
@@ -182,7 +183,7 @@ def _column(name: str, kind: SqlType, nullable: bool = True) -> Column:
     return Column(name, kind, kind.sql, nullable)
 
 
-def _mixed(noise: Noise, mechanism: Mechanism) -> CheckedPolicy:
+def _mixed(noise: Noise, median: MedianNoise, mechanism: Mechanism) -> CheckedPolicy:
     data = (_column("kind", SqlType.TEXT), _column("amount", SqlType.FLOAT8))
     key = _column("id", SqlType.INT8, False)
     catalog = Catalog(
@@ -213,6 +214,7 @@ def _mixed(noise: Noise, mechanism: Mechanism) -> CheckedPolicy:
         epsilon=Fraction(4),
         max_epsilon=Fraction(4),
         noise=noise,
+        median_noise=median,
         mechanism=mechanism,
     )
     return CheckedPolicy(Policy("m", "", privacy, tables, budgets(), "m"), catalog)
@@ -220,16 +222,22 @@ def _mixed(noise: Noise, mechanism: Mechanism) -> CheckedPolicy:
 
 @pytest.mark.every(2)
 @pytest.mark.parametrize(
-    ("noise", "mechanism"),
+    ("noise", "median", "mechanism"),
     [
-        (Noise.LAPLACE, Mechanism.SMOOTH_MEDIAN),
-        (Noise.GAUSSIAN, Mechanism.BEST),
-        pytest.param(Noise.LAPLACE, Mechanism.CLIPPED_MEAN, marks=pytest.mark.long),
-        pytest.param(Noise.LAPLACE, Mechanism.SUM_OVER_COUNT, marks=pytest.mark.long),
+        (Noise.LAPLACE, MedianNoise.POLYPLACE, Mechanism.SMOOTH_MEDIAN),
+        (Noise.GAUSSIAN, MedianNoise.LAPLACE, Mechanism.BEST),
+        pytest.param(
+            *(Noise.LAPLACE, MedianNoise.LAPLACE, Mechanism.CLIPPED_MEAN), marks=pytest.mark.long
+        ),
+        pytest.param(
+            *(Noise.LAPLACE, MedianNoise.LAPLACE, Mechanism.SUM_OVER_COUNT), marks=pytest.mark.long
+        ),
     ],
 )
-def test_references_k_rows_and_private_groups(noise: Noise, mechanism: Mechanism) -> None:
-    found = _run(_mixed(noise, mechanism), None)
+def test_references_k_rows_and_private_groups(
+    noise: Noise, median: MedianNoise, mechanism: Mechanism
+) -> None:
+    found = _run(_mixed(noise, median, mechanism), None)
     assert found.audit.violations == 0, "\n".join(audit_report(found))
     names = {finding.release for finding in found.audit.findings}
     assert names >= {"groups", "sum", "count(*)"}

@@ -90,11 +90,11 @@ def _weak(function: Callable[..., Any], was: str, now: str) -> Weakened:
 
 def _without_its_theorem(case: str) -> Weakened:
     """The condition on delta left out in a case; what follows from it cannot be computed then."""
-    condition = "if not smoothed_median.SMALLEST_DELTA <="
+    laplace = "case MedianNoise.LAPLACE:\n"
     return _weak(
         measurements.check_median,
-        condition,
-        f"if {case}:\n        return\n    {condition}",
+        laplace,
+        f"case MedianNoise.LAPLACE if {case}:\n            return\n        {laplace}",
     )
 
 

@@ -678,6 +678,44 @@ SELECT * FROM (SELECT (CASE WHEN pg_catalog.octet_length((r1."t")::text) <= 1024
 -- => residual
 SELECT dp_b1.k1 AS "t", dp_b1.a1 AS "count", dp_b1.a2 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint, a2 bigint)
 
+-- case: polyplace
+-- policy: polyplace
+SELECT avg(i4), max(i4) FROM people
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 21
+--   avg: 0 .. 10000 steps of 0.01, fill 5000, 21 partitions, gate 183 units, scale 5, epsilon 4 delta 0, each epsilon 19/5 delta 0, polyplace
+--   max: 0 .. 100 steps of 1, fill 0, 17 partitions, gate 151 units, scale 5, epsilon 4 delta 0, each epsilon 19/5 delta 0, polyplace
+-- => backend
+SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer), pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x1), %(p2)s::integer), %(p1)s::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r1."i4" AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+--   p1 = 0
+--   p2 = 100
+--   p3 = random
+--   p4 = 2147483647
+--   p5 = 21
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "avg", dp_b1.a2 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 numeric, a2 integer)
+
+-- case: polyplace by groups
+-- policy: polyplace
+SELECT b, max(i2) FROM members GROUP BY b
+-- => plan
+-- w.members, unit 1 row(s), partitions by hash of r1."uid", r1."uid" not null; keys b of 2; cells 17
+--   max: -5 .. 10 steps of 1, fill -5, 17 partitions, gate 143 units, scale 5/2, epsilon 8 delta 0, each epsilon 38/5 delta 0, polyplace
+-- => backend
+SELECT k1, cell, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x1), %(p2)s::integer), %(p1)s::integer), pg_catalog.count(x1) FROM (SELECT (r1."b")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, r1."i2" AS x1 FROM "w"."members" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."b" = ANY(%(p3)s::text[]::boolean[])) LIMIT ALL) r GROUP BY 1, 2
+--   p1 = -5
+--   p2 = 10
+--   p3 = ['true', 'false']
+--   p4 = random
+--   p5 = 2147483647
+--   p6 = 17
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.k1 AS "b", dp_b1.a1 AS "max" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 boolean, a1 smallint)
+
 -- case: percentiles by an array
 SELECT percentile_disc(ARRAY[0.25, 0.5]) WITHIN GROUP (ORDER BY i4 DESC), dp.error(percentile_cont('{0.5,1}'::float8[]) WITHIN GROUP (ORDER BY i4)) AS e FROM people HAVING (percentile_disc(ARRAY[0.75]) WITHIN GROUP (ORDER BY i4))[1] > 5
 -- => plan
