@@ -170,7 +170,7 @@ def stopping() -> HttpProblem:
     """Of a statement that still ran when the time for it was over. What was charged stays charged."""
     return HttpProblem(
         HTTPStatus.SERVICE_UNAVAILABLE,
-        "dpproxy is shutting down",
+        "the server is shutting down",
         hint="Ask again when it serves again. What was charged stays charged.",
         sqlstate="57P01",
     )
