@@ -351,7 +351,7 @@ class HealthResponse(ResponseModel):
 
 
 class ReadinessResponse(ResponseModel):
-    status: Literal["ready", "not ready"]
+    status: Literal["ready", "not ready", "draining"]
     checks: dict[str, bool] = Field(description="Whether each part answers, of all databases.")
     away: dict[str, list[str]] = Field(description="By database, the parts that do not answer.")
     stuck_sessions: int = Field(
