@@ -219,8 +219,8 @@ class _Columns:
     """What is made of the rows of each unit and group, one subquery around the other.
 
     Given    centres: the SQL of their text; None: no deviations are taken; others: releases that the rows are
-             taken for as well; has_choices: whether bounds are chosen by them, too; is_halved: whether half of the
-             units can be asked for
+             taken for as well; has_choices: whether bounds are chosen by them, too; is_halved: whether half
+             of the units can be asked for
     """
 
     def __init__(
