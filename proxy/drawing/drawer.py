@@ -7,15 +7,7 @@ fails.
 
 from __future__ import annotations
 
-from collections.abc import (
-    Awaitable,
-    Callable,
-    Collection,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 
@@ -29,7 +21,7 @@ from proxy.drawing.compiled_blocks import CompiledBlock, compiled_block, compile
 from proxy.drawing.protected_reads import ProtectedData, ProtectedSession
 from proxy.drawing.read_tables import read_tables
 from proxy.drawing.statement_time import refuse_limited
-from proxy.exact.table import ExactRow, ExactTable
+from proxy.exact.table import ExactTable
 from proxy.kernel.checked_plan import CheckedBlock, check_centred
 from proxy.kernel.plan import BlockPlan
 from proxy.kernel.proposal_check import CheckedProposals
@@ -352,27 +344,13 @@ def _of_releases(scan: CentredScan, read: ExactTable) -> dict[tuple[int, ...], E
     if not scan.others:
         return {read.releases: read}
     means = tuple(row for row in read.rows if row.values[0] != OTHERS)
-    others = tuple(_sums_by_group(row for row in read.rows if row.values[0] == OTHERS))
+    others = tuple(
+        replace(row, values=row.values[1:]) for row in read.rows if row.values[0] == OTHERS
+    )
     return {
         read.releases: ExactTable(means, read.slots, read.releases),
         scan.others: ExactTable(others, scan.slots, scan.others),
     }
-
-
-def _sums_by_group(rows: Iterable[ExactRow]) -> Iterator[ExactRow]:
-    """One row for each group. There are two where units were read in two halves (compiler.unit_halves)."""
-    found: dict[tuple[str | None, ...], list[ExactRow]] = {}
-    for row in rows:
-        found.setdefault(row.keys, []).append(row)
-    for first, *more in found.values():
-        columns = zip(first.values[1:], *(row.values[1:] for row in more), strict=True)
-        yield replace(first, values=tuple(map(_sum, columns)))
-
-
-def _sum(numbers: Collection[int | None]) -> int | None:
-    """As PostgreSQL adds up: NULL where there is nothing to add up."""
-    found = [number for number in numbers if number is not None]
-    return sum(found) if found else None
 
 
 def _draws(block: BlockPlan, exact: Sequence[ExactTable]) -> int:

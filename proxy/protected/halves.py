@@ -29,7 +29,8 @@ CROSS JOIN LATERAL (SELECT s.histogram_bounds::text::text[]) h(bounds)
 WHERE n.nspname = $1::text AND c.relname = $2::text AND s.attname = $3::text AND c.reltuples >= $4::integer
   AND bounds IS NOT NULL
   AND pg_catalog.current_setting('max_parallel_workers_per_gather')::integer > 0
-  AND pg_catalog.has_function_privilege('pg_catalog.pg_export_snapshot()', 'EXECUTE')
+  AND pg_catalog.has_function_privilege(
+    pg_catalog.to_regprocedure('pg_catalog.pg_export_snapshot()'), 'EXECUTE')
 ORDER BY s.inherited DESC LIMIT 1"""
 _EXPORT = b"SELECT pg_catalog.pg_export_snapshot()"
 _SNAPSHOT = re.compile(r"[0-9A-F-]+")

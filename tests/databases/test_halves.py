@@ -23,6 +23,7 @@ from proxy.compiler.backend_query import (
     UnitPlace,
 )
 from proxy.compiler.deviation_scan import CentredScan, centres_text
+from proxy.drawing import drawer
 from proxy.exact.table import ExactTable
 from proxy.kernel.plan import BlockPlan
 from proxy.protected import halves, protected_database
@@ -33,7 +34,7 @@ from tests.live.served_database import planned, served_database
 from tests.seeded_bits import SeededBits
 from tests.servers_fixture import servers
 from tests.uncharged_statements import unpaid, written
-from tests.unchecked_blocks import compile_centres, drawn_centres
+from tests.unchecked_blocks import compile_centres, drawn_centres, release_block
 
 _NAME = "halves"
 _KINDS = {
@@ -183,6 +184,20 @@ def test_two_sessions_read_what_one_does(
     assert len(both.rows) > len(whole.rows)  # both had some of a group
 
 
+@pytest.mark.parametrize("question", _QUESTIONS)
+def test_the_same_is_drawn_of_both(served: Database, question: str) -> None:
+    """With the same noise. A group has rows of both halves then, also of what is read beside means."""
+    block, scan = _scan(served, question)
+    drawn = []
+    for sessions in (4, 1):
+        first, read = _read(served, question, sessions=sessions)
+        centred = with_centres(block, drawn_centres(block, first, SeededBits(1)))
+        tables = list(drawer._of_releases(scan, read).values())
+        drawn.append(release_block(centred, tables, SeededBits(2)))
+    assert drawn[0] == drawn[1]
+    assert any(one is not None for row in drawn[0].rows for one in row.values)
+
+
 @pytest.mark.parametrize("cut", [-1, 1, 2, 350, 699, 700, 701])
 def test_no_unit_is_in_both_halves_or_in_none(served: Database, cut: int) -> None:
     """Wherever they are cut."""
@@ -286,6 +301,46 @@ def test_what_fails_in_one_half_fails_and_both_places_are_free(served: Database,
             await data.close()
 
     asyncio.run(run())
+
+
+def test_both_statements_are_cancelled_with_the_question(served: Database) -> None:
+    question = _QUESTIONS[0]
+    query = written(_scan(served, question)[1].query)
+    at = query.sql.index("WHERE ") + len("WHERE ")
+    slow = "(SELECT pg_catalog.pg_sleep(60)) IS NOT NULL AND "
+    query = replace(query, sql=query.sql[:at] + slow + query.sql[at:])
+    watching = psycopg.connect(servers().protected.dsn(_NAME), autocommit=True)
+
+    async def are_asleep(number: int) -> bool:
+        for _ in range(200):
+            found = watching.execute(
+                "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = %s",
+                (_NAME,),
+            ).fetchone()
+            if found == (number,):
+                return True
+            await asyncio.sleep(0.02)
+        return False
+
+    async def between(_: ExactTable) -> str:
+        raise AssertionError("nothing is read")
+
+    async def run() -> None:
+        data = ProtectedDatabase(served.policy.source, sessions_max=4)
+        await data.open()
+        try:
+            async with data.session("analyst") as session:
+                task = asyncio.ensure_future(session.run_in_two_parts(unpaid(query), {}, between))
+                assert await are_asleep(2)
+                task.cancel()
+                await asyncio.wait({task}, timeout=1.0)
+                assert task.cancelled()
+            assert await are_asleep(0) and await _are_free(data)
+        finally:
+            await data.close()
+
+    with watching:
+        asyncio.run(run())
 
 
 def test_the_last_place_is_left_to_others(
