@@ -19,7 +19,7 @@ from proxy.catalog.catalog_model import Catalog, Column, ForeignKey, Table, Tabl
 from proxy.cli.audit import Audited, Size, audited
 from proxy.cli.audit_report import audit_report
 from proxy.cli.loading import CheckedPolicy, load_policy
-from proxy.cli.main import app
+from proxy.cli.main import command_line
 from proxy.compiler import compiling, row_scan, sub_partitions, unit_scan
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
@@ -260,18 +260,18 @@ def test_the_command_and_its_exit_codes(tmp_path: Path, monkeypatch: pytest.Monk
     questions.write_text(ORDERS)
     arguments = ["audit", "--policy", str(SHOP_POLICY), "--rows", "3"]
     arguments += ["--questions", str(questions), "--plot", str(plot)]
-    done = CliRunner().invoke(app, arguments)
+    done = CliRunner().invoke(command_line(), arguments)
     assert done.exit_code == 0 and "lower bound" in done.output, done.output
     assert plot.read_text().startswith("<svg")
     _halved(monkeypatch)
-    done = CliRunner().invoke(app, arguments)
+    done = CliRunner().invoke(command_line(), arguments)
     assert done.exit_code == 1 and "VIOLATED" in done.output, done.output
 
 
 def test_the_doctor_command_leaves_the_demo_in_peace(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHOP_DSN", demo_sources()["shop"])
     for more in ([], ["--json"]):
-        done = CliRunner().invoke(app, ["doctor", "--policy", str(SHOP_POLICY), *more])
+        done = CliRunner().invoke(command_line(), ["doctor", "--policy", str(SHOP_POLICY), *more])
         assert done.exit_code == 0, done.output
     assert '"severity": "note"' in done.output
 
