@@ -43,13 +43,12 @@ PER_NUMBER = 8  # characters of a stored relation, at least
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DerivedBlock:
     """made_of: for EXPLAIN; variance: of its noise, None where that is not known beforehand; published: the
-    table that it is from, None: it is of what the analyst has been shown; is_added_up: of several groups."""
+    table that it is from, None: it is of what the analyst has been shown."""
 
     block: CachedBlock
     made_of: str
     variance: Fraction | None
     published: str | None = None
-    is_added_up: bool = False
 
     def is_as_exact_as(self, other: DerivedBlock) -> bool:
         """As far as it is known."""
@@ -164,7 +163,6 @@ def derived_block(
         made_of=_words(made, groups, published) + others,
         variance=made.variance(),
         published=published,
-        is_added_up=made.is_added_up,
     )
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 from proxy.drawing.answer_slots import Claimed
 from proxy.engine.cached_answers import CachedAnswers
-from proxy.engine.combined_releases import combined_releases
 from proxy.engine.derived_answers import DerivedBlock, derived_blocks, not_derived
 from proxy.engine.explain_text import FreeBlock
 from proxy.engine.published_answers import PublishedSources, best_of, free_blocks
@@ -71,10 +70,8 @@ async def statement_parts(
     lifts = prepared.lifts
     if uses_published:
         derived = best_of(await published.answers(blocks, found, accepted), derived)
-        more = await combined_releases(published, blocks, found, derived, accepted)
-        derived = {**derived, **more}
     if uses_published and any(lifts):
-        unlifted = await _unlifted(prepared, questions, published, derived)
+        unlifted = await _unlifted(prepared, questions, published)
         derived = best_of(unlifted, derived)
         lifts = tuple(
             None if number in unlifted and derived[number] is unlifted[number] else lift
@@ -111,17 +108,9 @@ async def _unlifted(
     prepared: PreparedQuery,
     questions: CachedAnswers,
     published: PublishedSources,
-    found: Mapping[int, DerivedBlock],
 ) -> Mapping[int, DerivedBlock]:
-    """Of blocks for which another is drawn: what is published has the groups that its owner asked for, and what
-    is left of all rows is not left of each group.
-
-    Given    found: of the others, what costs nothing
-    """
+    """Of blocks for which another is drawn: what is published has the groups that its owner asked for."""
     parts = await questions.parts(prepared.plan)
     accepted, blocks = prepared.settings.accepted_error, prepared.private.blocks
     made = await published.answers(blocks, parts, accepted)
-    # Where all groups are there already nothing is looked for.
-    more = await combined_releases(published, blocks, parts, {**found, **made}, accepted)
-    lifted = {number for number, lift in enumerate(prepared.lifts) if lift is not None}
-    return {number: one for number, one in {**made, **more}.items() if number in lifted}
+    return {number: one for number, one in made.items() if prepared.lifts[number] is not None}

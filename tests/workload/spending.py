@@ -136,8 +136,7 @@ class Workload:
                 await database.open()
             with pytest.MonkeyPatch.context() as patch:
                 if not setting.derives:
-                    for name in ("derived_blocks", "combined_releases"):
-                        patch.setattr(f"proxy.engine.statement_parts.{name}", _nothing)
+                    patch.setattr("proxy.engine.statement_parts.derived_blocks", _nothing)
                 shown = await _asked_all(served, wanted, setting, self._fresh)
         finally:
             for database in served.values():
