@@ -79,8 +79,7 @@ EXACT = Setting(name="same question", reuse=replace(_SLOT, is_lifted=False), der
 DERIVED = Setting(name="+ derivation", reuse=replace(_SLOT, is_lifted=False))
 LIFTED = Setting(name="+ lifting", reuse=_SLOT)
 GAUSSIAN = Setting(name="+ zCDP, `noise: gaussian`", reuse=_SLOT, is_gaussian=True)
-TOPPED_UP = replace(GAUSSIAN, name="+ top-ups", reuse=replace(_SLOT, tops_up=True))
-SETTINGS = (NOTHING, EXACT, DERIVED, LIFTED, GAUSSIAN)  # without TOPPED_UP: docs/budgets.md 4
+SETTINGS = (NOTHING, EXACT, DERIVED, LIFTED, GAUSSIAN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
