@@ -169,9 +169,6 @@ def _price_of_gaussian(noise: GaussianNoise, squared: Fraction, loss: Loss, is_o
     is_enough = noise.sigma2 >= discrete_gaussian.sigma2_for(squared, allowed)
     if is_open:  # as of a result that moves by 1, with the noise that its loss buys
         price = gaussian_price(loss, Fraction(1), 1 / (2 * allowed))
-    else:
-        # Conversions choose their orders by themselves: that of a top-up is the one from rho.
-        is_enough = is_enough or zcdp.epsilon_of_rho(price.rho, loss.delta) <= loss.epsilon
     if not is_enough:
         raise NotPrivate(Rule.NOISE, "a sigma squared below what the results move by")
     return price

@@ -266,8 +266,7 @@ _PRESENT_SLOTS = (3600, 900, 300, 60)
 @dataclass(frozen=True, slots=True)
 class Reuse:
     """Answers are kept for slots of so many seconds, which begin `offset` seconds after midnight, UTC.
-    is_lifted: `column = constant` is drawn as a group of that column; tops_up: what was shown less exactly is
-    drawn as far as it is missing alone.
+    is_lifted: `column = constant` is drawn as a group of that column.
 
     Attributes:
         step: Seconds to which the present is rounded down in questions, always; None: as `is_exact` says.
@@ -280,7 +279,6 @@ class Reuse:
     offset: int = 0
     is_lifted: bool = True
     step: int | None = None
-    tops_up: bool = False
     is_exact: bool = False
     window_step: int = 1
 

@@ -54,6 +54,10 @@ EXAMPLES: Mapping[str, str] = {
     "covers": "[column]",
     "because": '"why that is right"',
 }
+# Keys of earlier versions: what to do about each, by where it stood.
+_REMOVED: Mapping[tuple[str, str], str] = {
+    ("reuse", "top_up"): "answers are drawn whole: delete this key",
+}
 _EXPONENT = 100  # Fraction("1e999999999") would fill the memory
 
 
@@ -73,7 +77,7 @@ def fields(
             known = tuple(known)
             for entry in entries.values():
                 if entry.key not in known:
-                    hint = problems.nearest(entry.key, known)
+                    hint = _REMOVED.get((where, entry.key)) or problems.nearest(entry.key, known)
                     hint = hint or f"keys of {where}: {', '.join(known)}"
                     problems.add(
                         entry.key_at, f"unknown key {quoted_text(entry.key)} in {where}", hint

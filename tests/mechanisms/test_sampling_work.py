@@ -175,7 +175,6 @@ def test_every_mechanism_that_draws_is_here() -> None:
     here |= {"growing_places", "deviation_mean", "deviation_variance"}
     # Sums of those above, a coin of a probability in fixed point, and the protocol itself.
     made_of_them = {"bits", "bernoulli", "partition_selection", "recentred_mean", "clipped_mean"}
-    made_of_them |= {"topping_up"}  # one coin
     made_of_them |= {"octave_bound"}  # a histogram: it is drawn for a mean of deviations
     made_of_them |= {
         "sum_over_count",
