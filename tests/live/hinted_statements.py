@@ -483,8 +483,10 @@ HINTED: dict[str, HintedStatement] = {
         f" (SELECT status AS k, count(*) AS m {_ORDERS} WHERE total > 5 GROUP BY status) p ON p.k = q.k",
     ),
     "Write it with the name or the alias of its table: SELECT o.x FROM other o.": _case(
-        f"SELECT status, (SELECT max(status) FROM generate_series(1, 2) status) {_ORDERS} GROUP BY status",
-        f"SELECT status, (SELECT max(status.status) FROM generate_series(1, 2) status) {_ORDERS} GROUP BY 1",
+        f"SELECT status, (SELECT max(status) FROM pg_catalog.generate_series(1, 2) status) {_ORDERS}"
+        " GROUP BY status",
+        f"SELECT status, (SELECT max(status.status) FROM pg_catalog.generate_series(1, 2) status) {_ORDERS}"
+        " GROUP BY 1",
     ),
     "Give the table in the subquery an alias that is used nowhere else: SELECT a.x FROM other a.": _case(
         "SELECT status, (SELECT max(x) FROM generate_series(1, 2) o, LATERAL (SELECT o.o AS x) l)"

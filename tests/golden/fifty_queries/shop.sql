@@ -279,13 +279,13 @@ FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 num
 SELECT n, count(*) AS customers
 FROM (SELECT customer_id, count(*) AS n FROM shop.orders WHERE status = 'returned' GROUP BY customer_id) per_customer GROUP BY n ORDER BY n
 -- => plan
--- shop.orders, unit 1 row(s), partitions by hash of r3."dp_unit", r3."dp_unit" not null; keys n of 41; cells 0
+-- shop.orders, unit 1 row(s), partitions by hash of r3."dp_unit", r3."dp_unit" not null; keys n of 40; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
 SELECT * FROM (SELECT (r3."n")::text AS k1, pg_catalog.count(*) FROM (SELECT r2."unit" AS "customer_id", r2."a1" AS "n", r2."unit" AS "dp_unit" FROM (SELECT r1."customer_id" AS unit, least(pg_catalog.count(*), %(p1)s::bigint) AS a1 FROM "shop"."orders" AS r1 WHERE r1."customer_id" IS NOT NULL AND (r1."status" = %(p2)s::text) GROUP BY r1."customer_id") AS r2) AS r3 WHERE r3."dp_unit" IS NOT NULL GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]))
 --   p1 = 40
 --   p2 = returned
---   p3 = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', '10', '11', '12', '13', '14', '15', '16', '17', '18', '19', '20', '21', '22', '23', '24', '25', '26', '27', '28', '29', '30', '31', '32', '33', '34', '35', '36', '37', '38', '39', '40']
+--   p3 = ['1', '2', '3', '4', '5', '6', '7', '8', '9', '10', '11', '12', '13', '14', '15', '16', '17', '18', '19', '20', '21', '22', '23', '24', '25', '26', '27', '28', '29', '30', '31', '32', '33', '34', '35', '36', '37', '38', '39', '40']
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
