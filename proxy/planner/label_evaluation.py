@@ -11,7 +11,6 @@ from fractions import Fraction
 
 from proxy.base import limits
 from proxy.base.decimals import decimal_text
-from proxy.base.patterns import PatternSyntax
 from proxy.base.sql_types import SqlType
 from proxy.query.ir.expression_walk import children
 from proxy.query.ir.expressions import (
@@ -124,7 +123,7 @@ def evaluated(expression: Expression, held: Held) -> LabelValue:
             return None if truth is None else not truth
         case Is(truth=wanted):
             return of(expression.operand) is wanted
-        case Like(syntax=PatternSyntax.LIKE, pattern=Constant(value=str() as pattern)):
+        case Like(pattern=Constant(value=str() as pattern)):
             return _is_like(of(expression.operand), pattern, expression.ignore_case)
         case _:
             raise NotEvaluated
