@@ -317,7 +317,7 @@ def _check_list(listed: InPublic, world: World) -> None:
 def holds(claimed: SqlType, there: SqlType) -> bool:
     """Say whether what is printed for the claimed type is right for what is there.
 
-    An integer may be taken for a numeric. Of texts character(n) and labels are printed in another way, and so is
+    An integer may be taken for a numeric. Of texts character(n) and labels are printed in another way, as is
     one of several collations, which raise where two of them meet on a row (42P22).
 
     >>> holds(SqlType.NUMERIC, SqlType.INT4), holds(SqlType.NUMERIC, SqlType.FLOAT8)
