@@ -419,8 +419,7 @@ def check_centres(release: DeviationMean, groups: int) -> None:
 
 
 def price_of_order_statistic(release: OrderStatistic, shape: Shape) -> Price:
-    """Price MIN, MAX or a quantile by the exponential mechanism, its size, and the further quantiles of its
-    interval.
+    """Price MIN, MAX or a quantile by the exponential mechanism, and its size.
 
     Privacy: `measured.rows` rows of a unit are looked at, over all groups, or so many rows change; each
     moves each distance by 1 row at most (PROOFS.md 9), and the sizes of all groups together by 1. With weights
