@@ -1,5 +1,7 @@
-"""A type that is not read is put in order by the bytes of its text: in another collation two texts may be equal,
-and which of them is first would follow from the rows of others."""
+"""A type that is not read is put in order by the bytes of its text.
+
+In another collation two texts may be equal, and which of them is first would follow from the rows of others.
+"""
 
 from __future__ import annotations
 
