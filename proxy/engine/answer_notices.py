@@ -244,6 +244,8 @@ def _uncertain_list(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
             "ORDER BY with LIMIT: noise has a part in which rows are in the list, and the numbers by which they"
             f" were chosen are too {_side(top)} on average."
         )
+        if top.nulls_first and any(one.is_missing for row in noisy.rows for one in row.values):
+            yield "NULL comes first in this order. Write NULLS LAST to have it behind all numbers."
         return
     intervals = [row.errors[top.output - 1] for row in noisy.rows] if block.outputs else []
     known = [one for one in intervals if isinstance(one, NoisyInterval)]

@@ -42,8 +42,10 @@ def presented(plan: BlockPlan, drawn: DrawnBlock) -> NoisyTable:
     values, counts = [], counts_of_means(plan)
     for group in drawn.groups:
         better = better_rows(plan, counts, group)
-        stated = with_nulls(plan, rules, group, tuple(group_values(plan, group, better)))
-        found = agreed(operands, stated)
+        # What says nothing is NULL by the error of its noise, also where that is not stated.
+        shown = with_nulls(plan, rules, group, tuple(group_values(plan, group, better)))
+        shown = tuple(_without_untrue_error(plan, *one) for one in enumerate(shown, start=1))
+        found = agreed(operands, shown)
         values.append(
             tuple(
                 _unstated(one) if number in plan.uncertain_answers else one
@@ -89,8 +91,6 @@ def group_values(
             value = capped(value, most[number])
         if number in plan.least_answers:
             value = replace(value, is_least=True)
-        elif not plan.unstated.isdisjoint(answer.releases):
-            value = _unstated(value)
         if clipped:
             value = replace(value, clipped=_clipped(answer, clipped))
         yield value
@@ -119,6 +119,13 @@ def _row(
             for one in plan.outputs
         ),
     )
+
+
+def _without_untrue_error(plan: BlockPlan, number: int, value: NoisyValue) -> NoisyValue:
+    """Of an answer whose bound was chosen from few units: it may cut far more than its error tells."""
+    if number in plan.least_answers or plan.unstated.isdisjoint(plan.answers[number - 1].releases):
+        return value
+    return _unstated(value)
 
 
 def _unstated(value: NoisyValue) -> NoisyValue:

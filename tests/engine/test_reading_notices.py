@@ -118,7 +118,7 @@ def test_an_array_has_a_reason() -> None:
     found = read(text)
     assert found is not None
     (column,) = found[1].query.blocks[0].outputs
-    assert column.expression is None and "dp.error()" in column.reason
+    assert column.expression is None and "in sorted rows" in column.reason
     with_errors = text.replace("percentile", "dp.error(percentile", 1).replace(" AS p", ") AS p")
     found = read(with_errors)
     assert found is not None

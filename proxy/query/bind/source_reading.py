@@ -219,6 +219,10 @@ def _read_source(sources: Sources, select: Select) -> tuple[Relation, Scope]:
     return relation, replace(scope, lookups=lookups, fixed=sources.fixed_columns(select))
 
 
+_COMBINED = (
+    "Count people instead of rows: count(DISTINCT ...) of the unit, with EXISTS of rows of the same unit in"
+    " place of INTERSECT, NOT EXISTS of EXCEPT, and OR of UNION."
+)
 _RANGES = {TokenType.LT, TokenType.GT, TokenType.LTE, TokenType.GTE, TokenType.BETWEEN}
 
 
@@ -340,7 +344,7 @@ def _query(sources: Sources, span: Span) -> tuple[Relation, dict[str, ColumnType
     """A subquery or CTE that gives rows."""
     parts, only_all = query_parts(sources.lexed, span, sources.selects)
     if not only_all:
-        sources.refuse(span[0], "only UNION ALL can combine rows of protected tables")
+        sources.refuse(span[0], "only UNION ALL can combine rows of protected tables", _COMBINED)
     is_public = is_public_rows(sources, span)
     read = [_rows(sources, part, is_public) for part in parts]
     if len(read) == 1:

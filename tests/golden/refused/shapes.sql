@@ -346,7 +346,7 @@ SELECT count(*) FROM (SELECT i4 FROM orders UNION SELECT i4 FROM calls) q
 -- => refused
 -- UNSUPPORTED at 23: SELECT
 -- only UNION ALL can combine rows of protected tables
--- Use aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column.
+-- Count people instead of rows: count(DISTINCT ...) of the unit, with EXISTS of rows of the same unit in place of INTERSECT, NOT EXISTS of EXCEPT, and OR of UNION.
 
 -- case: limit below an aggregate
 SELECT sum(i4) FROM (SELECT i4 FROM people LIMIT 5) q
