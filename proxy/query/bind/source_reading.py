@@ -220,8 +220,8 @@ def _read_source(sources: Sources, select: Select) -> tuple[Relation, Scope]:
 
 
 _COMBINED = (
-    "Count people instead of rows: count(DISTINCT ...) of the unit, with EXISTS of rows of the same unit in"
-    " place of INTERSECT, NOT EXISTS of EXCEPT, and OR of UNION."
+    "Count people instead of rows, and look for their other rows by EXISTS in place of INTERSECT, by NOT EXISTS"
+    " in place of EXCEPT. In place of UNION one condition with OR is enough."
 )
 _RANGES = {TokenType.LT, TokenType.GT, TokenType.LTE, TokenType.GTE, TokenType.BETWEEN}
 
