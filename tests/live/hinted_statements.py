@@ -302,11 +302,13 @@ HINTED: dict[str, HintedStatement] = {
         f"SELECT count(*) {_THINGS} WHERE double = 1",
         f"SELECT count(*) {_THINGS} WHERE round(double::numeric, 4) = 1",
     ),
-    "Cast to integer, bigint, numeric, numeric(10, 2), double precision, text, varchar(10) or date.": _case(
+    "Cast to integer, bigint, numeric, numeric(10, 2), double precision, text, varchar(10) or date, or write"
+    " date_trunc('second', column) for timestamp(0) and left(column, 10) for char(10).": _case(
         f"SELECT count(int::money) {_THINGS}",
         f"SELECT count(num2::integer), count(int::bigint), count(int::numeric) {_THINGS}",
         f"SELECT count(int::numeric(10, 2)), count(int::double precision), count(int::text) {_THINGS}",
-        f"SELECT count(int::varchar(10)), count(at::date) {_THINGS}",
+        f"SELECT count(int::varchar(10)), count(at::date), count(date_trunc('second', at)) {_THINGS}",
+        f"SELECT left(status, 10), count(*) {_ORDERS} GROUP BY 1",
     ),
     "Cast to numeric(p, s) with p below {}, s from 0 to {} and not above p.": _case(
         f"SELECT count(num2::numeric(5, 7)) {_THINGS}",

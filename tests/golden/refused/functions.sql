@@ -143,7 +143,7 @@ SELECT count(*) FROM people WHERE 'low'::mood = e
 -- => refused
 -- UNSUPPORTED at 35: 'low'::mood
 -- a cast to this type is not allowed on protected columns
--- Cast to integer, bigint, numeric, numeric(10, 2), double precision, text, varchar(10) or date.
+-- Cast to integer, bigint, numeric, numeric(10, 2), double precision, text, varchar(10) or date, or write date_trunc('second', column) for timestamp(0) and left(column, 10) for char(10).
 
 -- case: correlation of distinct pairs
 SELECT regr_r2(DISTINCT i4, i2) FROM people

@@ -56,7 +56,8 @@ def _cast(node: exp.Expr, scope: Scope) -> Expression:
         raise Refusal(
             Code.UNSUPPORTED,
             "a cast to this type is not allowed on protected columns",
-            "Cast to integer, bigint, numeric, numeric(10, 2), double precision, text, varchar(10) or date.",
+            "Cast to integer, bigint, numeric, numeric(10, 2), double precision, text, varchar(10) or date, or"
+            " write date_trunc('second', column) for timestamp(0) and left(column, 10) for char(10).",
             position_of(node),
         )
     if modifier is None:
