@@ -55,6 +55,7 @@ from proxy.protected.protected_database import ProtectedDatabase
 from proxy.protected.public_values import read_public_contents
 from proxy.servers.engine_adapter import EngineAdapter
 from proxy.servers.login_gate import LoginGate
+from proxy.servers.statement_reports import Listener, StatementObserver, reporter_of
 from proxy.servers.wire.served_database import ServedDatabase, ShadowAddress
 from proxy.servers.wire.shared_server_state import LetIn
 from proxy.servers.wire.wire_server import WireServer
@@ -431,10 +432,13 @@ class Assembly:
         requires_tls: bool = False,
         let_in: LetIn | None = None,
         readiness: RoleReadiness | None = None,
+        observers: Sequence[StatementObserver] = (),
     ) -> WireServer:
+        """observers: take the reports of statements."""
         served = {
             name: ServedDatabase(
-                ShadowAddress(*database.shadow.analyst_host_port), EngineAdapter(database.in_force)
+                ShadowAddress(*database.shadow.analyst_host_port),
+                EngineAdapter(database.in_force, reporter_of(name, Listener.WIRE, observers)),
             )
             for name, database in self.databases.items()
         }

@@ -18,6 +18,7 @@ from proxy.cli.listen_addresses import ListenAddresses, taken, tls_of
 from proxy.cli.loading import CheckedPolicy
 from proxy.cli.proxy_servers import ProxyServers
 from proxy.cli.publishing_tasks import publishing_tasks, show_first
+from proxy.cli.query_logging import LoggedAnalysts, LoggedQueries, QueryLogging
 from proxy.cli.recovering import keep_lease, keep_servers, keep_shadows
 from proxy.cli.refreshing import copy_public_tables, watch_catalogues
 from proxy.cli.reloading import PolicyReloads
@@ -36,6 +37,8 @@ from proxy.ledger.ledger_tables import LedgerNotDurable
 from proxy.servers.draining import INTERRUPTED_GRACE, Draining
 from proxy.servers.http.http_server import HttpServer
 from proxy.servers.login_gate import LoginGate
+from proxy.servers.query_log import QueryLog
+from proxy.servers.statement_reports import StatementObserver
 from proxy.servers.wire.wire_server import WireServer
 from proxy.shadow.analyst_sessions import ShadowSessions
 from proxy.shadow.ending_sessions import EndingSessions
@@ -68,11 +71,13 @@ async def serve_until_stopped(
     policies: Sequence[CheckedPolicy] = (),
     installation: Installation | None = None,
     draining: Draining | None = None,
+    logging: QueryLogging | None = None,
 ) -> int:
     """
     Given    databases, assembled on these servers; until: runs while the listeners are open; policies: of the
              databases, in their order, whose files are watched; none are where there are none; installation:
-             findings about this installation; draining: how long clients have when `until` has ended
+             findings about this installation; draining: how long clients have when `until` has ended;
+             logging: of statements, None: none
     Gives    what `until` gives, when everything is closed again in good order
     Refuses  Stopped where a port is taken, the ledger's server could lose a charge, or a server has ended
     """
@@ -80,7 +85,10 @@ async def serve_until_stopped(
     letting_in = letting_in or LettingIn()
     draining = draining or Draining()
     tls = None if where.tls is None else tls_of(*where.tls, where.client_ca)
+    logging = logging or QueryLogging()
+    observers: list[StatementObserver] = []
     async with contextlib.AsyncExitStack() as closing:
+        ended_log = await closing.enter_async_context(contextlib.AsyncExitStack())
         closing.push_async_callback(assembly.close)
         try:
             await assembly.open()
@@ -94,12 +102,20 @@ async def serve_until_stopped(
         sessions = ShadowSessions(addresses, inner=admitted.inner, readiness=readiness)
         closing.callback(sessions.close)
         gate = LoginGate()
+        if logging.queries is LoggedQueries.PROTECTED:
+            is_named = logging.analysts is LoggedAnalysts.NAME
+            log = QueryLog(None if is_named else admitted.admission.number_of)
+            observers.append(log)
+            # Statements end until the ledger is closed.
+            ended_log.push_async_callback(log.flush)
+            ended_log.callback(asyncio.create_task(log.follow()).cancel)
         wire: WireServer = assembly.wire_server(
             tls,
             gate,
             requires_tls=where.requires_tls,
             let_in=admitted.let_in,
             readiness=readiness,
+            observers=observers,
         )
         closing.push_async_callback(write_last_mark, servers)
         reloads = None
@@ -118,6 +134,7 @@ async def serve_until_stopped(
             bearers=admitted.bearers,
             admission=admitted.admission,
             is_draining=lambda: draining.is_begun,
+            observers=observers,
         )
         await show_first(databases)
         await _start(http, where.http)

@@ -26,6 +26,8 @@ from proxy.cli.command_options import (
     Http,
     LedgerDsn,
     Listen,
+    LogAnalysts,
+    LogQueries,
     OidcAudience,
     OidcCa,
     OidcClaim,
@@ -49,6 +51,7 @@ from proxy.cli.letting_in import (
 )
 from proxy.cli.logs import log_to_stderr
 from proxy.cli.proxy_servers import servers_being_prepared
+from proxy.cli.query_logging import LoggedAnalysts, LoggedQueries, QueryLogging
 from proxy.cli.running import end_on_sigterm, outlive_hang_ups, run
 from proxy.cli.source_variables import SourceVariables
 from proxy.cli.state import demo_state
@@ -160,6 +163,8 @@ def serve(
     admin_secrets: AdminSecrets = None,
     drain_delay: DrainDelay = None,
     grace: Grace = 60,
+    log_queries: LogQueries = LoggedQueries.PROTECTED,
+    log_analysts: LogAnalysts = LoggedAnalysts.NAME,
 ) -> None:
     """Serve the databases of the given policies."""
     from proxy.cli.listen_addresses import ListenAddresses, check_can_open
@@ -250,7 +255,15 @@ def serve(
             return 0
 
         serving = serve_until_stopped(
-            servers, databases, where, announce, letting_in, checked, installation, draining
+            servers,
+            databases,
+            where,
+            announce,
+            letting_in,
+            checked,
+            installation,
+            draining,
+            QueryLogging(queries=log_queries, analysts=log_analysts),
         )
         raise typer.Exit(run(serving))
 

@@ -212,8 +212,9 @@ class ClientConnection(asyncio.Protocol):
         self._cancel_key = authentication.cancel_key
         if self._cancel_key is not None:
             self._state.cancels.add(self._cancel_key, served.shadow, self.cancel_query)
-        self._relay = relay = QuickRelay(served.engine, authentication.client_encoding)
-        self._tasks = QueryTasks(served.engine, self._analyst, self._go_on_with)
+        engine = served.engine.of(self._analyst)
+        self._relay = relay = QuickRelay(engine, authentication.client_encoding)
+        self._tasks = QueryTasks(engine, self._analyst, self._go_on_with)
         _log.info("session_started", analyst=printable(self._analyst))
         from_client, from_shadow = authentication.left_over()
         if from_shadow:
