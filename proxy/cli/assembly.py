@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import ssl
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -86,6 +87,7 @@ class Database:
     naming_key: bytes = field(repr=False)
     publishing: Publishing | None = None
     looks: int = 0
+    looked_at: float = field(default_factory=time.monotonic)  # the catalogue was compared
     open_findings: tuple[OpenFinding, ...] = ()
     is_newer_there: bool = False
     changing: threading.RLock = field(default_factory=threading.RLock)
@@ -379,6 +381,7 @@ class Database:
                 _log.warning("tables_changed", database=self.policy.database, tables=names)
             self.engine.drawer.changed = changed
             self.looks += 1
+            self.looked_at = time.monotonic()
 
     def _judge_again(self) -> None:
         """Ask for the verdict, and copy rows that were withheld and are not any more."""

@@ -7,6 +7,8 @@ import contextlib
 import signal
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import version
 from typing import Protocol
 
 from proxy.cli.addresses import Address
@@ -16,6 +18,7 @@ from proxy.cli.cli_error import CliError
 from proxy.cli.letting_in import LettingIn
 from proxy.cli.listen_addresses import ListenAddresses, taken, tls_of
 from proxy.cli.loading import CheckedPolicy
+from proxy.cli.metrics_task import observe_metrics
 from proxy.cli.proxy_servers import ProxyServers
 from proxy.cli.publishing_tasks import publishing_tasks, show_first
 from proxy.cli.query_logging import LoggedAnalysts, LoggedQueries, QueryLogging
@@ -35,8 +38,11 @@ from proxy.doctor.installed_postgres import Installation
 from proxy.engine.role_readiness import RoleReadiness
 from proxy.ledger.ledger_tables import LedgerNotDurable
 from proxy.servers.draining import INTERRUPTED_GRACE, Draining
-from proxy.servers.http.http_server import HttpServer
+from proxy.servers.http.connections import ADMIN_LIMITS
+from proxy.servers.http.http_server import HttpListener, HttpServer
+from proxy.servers.http.metrics_routes import metrics_app
 from proxy.servers.login_gate import LoginGate
+from proxy.servers.metrics import Metrics
 from proxy.servers.query_log import QueryLog
 from proxy.servers.statement_reports import StatementObserver
 from proxy.servers.wire.wire_server import WireServer
@@ -53,6 +59,7 @@ class ListenerPorts:
     wire: tuple[str, int]
     http: tuple[str, int]
     admin: tuple[str, int] | None = None
+    metrics: tuple[str, int] | None = None
 
 
 class _Server(Protocol):
@@ -109,6 +116,12 @@ async def serve_until_stopped(
             # Statements end until the ledger is closed.
             ended_log.push_async_callback(log.flush)
             ended_log.callback(asyncio.create_task(log.follow()).cancel)
+        metrics = None
+        if letting_in.admin is not None or where.metrics is not None:
+            metrics = Metrics(
+                tuple(assembly.databases), version("dpproxy"), lambda: draining.is_begun
+            )
+            observers.append(metrics)
         wire: WireServer = assembly.wire_server(
             tls,
             gate,
@@ -145,10 +158,20 @@ async def serve_until_stopped(
         if letting_in.admin is not None:
             again = None if reloads is None else reloads.reload
             admin = admitted.admin_server(
-                letting_in.admin.credentials, wire, where.tls, again, lambda: ending.stuck
+                letting_in.admin.credentials, wire, where.tls, again, lambda: ending.stuck, metrics
             )
             await _start(admin, letting_in.admin.address)
             closing.push_async_callback(admin.stop, INTERRUPTED_GRACE)
+        scraped = None
+        if metrics is not None:
+            looking = observe_metrics(metrics, databases, wire, sessions, gate, http.routes.checks)
+            closing.callback(asyncio.create_task(looking).cancel)
+        if metrics is not None and where.metrics is not None:
+            scraped = HttpListener(
+                partial(metrics_app, metrics, http.routes), where.tls, ADMIN_LIMITS
+            )
+            await _start(scraped, where.metrics)
+            closing.push_async_callback(scraped.stop, INTERRUPTED_GRACE)
         publishing = [asyncio.create_task(one) for one in publishing_tasks(databases, draining)]
         matching = asyncio.Lock()
         for lasting in (
@@ -166,7 +189,12 @@ async def serve_until_stopped(
             closing.callback(asyncio.create_task(lasting).cancel)
         for task in publishing:
             closing.callback(task.cancel)
-        ports = ListenerPorts(wire.address, http.address, None if admin is None else admin.address)
+        ports = ListenerPorts(
+            wire.address,
+            http.address,
+            None if admin is None else admin.address,
+            None if scraped is None else scraped.address,
+        )
         losing = (
             keep_servers(servers),
             keep_shadows(servers, databases, matching, readiness),

@@ -13,7 +13,11 @@ from typing import Annotated
 import typer
 
 from proxy.cli.addresses import Address, read_address
-from proxy.cli.certificates import check_is_private, chosen_certificate
+from proxy.cli.certificates import (
+    check_is_private,
+    check_metrics_are_private,
+    chosen_certificate,
+)
 from proxy.cli.cli_error import CliError
 from proxy.cli.command_options import (
     Admin,
@@ -28,6 +32,7 @@ from proxy.cli.command_options import (
     Listen,
     LogAnalysts,
     LogQueries,
+    Metrics,
     OidcAudience,
     OidcCa,
     OidcClaim,
@@ -163,6 +168,7 @@ def serve(
     admin_secrets: AdminSecrets = None,
     drain_delay: DrainDelay = None,
     grace: Grace = 60,
+    metrics: Metrics = None,
     log_queries: LogQueries = LoggedQueries.PROTECTED,
     log_analysts: LogAnalysts = LoggedAnalysts.NAME,
 ) -> None:
@@ -190,7 +196,9 @@ def serve(
         requires_tls=certificate is not None and tls is not TlsUse.OPTIONAL,
         client_ca=client_ca,
         admin=None if letting_in.admin is None else letting_in.admin.address,
+        metrics=None if metrics is None else _address(metrics),
     )
+    check_metrics_are_private(where.metrics, certificate)
     check_is_private(where.every, certificate, tls)
     is_local = all(is_loopback(one.host) for one in where.every)
     delay = drain_delay if drain_delay is not None else 0.0 if is_local else _DRAIN_DELAY
@@ -247,6 +255,8 @@ def serve(
             typer.echo(f"HTTP: {scheme}://{ports.http[0]}:{ports.http[1]}/docs")
             if ports.admin is not None:
                 typer.echo(f"administrators: {scheme}://{ports.admin[0]}:{ports.admin[1]}")
+            if ports.metrics is not None:
+                typer.echo(f"metrics: {scheme}://{ports.metrics[0]}:{ports.metrics[1]}/metrics")
             await draining.begun.wait()
             typer.echo(
                 f"closing the listeners in {draining.delay:g} s; statements have {draining.grace:g} s more"

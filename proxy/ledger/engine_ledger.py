@@ -33,6 +33,7 @@ from proxy.ledger.cached_claims import CachedClaims, Claimed
 from proxy.ledger.ledger_tables import ChargeOutcome, LedgerTables, Receipt
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.policy.policy_model import Reuse
+from proxy.turns.pool_use import PoolUse
 
 T = TypeVar("T")
 
@@ -217,6 +218,10 @@ class EngineLedger:
     def last_receipt(self) -> int:
         """The highest number that this process has seen committed."""
         return self._tables.last_receipt
+
+    @property
+    def pool_use(self) -> PoolUse:
+        return self._tables.pool_use
 
     async def _reserve(
         self, analyst: str, plan: Payable, fingerprint: str, digest: str, text: str | None
