@@ -12,6 +12,7 @@ import psycopg
 import uvloop
 
 from proxy.cli.assembly import Assembly, Database, assemble
+from proxy.servers.statement_reports import StatementObserver
 from proxy.servers.wire.wire_server import WireServer
 from tests.ledger_key import LEDGER_CIPHER
 from tests.psql import psql
@@ -152,6 +153,7 @@ def start_proxy(
     servers: Servers,
     databases: Sequence[Database],
     loop: asyncio.AbstractEventLoop | None = None,
+    observers: Sequence[StatementObserver] = (),
 ) -> LiveProxy:
     loop = loop or uvloop.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, daemon=True)
@@ -160,7 +162,7 @@ def start_proxy(
 
     async def start() -> WireServer:
         await assembly.open()
-        server = assembly.wire_server()
+        server = assembly.wire_server(observers=observers)
         await server.start("127.0.0.1", 0)
         return server
 

@@ -139,6 +139,9 @@ class ScriptedEngine:
             "EXPLAIN" if explains else None,
         )
 
+    def of(self, analyst: str) -> ScriptedEngine:
+        return self
+
     async def trial(self, analyst: str, query: PlanTrial) -> Trial | Refuse | None:
         raise AssertionError("statements of this engine are not rehearsed")
 

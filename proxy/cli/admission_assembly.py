@@ -23,6 +23,7 @@ from proxy.servers.http.connections import ADMIN_LIMITS
 from proxy.servers.http.http_logins import HttpLogins
 from proxy.servers.http.http_server import HttpListener
 from proxy.servers.login_gate import LoginGate
+from proxy.servers.metrics import Metrics
 from proxy.servers.wire.certificate_rules import read_rules
 from proxy.servers.wire.shared_server_state import LetIn
 from proxy.servers.wire.wire_server import WireServer
@@ -74,12 +75,13 @@ class AdmissionAssembly:
         tls: tuple[Path, Path] | None,
         reload: Reload | None = None,
         stuck_sessions: StuckSessions = tuple,
+        metrics: Metrics | None = None,
     ) -> HttpListener:
         """With a gate of its own: strangers at the other listeners keep no administrator waiting."""
         from proxy.servers.http.admin_routes import AdminRoutes  # models that few need
 
         routes = AdminRoutes(
-            self.ledger_dsn, credentials, wire, LoginGate(), reload, stuck_sessions
+            self.ledger_dsn, credentials, wire, LoginGate(), reload, stuck_sessions, metrics
         )
         return HttpListener(routes.app, tls, ADMIN_LIMITS)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import ssl
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -55,6 +56,7 @@ from proxy.protected.protected_database import ProtectedDatabase
 from proxy.protected.public_values import read_public_contents
 from proxy.servers.engine_adapter import EngineAdapter
 from proxy.servers.login_gate import LoginGate
+from proxy.servers.statement_reports import Listener, StatementObserver, reporter_of
 from proxy.servers.wire.served_database import ServedDatabase, ShadowAddress
 from proxy.servers.wire.shared_server_state import LetIn
 from proxy.servers.wire.wire_server import WireServer
@@ -85,6 +87,7 @@ class Database:
     naming_key: bytes = field(repr=False)
     publishing: Publishing | None = None
     looks: int = 0
+    looked_at: float = field(default_factory=time.monotonic)  # the catalogue was compared
     open_findings: tuple[OpenFinding, ...] = ()
     is_newer_there: bool = False
     changing: threading.RLock = field(default_factory=threading.RLock)
@@ -378,6 +381,7 @@ class Database:
                 _log.warning("tables_changed", database=self.policy.database, tables=names)
             self.engine.drawer.changed = changed
             self.looks += 1
+            self.looked_at = time.monotonic()
 
     def _judge_again(self) -> None:
         """Ask for the verdict, and copy rows that were withheld and are not any more."""
@@ -431,10 +435,13 @@ class Assembly:
         requires_tls: bool = False,
         let_in: LetIn | None = None,
         readiness: RoleReadiness | None = None,
+        observers: Sequence[StatementObserver] = (),
     ) -> WireServer:
+        """observers: take the reports of statements."""
         served = {
             name: ServedDatabase(
-                ShadowAddress(*database.shadow.analyst_host_port), EngineAdapter(database.in_force)
+                ShadowAddress(*database.shadow.analyst_host_port),
+                EngineAdapter(database.in_force, reporter_of(name, Listener.WIRE, observers)),
             )
             for name, database in self.databases.items()
         }

@@ -26,6 +26,21 @@ def chosen_certificate(
     return certificate, key
 
 
+def check_metrics_are_private(
+    address: Address | None, certificate: tuple[Path, Path] | None
+) -> None:
+    """There is no login, so that --tls off is not enough.
+
+    Refuses  Stopped
+    """
+    if address is None or certificate is not None or is_loopback(address.host):
+        return
+    raise CliError(
+        f"--metrics {address} can be reached from other machines, and there is no certificate: give --tls-cert"
+        " and --tls-key, or an address of loopback, or scrape the administrators' listener (--admin)"
+    )
+
+
 def check_is_private(
     addresses: Sequence[Address], certificate: tuple[Path, Path] | None, use: TlsUse | None
 ) -> None:

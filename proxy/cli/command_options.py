@@ -8,6 +8,7 @@ from typing import Annotated, Optional
 
 import typer
 
+from proxy.cli.query_logging import LoggedAnalysts, LoggedQueries
 from proxy.cli.state import SERVE_STATE
 
 
@@ -107,6 +108,21 @@ Admin = Annotated[
 AdminSecrets = Annotated[
     Optional[Path],  # noqa: UP045
     typer.Option(help="Lines NAME SECRET of administrators, mode 0600.", metavar="FILE"),
+]
+Metrics = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(
+        help="HOST:PORT for GET /metrics alone, without a secret. On loopback, unless there is a certificate.",
+        metavar="HOST:PORT",
+    ),
+]
+LogQueries = Annotated[
+    LoggedQueries,
+    typer.Option(help="Of which statements a line is written when they end, without their text."),
+]
+LogAnalysts = Annotated[
+    LoggedAnalysts,
+    typer.Option(help="How these lines call analysts: by name, or by number in the ledger."),
 ]
 DrainDelay = Annotated[
     Optional[float],  # noqa: UP045

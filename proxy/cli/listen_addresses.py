@@ -18,7 +18,8 @@ class ListenAddresses:
     """
     tls: certificate and key, for both listeners
     requires_tls: whether sessions in plain text are refused; HTTP has none where there is a certificate
-    client_ca: by which certificates of the wire's clients are signed; admin: for administrators
+    client_ca: by which certificates of the wire's clients are signed; admin: for administrators;
+    metrics: for `GET /metrics` without a login
     """
 
     wire: Address
@@ -27,10 +28,12 @@ class ListenAddresses:
     requires_tls: bool = False
     client_ca: Path | None = None
     admin: Address | None = None
+    metrics: Address | None = None
 
     @property
     def every(self) -> tuple[Address, ...]:
-        return (self.wire, self.http, *(() if self.admin is None else (self.admin,)))
+        given = (self.wire, self.http, self.admin, self.metrics)
+        return tuple(one for one in given if one is not None)
 
 
 def check_can_open(where: ListenAddresses) -> None:

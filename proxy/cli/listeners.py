@@ -7,6 +7,8 @@ import contextlib
 import signal
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import version
 from typing import Protocol
 
 from proxy.cli.addresses import Address
@@ -16,8 +18,10 @@ from proxy.cli.cli_error import CliError
 from proxy.cli.letting_in import LettingIn
 from proxy.cli.listen_addresses import ListenAddresses, taken, tls_of
 from proxy.cli.loading import CheckedPolicy
+from proxy.cli.metrics_task import observe_metrics
 from proxy.cli.proxy_servers import ProxyServers
 from proxy.cli.publishing_tasks import publishing_tasks, show_first
+from proxy.cli.query_logging import LoggedAnalysts, LoggedQueries, QueryLogging
 from proxy.cli.recovering import keep_lease, keep_servers, keep_shadows
 from proxy.cli.refreshing import copy_public_tables, watch_catalogues
 from proxy.cli.reloading import PolicyReloads
@@ -34,8 +38,13 @@ from proxy.doctor.installed_postgres import Installation
 from proxy.engine.role_readiness import RoleReadiness
 from proxy.ledger.ledger_tables import LedgerNotDurable
 from proxy.servers.draining import INTERRUPTED_GRACE, Draining
-from proxy.servers.http.http_server import HttpServer
+from proxy.servers.http.connections import ADMIN_LIMITS
+from proxy.servers.http.http_server import HttpListener, HttpServer
+from proxy.servers.http.metrics_routes import metrics_app
 from proxy.servers.login_gate import LoginGate
+from proxy.servers.metrics import Metrics
+from proxy.servers.query_log import QueryLog
+from proxy.servers.statement_reports import StatementObserver
 from proxy.servers.wire.wire_server import WireServer
 from proxy.shadow.analyst_sessions import ShadowSessions
 from proxy.shadow.ending_sessions import EndingSessions
@@ -50,6 +59,7 @@ class ListenerPorts:
     wire: tuple[str, int]
     http: tuple[str, int]
     admin: tuple[str, int] | None = None
+    metrics: tuple[str, int] | None = None
 
 
 class _Server(Protocol):
@@ -68,11 +78,13 @@ async def serve_until_stopped(
     policies: Sequence[CheckedPolicy] = (),
     installation: Installation | None = None,
     draining: Draining | None = None,
+    logging: QueryLogging | None = None,
 ) -> int:
     """
     Given    databases, assembled on these servers; until: runs while the listeners are open; policies: of the
              databases, in their order, whose files are watched; none are where there are none; installation:
-             findings about this installation; draining: how long clients have when `until` has ended
+             findings about this installation; draining: how long clients have when `until` has ended;
+             logging: of statements, None: none
     Gives    what `until` gives, when everything is closed again in good order
     Refuses  Stopped where a port is taken, the ledger's server could lose a charge, or a server has ended
     """
@@ -80,7 +92,10 @@ async def serve_until_stopped(
     letting_in = letting_in or LettingIn()
     draining = draining or Draining()
     tls = None if where.tls is None else tls_of(*where.tls, where.client_ca)
+    logging = logging or QueryLogging()
+    observers: list[StatementObserver] = []
     async with contextlib.AsyncExitStack() as closing:
+        ended_log = await closing.enter_async_context(contextlib.AsyncExitStack())
         closing.push_async_callback(assembly.close)
         try:
             await assembly.open()
@@ -94,12 +109,26 @@ async def serve_until_stopped(
         sessions = ShadowSessions(addresses, inner=admitted.inner, readiness=readiness)
         closing.callback(sessions.close)
         gate = LoginGate()
+        if logging.queries is LoggedQueries.PROTECTED:
+            is_named = logging.analysts is LoggedAnalysts.NAME
+            log = QueryLog(None if is_named else admitted.admission.number_of)
+            observers.append(log)
+            # Statements end until the ledger is closed.
+            ended_log.push_async_callback(log.flush)
+            ended_log.callback(asyncio.create_task(log.follow()).cancel)
+        metrics = None
+        if letting_in.admin is not None or where.metrics is not None:
+            metrics = Metrics(
+                tuple(assembly.databases), version("dpproxy"), lambda: draining.is_begun
+            )
+            observers.append(metrics)
         wire: WireServer = assembly.wire_server(
             tls,
             gate,
             requires_tls=where.requires_tls,
             let_in=admitted.let_in,
             readiness=readiness,
+            observers=observers,
         )
         closing.push_async_callback(write_last_mark, servers)
         reloads = None
@@ -118,6 +147,7 @@ async def serve_until_stopped(
             bearers=admitted.bearers,
             admission=admitted.admission,
             is_draining=lambda: draining.is_begun,
+            observers=observers,
         )
         await show_first(databases)
         await _start(http, where.http)
@@ -128,10 +158,20 @@ async def serve_until_stopped(
         if letting_in.admin is not None:
             again = None if reloads is None else reloads.reload
             admin = admitted.admin_server(
-                letting_in.admin.credentials, wire, where.tls, again, lambda: ending.stuck
+                letting_in.admin.credentials, wire, where.tls, again, lambda: ending.stuck, metrics
             )
             await _start(admin, letting_in.admin.address)
             closing.push_async_callback(admin.stop, INTERRUPTED_GRACE)
+        scraped = None
+        if metrics is not None:
+            looking = observe_metrics(metrics, databases, wire, sessions, gate, http.routes.checks)
+            closing.callback(asyncio.create_task(looking).cancel)
+        if metrics is not None and where.metrics is not None:
+            scraped = HttpListener(
+                partial(metrics_app, metrics, http.routes), where.tls, ADMIN_LIMITS
+            )
+            await _start(scraped, where.metrics)
+            closing.push_async_callback(scraped.stop, INTERRUPTED_GRACE)
         publishing = [asyncio.create_task(one) for one in publishing_tasks(databases, draining)]
         matching = asyncio.Lock()
         for lasting in (
@@ -149,7 +189,12 @@ async def serve_until_stopped(
             closing.callback(asyncio.create_task(lasting).cancel)
         for task in publishing:
             closing.callback(task.cancel)
-        ports = ListenerPorts(wire.address, http.address, None if admin is None else admin.address)
+        ports = ListenerPorts(
+            wire.address,
+            http.address,
+            None if admin is None else admin.address,
+            None if scraped is None else scraped.address,
+        )
         losing = (
             keep_servers(servers),
             keep_shadows(servers, databases, matching, readiness),

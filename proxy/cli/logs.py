@@ -29,6 +29,7 @@ class _OfLibraries(logging.Handler):
 def log_to_stderr(level: int = logging.INFO) -> None:
     structlog.configure(
         processors=[
+            structlog.contextvars.merge_contextvars,  # the id of the request
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.JSONRenderer(),

@@ -30,7 +30,7 @@ def needed_files(databases: int) -> int:
         + 2 * wire.connections  # the client's and the shadow's
         + FORWARDED_AT_ONCE
         + http.at_once
-        + ADMIN_LIMITS.at_once
+        + 2 * ADMIN_LIMITS.at_once  # administrators, and readers of metrics
         + 3 * (sessions.at_once + sessions.idle)  # the shadow's, and the pair of a PacedSocket
         + GateLimits().backends
         + databases * (SESSIONS_AT_ONCE + CONNECTIONS + _BESIDE_OF_DATABASE)

@@ -13,7 +13,11 @@ from typing import Annotated
 import typer
 
 from proxy.cli.addresses import Address, read_address
-from proxy.cli.certificates import check_is_private, chosen_certificate
+from proxy.cli.certificates import (
+    check_is_private,
+    check_metrics_are_private,
+    chosen_certificate,
+)
 from proxy.cli.cli_error import CliError
 from proxy.cli.command_options import (
     Admin,
@@ -26,6 +30,9 @@ from proxy.cli.command_options import (
     Http,
     LedgerDsn,
     Listen,
+    LogAnalysts,
+    LogQueries,
+    Metrics,
     OidcAudience,
     OidcCa,
     OidcClaim,
@@ -49,6 +56,7 @@ from proxy.cli.letting_in import (
 )
 from proxy.cli.logs import log_to_stderr
 from proxy.cli.proxy_servers import servers_being_prepared
+from proxy.cli.query_logging import LoggedAnalysts, LoggedQueries, QueryLogging
 from proxy.cli.running import end_on_sigterm, outlive_hang_ups, run
 from proxy.cli.source_variables import SourceVariables
 from proxy.cli.state import demo_state
@@ -160,6 +168,9 @@ def serve(
     admin_secrets: AdminSecrets = None,
     drain_delay: DrainDelay = None,
     grace: Grace = 60,
+    metrics: Metrics = None,
+    log_queries: LogQueries = LoggedQueries.PROTECTED,
+    log_analysts: LogAnalysts = LoggedAnalysts.NAME,
 ) -> None:
     """Serve the databases of the given policies."""
     from proxy.cli.listen_addresses import ListenAddresses, check_can_open
@@ -185,7 +196,9 @@ def serve(
         requires_tls=certificate is not None and tls is not TlsUse.OPTIONAL,
         client_ca=client_ca,
         admin=None if letting_in.admin is None else letting_in.admin.address,
+        metrics=None if metrics is None else _address(metrics),
     )
+    check_metrics_are_private(where.metrics, certificate)
     check_is_private(where.every, certificate, tls)
     is_local = all(is_loopback(one.host) for one in where.every)
     delay = drain_delay if drain_delay is not None else 0.0 if is_local else _DRAIN_DELAY
@@ -242,6 +255,8 @@ def serve(
             typer.echo(f"HTTP: {scheme}://{ports.http[0]}:{ports.http[1]}/docs")
             if ports.admin is not None:
                 typer.echo(f"administrators: {scheme}://{ports.admin[0]}:{ports.admin[1]}")
+            if ports.metrics is not None:
+                typer.echo(f"metrics: {scheme}://{ports.metrics[0]}:{ports.metrics[1]}/metrics")
             await draining.begun.wait()
             typer.echo(
                 f"closing the listeners in {draining.delay:g} s; statements have {draining.grace:g} s more"
@@ -250,7 +265,15 @@ def serve(
             return 0
 
         serving = serve_until_stopped(
-            servers, databases, where, announce, letting_in, checked, installation, draining
+            servers,
+            databases,
+            where,
+            announce,
+            letting_in,
+            checked,
+            installation,
+            draining,
+            QueryLogging(queries=log_queries, analysts=log_analysts),
         )
         raise typer.Exit(run(serving))
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import structlog
 
-from proxy.accounting.amounts import Amount
+from proxy.accounting.amounts import Amount, charge
 from proxy.accounting.refusal import with_shown
 from proxy.accounting.statement_record import StatementRecord
 from proxy.base.errors import Code, Fault, Refusal
@@ -23,6 +23,7 @@ from proxy.drawing.answer_slots import (
 from proxy.drawing.charged_token import charged_token, refuse_another
 from proxy.drawing.charges import Charge, Payable, charge_in_ledger
 from proxy.drawing.kept_answers import AnswerOwner, ClaimedAnswers
+from proxy.drawing.noted_charges import NotedCharge, note_awaited, note_charge
 from proxy.kernel.checked_plan import together
 from proxy.kernel.proposal_check import CheckedProposals
 from proxy.ledger.bounds_account import POLICY_BOUNDS
@@ -31,6 +32,7 @@ from proxy.ledger.cached_claims import CachedClaims, Claimed
 from proxy.ledger.ledger_tables import ChargeOutcome, LedgerTables, Receipt
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.policy.policy_model import Reuse
+from proxy.turns.pool_use import PoolUse
 
 T = TypeVar("T")
 
@@ -212,6 +214,10 @@ class EngineLedger:
         """The highest number that this process has seen committed."""
         return self._tables.last_receipt
 
+    @property
+    def pool_use(self) -> PoolUse:
+        return self._tables.pool_use
+
     async def _reserve(
         self, analyst: str, plan: Payable, fingerprint: str, digest: str, text: str | None
     ) -> Receipt:
@@ -220,6 +226,7 @@ class EngineLedger:
             analyst, plan.loss, fingerprint, digest, plan.price.events, record, token
         )
         self._unsettled.add(receipt.id)
+        note_charge(_noted(receipt, plan.price.rho))
         return receipt
 
     @property
@@ -243,6 +250,7 @@ class EngineLedger:
         )
         if claimed is not None and claimed.receipt is not None:
             self._unsettled.add(claimed.receipt.id)
+            note_charge(_noted(claimed.receipt, _rho_of(parts, claimed.receipt)))
         return claimed
 
     async def _to_its_end(
@@ -252,6 +260,7 @@ class EngineLedger:
         try:
             await asyncio.wait((task,))  # which cancels nothing but the waiting
         except asyncio.CancelledError:
+            note_awaited(task)
             task.add_done_callback(lambda ended: self._abandon(ended, receipt_of))
             raise
         return task.result()
@@ -314,6 +323,19 @@ def _loss(amount: Amount) -> Loss:
 
 def _owner_of(analyst: str, receipt: Receipt) -> AnswerOwner:
     return AnswerOwner(analyst=analyst, person=receipt.person, token=charged_token())
+
+
+def _noted(receipt: Receipt, rho: Fraction | None) -> NotedCharge:
+    epsilon, delta = receipt.charged
+    return NotedCharge(receipt=receipt.id, epsilon=epsilon, delta=delta, rho=rho)
+
+
+def _rho_of(parts: Sequence[CachedQuestion], receipt: Receipt) -> Fraction | None:
+    """Where all parts were paid. Of some of them the ledger alone knows it."""
+    blocks = [part.block for part in parts]
+    if sum(charge(one.loss).epsilon for one in blocks) != receipt.charged.epsilon:
+        return None
+    return sum((one.price.rho for one in blocks), Fraction(0))
 
 
 def _slots_of(parts: Sequence[CachedQuestion], claimed: Claimed) -> Iterator[ClaimedSlot]:

@@ -36,6 +36,7 @@ from proxy.ledger.charge_statements import (
 from proxy.ledger.prepared_calls import LedgerConnection, rows_of_call
 from proxy.ledger.text_cipher import TextCipher
 from proxy.mechanisms.loss import NOTHING, Loss
+from proxy.turns.pool_use import PoolUse
 from proxy.turns.threads import in_thread
 
 # What a commit must mean (PostgreSQL 17 documentation, section 19.5): on disk, whole, before the answer comes.
@@ -135,6 +136,13 @@ class LedgerTables:
             await pool.close()
             raise
         self._pool = pool
+
+    @property
+    def pool_use(self) -> PoolUse:
+        """Nothing is there while the lease is lost."""
+        stats = {} if self._pool is None else self._pool.get_stats()
+        idle = stats.get("pool_available", 0)
+        return PoolUse(idle=idle, used=stats.get("pool_size", 0) - idle, limit=self._connections)
 
     async def suspend(self) -> None:
         """Close the connections: the lease is lost. Every call is refused until the next `open`."""

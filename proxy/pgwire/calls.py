@@ -22,6 +22,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Protocol
 
+from proxy.base.errors import Code
+
 NO_RELATION = "{}"  # the relation of a statement that needs none
 
 
@@ -220,7 +222,7 @@ class Refuse:
     """To be raised by the shadow in the statement's place; position (1-based, characters) is put
     into the ErrorResponse by the machine. is_unforeseen: made of an error that nobody has thought of;
     retry_after: seconds, where waiting helps. is_kept_from_shadow: the shadow may not even analyse the
-    statement."""
+    statement. code: why, for counts and logs."""
 
     sqlstate: str
     message: str
@@ -229,6 +231,7 @@ class Refuse:
     is_unforeseen: bool = False
     retry_after: int | None = None
     is_kept_from_shadow: bool = False
+    code: Code | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,6 +109,10 @@ class ProtectedConnections:
         self._born: dict[ProtectedConnection, float] = {}
         self._ending: set[asyncio.Future[Any]] = set()
 
+    @property
+    def idle(self) -> int:
+        return len(self._idle)
+
     async def open(self) -> None:
         """Refuses  NotAvailable"""
         self._put_back(await self._connect(30.0))

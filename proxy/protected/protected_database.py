@@ -32,6 +32,7 @@ from proxy.protected.numbered_parameters import numbered
 from proxy.protected.protected_connection import ROWS_AT_ONCE, ProtectedConnection
 from proxy.protected.protected_connections import NotAvailable, ProtectedConnections
 from proxy.turns.fair_share import Busy, FairShare
+from proxy.turns.pool_use import PoolUse
 from proxy.turns.threads import in_thread
 
 _LOG = structlog.get_logger()
@@ -84,6 +85,7 @@ class ProtectedDatabase:
         sessions_each: int | None = None,
         timeout_ms: int = PROTECTED_SECONDS * 1000,
     ) -> None:
+        self._sessions_max = sessions_max
         self._connections = ProtectedConnections(source, timeout_ms)
         self._places = FairShare(
             sessions_max, sessions_each or max(1, sessions_max // 2), last_for_new=True
@@ -101,6 +103,12 @@ class ProtectedDatabase:
 
     async def is_ready(self) -> bool:
         return await self._connections.answers(2.0)
+
+    @property
+    def pool_use(self) -> PoolUse:
+        return PoolUse(
+            idle=self._connections.idle, used=self._places.used, limit=self._sessions_max
+        )
 
     def session(self, analyst: str) -> AbstractAsyncContextManager[DatabaseSession]:
         """A session whose BEGIN was answered: it is alive, and nothing has been read.

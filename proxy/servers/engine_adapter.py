@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import copy
+import time
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import lru_cache, partial
@@ -12,7 +14,9 @@ from typing_extensions import ParamSpec
 
 from proxy.accounting.amounts import charged_text
 from proxy.base.limits import STATEMENT_BYTES
+from proxy.catalog.catalog_model import TableName
 from proxy.drawing.charged_token import asking
+from proxy.drawing.noted_charges import noting
 from proxy.engine.answer_lines import AnswerLines, answer_lines
 from proxy.engine.engine_in_force import EngineInForce
 from proxy.engine.noisy_answers import NoisyAnswer
@@ -20,6 +24,7 @@ from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery
 from proxy.engine.query_pipeline import Engine
 from proxy.engine.rehearsal_queries import goes_to_the_server, rehearsal
 from proxy.engine.rewritten_text import rewritten_text
+from proxy.engine.statement_fingerprint import fingerprint
 from proxy.engine.trial_statement import trial_of
 from proxy.pgwire.calls import (
     ChargedAnswer,
@@ -41,6 +46,12 @@ from proxy.query.syntax.prepared_statements import prepared_names, prepared_quer
 from proxy.query.syntax.settled_literals import settled
 from proxy.query.syntax.statements import Execute, Statement, StatementKind, StoredQuery
 from proxy.servers.error_boundary import refuses, refuses_later
+from proxy.servers.statement_reports import (
+    FINGERPRINT_DIGITS,
+    AskedStatement,
+    RunningStatement,
+    StatementReporter,
+)
 from proxy.turns.threads import turns_of
 
 _KEPT = 64
@@ -53,16 +64,31 @@ class _Kept:
     """What the last questions became, as they were read under one policy."""
 
     def __init__(self, statements: PolicyStatements) -> None:
+        self.begin(statements)
+
+    def begin(self, statements: PolicyStatements) -> None:
         self.statements = statements
         self.substitute = lru_cache(maxsize=_KEPT)(_substitute)
 
 
 class EngineAdapter:
-    """Translates, and lets nothing be raised: errors are results (proxy.servers.error_boundary)."""
+    """Translates, and lets nothing be raised: errors are results (proxy.servers.error_boundary).
 
-    def __init__(self, engine: EngineInForce) -> None:
+    The one place where statements on protected tables end, so it reports them (statement_reports.py).
+    """
+
+    def __init__(self, engine: EngineInForce, reporter: StatementReporter | None = None) -> None:
         self._engine = engine
         self._kept = _Kept(engine.now.statements)
+        self._reporter = reporter
+        self._analyst = ""
+        self._asked = lru_cache(maxsize=_KEPT)(self._asked_by)
+
+    def of(self, analyst: str) -> EngineAdapter:
+        """The same for one analyst's session: what it refuses to read is reported as theirs."""
+        theirs = copy.copy(self)
+        theirs._analyst = analyst
+        return theirs
 
     @property
     def _statements(self) -> PolicyStatements:
@@ -106,8 +132,18 @@ class EngineAdapter:
     def prepared(self, source: str, name: str) -> str | None:
         return prepared_query(source, name)
 
+    def read(self, read: Read) -> Verbatim | Substitute | ConstantsWanted | Refuse:
+        begun = time.monotonic()
+        found = self._read(read)
+        if isinstance(found, Refuse) and self._reporter is not None:
+            statement, engine = read.handle, self._engine.now
+            named = (engine.statements.relations.get(oid or 0) for oid in read.relation_oids)
+            asked = _asked(statement, (), named, engine.known.naming_key)
+            self._reporter.refused(self._analyst, asked, found, time.monotonic() - begun)
+        return found
+
     @refuses("read")
-    def read(self, read: Read) -> Verbatim | Substitute | ConstantsWanted:
+    def _read(self, read: Read) -> Verbatim | Substitute | ConstantsWanted:
         statement = read.handle
         assert isinstance(statement, Statement)
         relations, oids, settings = read.relation_oids, read.parameter_oids, read.settings
@@ -133,11 +169,19 @@ class EngineAdapter:
         if len(question.statement.text) > STATEMENT_BYTES:
             return _substitute(question, columns)
         if self._kept.statements is not statements:
-            self._kept = _Kept(statements)
+            self._kept.begin(statements)
         return self._kept.substitute(question, columns)
 
+    async def trial(self, analyst: str, query: PlanTrial) -> Trial | Refuse | None:
+        begun = time.monotonic()
+        found = await self._tried(analyst, query)
+        if isinstance(found, Refuse) and self._reporter is not None:
+            asked = self._asked(query.handle)
+            self._reporter.refused(analyst, asked, found, time.monotonic() - begun)
+        return found
+
     @refuses_later("trial")
-    async def trial(self, analyst: str, query: PlanTrial) -> Trial | None:
+    async def _tried(self, analyst: str, query: PlanTrial) -> Trial | None:
         engine, question = self._in_force(query)
         settings = engine.settings_in_force(query.settings)
         day = await engine.day_of(question) if query.day is None else query.day
@@ -149,8 +193,27 @@ class EngineAdapter:
 
     async def run(self, analyst: str, query: RunQuery) -> QueryAnswer | Refuse:
         assert isinstance(query.handle, ProtectedQuery)
-        is_explain = query.handle.statement.kind is StatementKind.EXPLAIN
-        return await (self._explained if is_explain else self._answered)(analyst, query)
+        if query.handle.statement.kind is StatementKind.EXPLAIN:
+            return await self._explained(analyst, query)
+        if self._reporter is None or query.handle.reads_nothing:
+            return await self._answered(analyst, query)
+        running = RunningStatement(
+            reporter=self._reporter, analyst=analyst, asked=self._asked(query.handle)
+        )
+        try:
+            with noting(running.charges):
+                running.result = await self._answered(analyst, query)
+            return running.result
+        finally:
+            running.end()
+
+    def _asked_by(self, question: ProtectedQuery) -> AskedStatement:
+        origin = question.origin
+        kinds = (
+            one.kind.value for block in question.reading.query.blocks for one in block.aggregates
+        )
+        named = () if origin is None else origin.resolved
+        return _asked(question.statement, kinds, named, self._engine.now.known.naming_key)
 
     @refuses_later("explain", is_free=True)
     async def _explained(self, analyst: str, query: RunQuery) -> QueryAnswer:
@@ -191,6 +254,16 @@ class EngineAdapter:
         engine = self._engine.now
         assert isinstance(query.handle, ProtectedQuery)
         return engine, engine.statements.in_force(query.handle)
+
+
+def _asked(
+    statement: Statement, kinds: Iterable[str], named: Iterable[TableName | None], key: bytes
+) -> AskedStatement:
+    return AskedStatement(
+        kinds=tuple(sorted(set(kinds))),
+        tables=tuple(sorted({str(name) for name in named if name is not None})),
+        fingerprint=fingerprint(statement.text, key)[:FINGERPRINT_DIGITS],
+    )
 
 
 def _substitute(

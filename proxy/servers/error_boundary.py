@@ -30,12 +30,17 @@ def refuse_of(error: Exception, step: str, *, is_free: bool = False) -> Refuse:
             *(error.code.sqlstate, error.message, error.hint, error.position),
             retry_after=error.retry_after,
             is_kept_from_shadow=error.is_kept_from_shadow,
+            code=error.code,
         )
     log_failure(error, step)
     is_fault = isinstance(error, Fault)
     fault = error if isinstance(error, Fault) else Fault()
     hint = FREE_FAULT_HINT if is_free else FAULT_HINT
-    return Refuse(fault.code.sqlstate, fault.message, hint, None, is_unforeseen=not is_fault)
+    return Refuse(
+        *(fault.code.sqlstate, fault.message, hint, None),
+        is_unforeseen=not is_fault,
+        code=fault.code,
+    )
 
 
 def log_failure(error: Exception, step: str) -> None:

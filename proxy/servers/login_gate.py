@@ -18,13 +18,15 @@ from __future__ import annotations
 import asyncio
 import sys
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import structlog
 
 from proxy.servers.login_delay import LONGEST_SECONDS, LoginDelay
-from proxy.turns.fair_share import FairShare
+from proxy.turns.fair_share import Busy, FairShare
 
 _log = structlog.get_logger("dpproxy.login")
 
@@ -54,8 +56,13 @@ class GateLimits:
 
 class LoginGate:
     def __init__(
-        self, limits: GateLimits | None = None, clock: Callable[[], float] = time.monotonic
+        self,
+        limits: GateLimits | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        outcomes: Counter[tuple[str, str]] | None = None,
     ) -> None:
+        """outcomes: where ended logins are counted, by listener and outcome: ok, wrong, busy, not_admitted."""
+        self.outcomes: Counter[tuple[str, str]] = Counter() if outcomes is None else outcomes
         self.limits = limits or GateLimits()
         self._delay = LoginDelay(clock, self.limits.longest_delay_seconds)
         self._backends = FairShare(self.limits.backends, self.limits.each_address)
@@ -66,19 +73,21 @@ class LoginGate:
     def backends(self) -> int:
         return self._backends.used
 
-    def enter_now(self, address: str, name: str) -> Attempt | None:
+    def enter_now(self, address: str, name: str, listener: str = "wire") -> Attempt | None:
         """Take a guess if the lane has one. Returns None if it has to be waited for."""
         lane = self.lane(address, name)
         line = _line(address, name, lane)
         if line is not None and not self._of_names.take_now(line):
             return None
         if self._guesses.take_now(lane):
-            return Attempt(self, address, name, lane)
+            return Attempt(self, address, name, lane, listener)
         if line is not None:
             self._of_names.give_back(line)
         return None
 
-    async def enter(self, address: str, name: str, seconds: float | None = None) -> Attempt:
+    async def enter(
+        self, address: str, name: str, seconds: float | None = None, listener: str = "wire"
+    ) -> Attempt:
         """Wait for a guess of the lane. Names of one lane take turns.
 
         Raises:
@@ -86,15 +95,24 @@ class LoginGate:
         """
         lane = self.lane(address, name)
         line = _line(address, name, lane)
-        if line is not None:
-            await self._of_names.take(line, seconds)
-        try:
-            await self._guesses.take(lane, seconds, name)
-        except BaseException:
+        with self._counting_busy(listener):
             if line is not None:
-                self._of_names.give_back(line)
+                await self._of_names.take(line, seconds)
+            try:
+                await self._guesses.take(lane, seconds, name)
+            except BaseException:
+                if line is not None:
+                    self._of_names.give_back(line)
+                raise
+        return Attempt(self, address, name, lane, listener)
+
+    @contextmanager
+    def _counting_busy(self, listener: str) -> Iterator[None]:
+        try:
+            yield
+        except Busy:
+            self.outcomes[listener, "busy"] += 1
             raise
-        return Attempt(self, address, name, lane)
 
     def _give_back(self, lane: str, line: str | None) -> None:
         self._guesses.give_back(lane)
@@ -109,7 +127,8 @@ class LoginGate:
 class Attempt:
     """One check. Ends by one of `succeeded`, `failed`, `abandoned`; the first counts."""
 
-    def __init__(self, gate: LoginGate, address: str, name: str, lane: str) -> None:
+    def __init__(self, gate: LoginGate, address: str, name: str, lane: str, listener: str) -> None:
+        self._listener = listener
         self._gate = gate
         self._address = address
         self._name = name
@@ -124,7 +143,8 @@ class Attempt:
         Raises:
             Busy: After `seconds`.
         """
-        await self._gate._backends.take(self._lane, seconds, self._name)
+        with self._gate._counting_busy(self._listener):
+            await self._gate._backends.take(self._lane, seconds, self._name)
         self._has_backend = True
 
     @property
@@ -137,9 +157,10 @@ class Attempt:
             or (self._line is not None and gate._of_names.is_awaited(self._line))
         )
 
-    def succeeded(self, analyst: str | None = None) -> None:
-        """analyst: who it turned out to be, where the name says how they came."""
+    def succeeded(self, analyst: str | None = None, outcome: str = "ok") -> None:
+        """analyst: who it turned out to be, where the name says how they came; outcome: as it is counted."""
         if self._ends(0):
+            self._gate.outcomes[self._listener, outcome] += 1
             self._gate._delay.succeeded(self._address, self._name)
             more = {} if analyst is None else {"by": self._name}
             log_login(self._address, self._name if analyst is None else analyst, **more)
@@ -153,6 +174,7 @@ class Attempt:
         if self._has_ended:
             return 0.0
         delay = self._gate._delay.failed(self._address, self._name)
+        self._gate.outcomes[self._listener, "wrong"] += 1
         self._ends(self._gate.limits.guess_seconds)
         _log.warning(
             "login_failed", address=self._address, name=printable(self._name), delay=round(delay, 1)

@@ -109,6 +109,10 @@ class ShadowSessions:
     def idle(self) -> int:
         return sum(map(len, self._idle.values()))
 
+    @property
+    def in_use(self) -> int:
+        return self._places.used
+
     def close(self) -> None:
         self._is_closed = True
         for idle in [idle for line in self._idle.values() for idle in line]:

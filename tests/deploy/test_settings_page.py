@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,8 @@ def _default(option: Any) -> str:
             return "off"
         case None:
             return "none"
+        case Enum() as chosen:
+            return f"`{chosen.value}`"
         case value:
             return f"`{value}`"
 

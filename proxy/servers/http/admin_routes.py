@@ -52,9 +52,11 @@ from proxy.servers.http.documented_app import (
 from proxy.servers.http.guard import response_of
 from proxy.servers.http.http_problem import HttpProblem, not_let_in
 from proxy.servers.http.json_models import Text
+from proxy.servers.http.metrics_routes import metrics_router
 from proxy.servers.http.request_mark import mark_refused, mark_under_way
 from proxy.servers.http.request_reading import Presented, read_credentials
 from proxy.servers.login_gate import LoginGate, log_login
+from proxy.servers.metrics import Metrics
 
 
 class _RowNumberConvertor(IntegerConvertor):
@@ -136,6 +138,7 @@ class AdminRoutes:
         gate: The login gate of this listener alone.
         reload: Reads the policies again, if this process can.
         stuck_sessions: Give the sessions of the shadow that do not end.
+        metrics: Of this process. None: there are none.
     """
 
     def __init__(
@@ -146,6 +149,7 @@ class AdminRoutes:
         gate: LoginGate,
         reload: Reload | None = None,
         stuck_sessions: StuckSessions = tuple,
+        metrics: Metrics | None = None,
     ) -> None:
         self.stuck_sessions = stuck_sessions
         self.open_sessions = open_sessions
@@ -153,16 +157,17 @@ class AdminRoutes:
         self._ledger_dsn = ledger_dsn
         self._credentials = credentials
         self._gate = gate
+        self._metrics = metrics
 
     def app(self) -> FastAPI:
         app = DocumentedApp(
             title="Administration of dpproxy",
             description=_DESCRIPTION,
-            routers=[reports, changes, health_router],
+            routers=[reports, changes, health_router, *((metrics,) if self._metrics else ())],
             hint="GET /docs lists what there is, below /admin/v1.",
             handlers={users.UserError: _refused},
         )
-        app.state.routes = self
+        app.state.routes, app.state.metrics = self, self._metrics
         return app
 
     async def let_in(self, request: Request) -> Administrator:
@@ -232,6 +237,8 @@ changes = APIRouter(
     responses=problems(409),
 )
 health_router = APIRouter(route_class=Operation)
+metrics = APIRouter(dependencies=[Depends(_let_in)], include_in_schema=False)
+metrics.include_router(metrics_router)
 
 
 @reports.get("/users", summary="The analysts and their groups", tags=["users"])

@@ -72,6 +72,7 @@ class DocumentedApp(FastAPI):
     Args:
         routers: The listener's operations. Their routes belong to this application.
         hint: What the problem of an unknown path or method says.
+        has_docs: Whether it serves /docs.
         handlers: Of errors that this listener alone has, or tells in its own way.
     """
 
@@ -83,6 +84,7 @@ class DocumentedApp(FastAPI):
         routers: Sequence[APIRouter],
         hint: str,
         handlers: Mapping[int | type[Exception], Handler],
+        has_docs: bool = True,
     ) -> None:
         known: dict[int | type[Exception], Handler] = {
             **dict.fromkeys(_REPORTED, _reported),
@@ -109,7 +111,7 @@ class DocumentedApp(FastAPI):
                 "auto_configure": False,
             },
         )
-        for router in (*routers, docs_router):
+        for router in (*routers, *((docs_router,) if has_docs else ())):
             self.router.routes.extend(router.routes)
 
     def openapi(self) -> dict[str, Any]:

@@ -1,14 +1,17 @@
 """The outermost layer: which requests come in at all, and what is logged of them.
 
-Logged are method, route and status: never a query string, a body, a header or a path that is not one of ours.
+Logged are method, route, status and the request's id: never a query string, a body, another header or a path
+that is not one of ours.
 """
 
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Callable, Collection
 from http import HTTPStatus
 from urllib.parse import unquote_to_bytes
+from uuid import uuid4
 
 import structlog
 from starlette.datastructures import Headers
@@ -23,6 +26,7 @@ _LOG = structlog.get_logger("dpproxy.http")
 
 _VERSIONS = ("1.0", "1.1")
 _POLICY = b"content-security-policy"
+_REQUEST_ID = re.compile("[A-Za-z0-9-]{1,64}")
 _SAFE_HEADERS = [
     (b"x-content-type-options", b"nosniff"),
     (b"cache-control", b"no-store"),
@@ -65,6 +69,8 @@ class Guard:
         if scope["type"] != "http":
             return
         started = False
+        request_id = _request_id(Headers(scope=scope))
+        structlog.contextvars.bind_contextvars(request_id=request_id)  # each request has a task
         has_body = _has_body(Headers(scope=scope))
 
         async def counted() -> Message:
@@ -79,6 +85,7 @@ class Guard:
             if message["type"] == "http.response.start":
                 started = True
                 message["headers"] = [*message.get("headers", []), *_SAFE_HEADERS]
+                message["headers"].append((b"x-request-id", request_id.encode()))
                 if all(
                     name != _POLICY for name, _ in message["headers"]
                 ):  # a page may have its own
@@ -151,6 +158,14 @@ def _is_text(raw_path: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
+
+
+def _request_id(headers: Headers) -> str:
+    """The client's own, if it is fit for a log. Else a new one."""
+    given = headers.getlist("x-request-id")
+    if len(given) == 1 and _REQUEST_ID.fullmatch(given[0]):
+        return given[0]
+    return uuid4().hex
 
 
 def _has_body(headers: Headers) -> bool:

@@ -23,6 +23,7 @@ from proxy.servers.login_gate import LoginGate, log_login
 from proxy.turns.fair_share import Busy
 
 _LOGIN_SECONDS = 10.0
+_LISTENER = "http"
 _BEARER_NAME = "(bearer token)"  # for the gate, which counts by name, too
 _LOGINS_EACH = 64  # requests with one token, or of one lane of the gate, that wait for their check
 _LOGINS_EACH_NAME = 32  # of one name among those of a lane
@@ -42,7 +43,7 @@ class HttpLogins:
         self._databases = databases
         self._sessions = sessions
         self._gate = gate
-        self._bearer_gate = LoginGate(gate.limits)
+        self._bearer_gate = LoginGate(gate.limits, outcomes=gate.outcomes)
         self._bearers = bearers
         self._admission = admission
         self._logging_in: Counter[str] = Counter()
@@ -115,14 +116,16 @@ class HttpLogins:
         The comparison takes a guess of the gate, as any check does: else it would be a way to guess quickly.
         """
         self._sessions.refuse_unless_ready()
-        attempt = self._gate.enter_now(address, user)
+        attempt = self._gate.enter_now(address, user, _LISTENER)
         try:
             if attempt is not None and self._sessions.knows(user, password):
                 attempt.recognised()
                 return
             lane = self._gate.lane(address, user)
             with self._one_of(f"name {address}\0{user}", _LOGINS_EACH_NAME), self._one_of(lane):
-                attempt = attempt or await self._gate.enter(address, user, _LOGIN_SECONDS)
+                attempt = attempt or await self._gate.enter(
+                    address, user, _LOGIN_SECONDS, _LISTENER
+                )
                 await attempt.take_backend(_LOGIN_SECONDS)
                 await self._sessions.log_in(user, password)
                 attempt.succeeded()
@@ -151,9 +154,10 @@ class HttpLogins:
         if caller is not None:
             if not is_known:
                 log_login(address, caller.analyst, by=_BEARER_NAME)
+                self._gate.outcomes[_LISTENER, "ok"] += 1
             return caller
         mark_refused(request)
-        attempt = await self._bearer_gate.enter(address, _BEARER_NAME, _LOGIN_SECONDS)
+        attempt = await self._bearer_gate.enter(address, _BEARER_NAME, _LOGIN_SECONDS, _LISTENER)
         await asyncio.sleep(attempt.failed())
         raise not_let_in()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 
 import uvicorn
@@ -20,6 +20,7 @@ from proxy.servers.http.connections import ConnectionLimits, Connections, HttpPr
 from proxy.servers.http.guard import Guard, is_loopback
 from proxy.servers.http.routes import Health, Readiness, Routes
 from proxy.servers.login_gate import LoginGate
+from proxy.servers.statement_reports import StatementObserver
 
 ALPN = "http/1.1"
 
@@ -140,7 +141,7 @@ class HttpServer(HttpListener):
     """
     Given    an engine per database; sessions of analysts; what /readyz asks; a certificate and its key;
              what /healthz asks; gate: the one that all listeners share; bearers, admission,
-             policies_taken, stuck_sessions, is_draining: as of Routes
+             policies_taken, stuck_sessions, is_draining, observers: as of Routes
     """
 
     def __init__(
@@ -157,12 +158,14 @@ class HttpServer(HttpListener):
         policies_taken: Callable[[], bool] = lambda: True,
         stuck_sessions: Callable[[], int] = lambda: 0,
         is_draining: Callable[[], bool] = lambda: False,
+        observers: Sequence[StatementObserver] = (),
     ) -> None:
-        routes = Routes(
+        self.routes = routes = Routes(
             *(engines, sessions, readiness, health, gate or LoginGate(), bearers, admission),
             policies_taken,
             stuck_sessions,
             is_draining,
+            observers,
         )
         super().__init__(routes.app, tls, limits, is_draining)
         self.logins = routes.logins

@@ -88,7 +88,7 @@ class LibpqDriver:
     ) -> None:
         """with_errors: the result is wanted with the error of each value."""
         self._with_errors = with_errors
-        self._engine = engine
+        self._engine = engine.of(session.analyst)
         self._session = session
         self._request = request
         self._prepared: str | None = None  # the text that the session holds prepared

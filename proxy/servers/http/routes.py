@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from http import HTTPStatus
 from typing import Annotated, Any, TypeVar
@@ -45,6 +45,7 @@ from proxy.servers.http.in_pieces import ResponseInPieces
 from proxy.servers.http.libpq_driver import LibpqDriver
 from proxy.servers.http.rendering import PRIVACY_HEADERS, as_csv, as_json, privacy_headers
 from proxy.servers.login_gate import LoginGate
+from proxy.servers.statement_reports import Listener, StatementObserver, reporter_of
 
 T = TypeVar("T")
 # Of each database, whether each part of it answers.
@@ -93,13 +94,18 @@ class Routes:
         policies_taken: Callable[[], bool] = lambda: True,
         stuck_sessions: Callable[[], int] = lambda: 0,
         is_draining: Callable[[], bool] = lambda: False,
+        observers: Sequence[StatementObserver] = (),
     ) -> None:
         """bearers: None where a password alone lets in; admission: None where every analyst may query every
         database; policies_taken: whether each policy in force is the one in its file; stuck_sessions: how many
-        of the shadow do not end; is_draining: whether this process is about to end."""
+        of the shadow do not end; is_draining: whether this process is about to end; observers: take the reports
+        of statements."""
         self.logins = HttpLogins(tuple(engines), sessions, gate, bearers, admission)
         self.engines = engines
-        self.adapters = {name: EngineAdapter(engine) for name, engine in engines.items()}
+        self.adapters = {
+            name: EngineAdapter(engine, reporter_of(name, Listener.HTTP, observers))
+            for name, engine in engines.items()
+        }
         self.health = health
         self._readiness = readiness
         self.policies_taken = policies_taken

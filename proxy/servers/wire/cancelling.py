@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections import Counter
 from collections.abc import Callable
 
 from proxy.pgwire.frames import U32
@@ -23,6 +24,7 @@ class CancelRegistry:
         self._sessions: dict[bytes, tuple[ShadowAddress, Callable[[], None]]] = {}
         self._slots = FairShare(FORWARDED_AT_ONCE, _FORWARDED_EACH)
         self._leaving: set[asyncio.Task[None]] = set()
+        self.requests = Counter(known=0, unknown=0)
 
     def add(self, key: bytes, address: ShadowAddress, cancel: Callable[[], None]) -> None:
         self._sessions[key] = (address, cancel)
@@ -62,6 +64,7 @@ class CancelRegistry:
         serves this process alone, and is not bothered with guesses.
         """
         held = self._sessions.get(key)
+        self.requests["unknown" if held is None else "known"] += 1
         if held is None:
             return
         address, cancel = held

@@ -101,6 +101,7 @@ class ClientConnection(asyncio.Protocol):
                 data, out = self._tls.received(data)
             except TlsError as error:
                 _log.info("tls_failed", reason=str(error))
+                self._state.gate.outcomes["wire", "tls_failed"] += 1
                 self._write_raw(error.alert)
                 self._close()
                 return
@@ -148,6 +149,15 @@ class ClientConnection(asyncio.Protocol):
             self._shadow.pause_reading(False)
 
     # What the server may call.
+
+    @property
+    def state(self) -> str:
+        """As metrics name it."""
+        if self._relay is None:
+            return "logging_in"
+        if self._relay.idle:
+            return "idle"
+        return "active" if self._relay.is_running else "in_transaction"
 
     @property
     def is_idle(self) -> bool:
@@ -212,8 +222,9 @@ class ClientConnection(asyncio.Protocol):
         self._cancel_key = authentication.cancel_key
         if self._cancel_key is not None:
             self._state.cancels.add(self._cancel_key, served.shadow, self.cancel_query)
-        self._relay = relay = QuickRelay(served.engine, authentication.client_encoding)
-        self._tasks = QueryTasks(served.engine, self._analyst, self._go_on_with)
+        engine = served.engine.of(self._analyst)
+        self._relay = relay = QuickRelay(engine, authentication.client_encoding)
+        self._tasks = QueryTasks(engine, self._analyst, self._go_on_with)
         _log.info("session_started", analyst=printable(self._analyst))
         from_client, from_shadow = authentication.left_over()
         if from_shadow:

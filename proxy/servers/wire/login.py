@@ -155,8 +155,9 @@ class Login:
         if not step.ready:
             self._perform(step)
             return False
-        refused = self._too_many() or self._no_access()
-        self._succeeded()
+        too_many, no_access = self._too_many(), self._no_access()
+        refused = too_many or no_access
+        self._succeeded("busy" if too_many else "not_admitted" if no_access else "ok")
         if refused:
             self._client.end_with(refused)
             return False
@@ -199,9 +200,9 @@ class Login:
             return b""
         return fatal(*no_access(self.database))
 
-    def _succeeded(self) -> None:
+    def _succeeded(self, outcome: str) -> None:
         if self._attempt is not None:
-            self._attempt.succeeded()
+            self._attempt.succeeded(outcome=outcome)
         self._stop_listening()
 
     def _too_many(self) -> bytes:

@@ -17,6 +17,10 @@ T = TypeVar("T")
 class EnginePort(StatementReader, Protocol):
     """`split`, `look`, `prepared` and `read`, and what takes time. Nothing of it raises."""
 
+    def of(self, analyst: str) -> EnginePort:
+        """The same for the session of an analyst."""
+        ...
+
     async def in_turn(
         self, analyst: str, function: Callable[P, T], *given: P.args, **named: P.kwargs
     ) -> T:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import ssl
+from collections import Counter
 from collections.abc import Mapping
 from functools import partial
 
@@ -77,6 +78,16 @@ class WireServer:
     @property
     def connections(self) -> int:
         return len(self._connections)
+
+    @property
+    def states(self) -> Counter[str]:
+        """So many clients in each state of a session."""
+        return Counter(one.state for one in self._connections)
+
+    @property
+    def cancels(self) -> Counter[str]:
+        """So many CancelRequests since the start, by whether their key was known."""
+        return self._state.cancels.requests
 
     @property
     def sessions(self) -> tuple[WireSession, ...]:

@@ -16,6 +16,7 @@ from proxy.servers.http.bearers import Bearers
 from proxy.servers.http.connections import ConnectionLimits
 from proxy.servers.http.http_server import HttpServer
 from proxy.servers.login_gate import GateLimits, LoginGate
+from proxy.servers.statement_reports import StatementObserver
 from proxy.shadow.analyst_sessions import SessionLimits, ShadowSessions
 from proxy.shadow.inner_logins import InnerLogins
 from tests.live_proxy import LiveProxy
@@ -114,6 +115,7 @@ def open_http(
     inner: InnerLogins | None = None,
     bearers: Bearers | None = None,
     admission: Admission | None = None,
+    observers: Sequence[StatementObserver] = (),
 ) -> BothListeners:
     """gate: without one, wrong passwords are hardly delayed."""
     readiness = {"protected": True, "ledger": True}
@@ -144,6 +146,7 @@ def open_http(
             connections,
             bearers,
             admission,
+            observers=observers,
         )
         await server.start("127.0.0.1", 0)
         return server, sessions

@@ -1,0 +1,77 @@
+"""What is spent of the budgets of one source, for those who watch it. It names no analyst and no group."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+import psycopg
+
+from proxy.accounting.budget_lines import WARNED_FROM, LineKind, lines_of_json
+from proxy.ledger.bounds_account import POLICY_BOUNDS, PUBLISHED
+
+_LINES = """\
+SELECT l.kind, l.name, x.epsilon_spent, x.epsilon_limit, x.delta_spent, x.delta_limit, x.rho_spent, x.line
+FROM (SELECT kind, analyst AS name FROM ledger.allowance
+      WHERE source = %(source)s AND kind IN ('total', 'group', 'table')
+      UNION SELECT kind, analyst FROM ledger.balance WHERE source = %(source)s) l
+CROSS JOIN LATERAL ledger.line_at(%(source)s, l.kind, l.name, transaction_timestamp()) x"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpentBudget:
+    """Of one line, in its window. Limits: None where there are none."""
+
+    epsilon: Decimal
+    epsilon_limit: Decimal | None
+    delta: Decimal
+    delta_limit: Decimal | None
+    rho: Decimal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpentBudgets:
+    """lines: of everybody ("total"), of what is published ("published"), of tables ("table:NAME").
+    nearly_spent: so many budgets of analysts and of groups, of which 80 % or more are spent."""
+
+    lines: Mapping[str, SpentBudget]
+    nearly_spent: Mapping[LineKind, int]
+
+
+def spent_budgets(ledger_dsn: str, source: int) -> SpentBudgets:
+    """
+    Raises:
+        psycopg.Error: The ledger cannot be asked.
+    """
+    with psycopg.connect(ledger_dsn) as connection:
+        found = connection.execute(_LINES, {"source": source}).fetchall()
+    lines: dict[str, SpentBudget] = {}
+    near = Counter({LineKind.ANALYST: 0, LineKind.GROUP: 0})
+    for kind, name, epsilon, epsilon_limit, delta, delta_limit, rho, line in found:
+        shown = _shown(LineKind(kind), name)
+        if shown is not None:
+            lines[shown] = SpentBudget(
+                epsilon=epsilon,
+                epsilon_limit=epsilon_limit,
+                delta=delta,
+                delta_limit=delta_limit,
+                rho=rho,
+            )
+        elif name != POLICY_BOUNDS and epsilon_limit is not None:
+            near[LineKind(kind)] += lines_of_json([line])[0].used >= WARNED_FROM
+    return SpentBudgets(lines=lines, nearly_spent=near)
+
+
+def _shown(kind: LineKind, name: str) -> str | None:
+    """None: of an analyst or a group."""
+    match kind:
+        case LineKind.TOTAL:
+            return "total"
+        case LineKind.TABLE:
+            return f"table:{name}"
+        case LineKind.ANALYST:
+            return "published" if name == PUBLISHED else None
+        case LineKind.GROUP:
+            return None

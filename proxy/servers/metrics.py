@@ -1,0 +1,187 @@
+"""Metrics for Prometheus, as of the last full period.
+
+Whoever reads metrics is often not the privacy officer. So no label and no value is made of rows. None names an
+analyst, a group, a token, an address, a statement or a column. Nothing tells how long a statement took. Counts
+and budgets are shown as of the last period, so that nobody sees a single statement end.
+"""
+
+from __future__ import annotations
+
+import platform
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from proxy.base.errors import Code
+from proxy.servers.statement_reports import Listener, Outcome, Source, StatementReport
+
+PERIOD_SECONDS = 15.0
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+_WORKER = "1"
+
+Labels = tuple[str, ...]
+Rows = Mapping[Labels, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """What a metric is called, and by which labels. A counter's name ends with _total."""
+
+    labels: Labels
+    text: str
+
+
+FAMILIES: Mapping[str, Family] = {
+    "dpproxy_build_info": Family(labels=("version", "python"), text="Versions, always 1"),
+    "dpproxy_up_since_seconds": Family(labels=("worker",), text="Start of the process, Unix time"),
+    "dpproxy_queries_total": Family(
+        labels=("database", "listener", "outcome"), text="Statements on protected tables that ended"
+    ),
+    "dpproxy_answers_total": Family(
+        labels=("database", "source"), text="Answers by where they come from"
+    ),
+    "dpproxy_refusals_total": Family(
+        labels=("database", "code"), text="Statements that ended without an answer, by the rule"
+    ),
+    "dpproxy_charges_total": Family(
+        labels=("database", "outcome"), text="Receipts, and charges that no budget covered"
+    ),
+    "dpproxy_budget_spent_epsilon": Family(labels=("database", "line"), text="Spent in its window"),
+    "dpproxy_budget_limit_epsilon": Family(labels=("database", "line"), text="Limit of a window"),
+    "dpproxy_budget_spent_delta": Family(labels=("database", "line"), text="Spent in its window"),
+    "dpproxy_budget_limit_delta": Family(labels=("database", "line"), text="Limit of a window"),
+    "dpproxy_budget_spent_rho": Family(labels=("database", "line"), text="Spent in its window"),
+    "dpproxy_budget_lines_nearly_spent": Family(
+        labels=("database", "kind"), text="Budgets of which 80 % or more are spent"
+    ),
+    "dpproxy_sessions": Family(labels=("listener", "state"), text="Sessions of clients"),
+    "dpproxy_logins_total": Family(labels=("listener", "outcome"), text="Logins that ended"),
+    "dpproxy_cancels_total": Family(
+        labels=("outcome",), text="CancelRequests with a key that was known, or not"
+    ),
+    "dpproxy_pool_connections": Family(
+        labels=("database", "pool", "state"), text="Connections to the servers behind"
+    ),
+    "dpproxy_pool_limit": Family(labels=("database", "pool"), text="The most that there can be"),
+    "dpproxy_publish_age_seconds": Family(
+        labels=("database", "table"), text="Since the release that is shown"
+    ),
+    "dpproxy_publish_stopped": Family(
+        labels=("database", "table"), text="1 where releases have stopped"
+    ),
+    "dpproxy_policy_info": Family(labels=("database", "digest"), text="Policy in force, always 1"),
+    "dpproxy_policy_not_taken": Family(
+        labels=("database",), text="1 while a change of the policy is not in force"
+    ),
+    "dpproxy_catalogue_age_seconds": Family(
+        labels=("database",), text="Since the catalogue was compared"
+    ),
+    "dpproxy_tables_changed": Family(
+        labels=("database",), text="Tables that are not asked, as they have changed"
+    ),
+    "dpproxy_ready": Family(labels=("part",), text="1 while it answers; accepting: not draining"),
+}
+
+
+class Metrics(Collector):
+    """Counts statements, and holds what was observed of everything else.
+
+    Args:
+        databases: Names of those that are served.
+        version: Of dpproxy.
+        is_draining: Whether the process is about to end.
+    """
+
+    def __init__(
+        self, databases: Sequence[str], version: str, is_draining: Callable[[], bool]
+    ) -> None:
+        self._is_draining = is_draining
+        self._lock = threading.Lock()  # statements are refused in threads, too
+        self._counts: dict[str, Counter[Labels]] = {
+            "dpproxy_queries_total": Counter(
+                {
+                    (database, listener.value, outcome.value): 0
+                    for database in databases
+                    for listener in Listener
+                    for outcome in Outcome
+                }
+            ),
+            "dpproxy_answers_total": Counter({(d, s.value): 0 for d in databases for s in Source}),
+            "dpproxy_refusals_total": Counter({(d, c.name): 0 for d in databases for c in Code}),
+            "dpproxy_charges_total": Counter(
+                {(d, o): 0 for d in databases for o in ("charged", "over_budget")}
+            ),
+        }
+        self._observed: dict[str, Rows] = {
+            "dpproxy_build_info": {(version, platform.python_version()): 1},
+            "dpproxy_up_since_seconds": {(_WORKER,): time.time()},
+        }
+        self._ready: Rows = {}
+        self._registry = CollectorRegistry(auto_describe=False)
+        self._registry.register(self)
+        self._text = b""
+
+    def ended(self, report: StatementReport) -> None:
+        database, counts = report.database, self._counts
+        with self._lock:
+            labels = database, report.listener.value, report.outcome.value
+            counts["dpproxy_queries_total"][labels] += 1
+            if report.source is not None:
+                counts["dpproxy_answers_total"][database, report.source.value] += 1
+            if report.code is not None:
+                counts["dpproxy_refusals_total"][database, report.code] += 1
+            if report.charges:
+                counts["dpproxy_charges_total"][database, "charged"] += len(report.charges)
+            if report.outcome is Outcome.OVER_BUDGET:
+                counts["dpproxy_charges_total"][database, "over_budget"] += 1
+
+    def observe(self, observed: Mapping[str, Rows], ready: Mapping[str, bool]) -> None:
+        """Take what was seen of other things, and tell all of it from now on.
+
+        Args:
+            observed: Rows of the families that they replace.
+            ready: Of each part of the databases, whether it answers everywhere.
+        """
+        self._observed.update(observed)
+        self._ready = {(part,): float(answers) for part, answers in ready.items()}
+        self._text = generate_latest(self._registry)
+
+    def text(self) -> bytes:
+        """As of the last `observe`, but for whether the process is about to end."""
+        accepting: Rows = {("accepting",): float(not self._is_draining())}
+        return self._text + generate_latest(
+            _Families({"dpproxy_ready": {**self._ready, **accepting}})
+        )
+
+    def collect(self) -> Iterator[Metric]:
+        with self._lock:
+            counts = {name: dict(rows) for name, rows in self._counts.items()}
+        return _families({**counts, **self._observed})
+
+
+class _Families(CollectorRegistry):
+    """A registry of these rows alone."""
+
+    def __init__(self, rows: Mapping[str, Rows]) -> None:
+        super().__init__(auto_describe=False)
+        self._rows = rows
+
+    def collect(self) -> Iterator[Metric]:
+        return _families(self._rows)
+
+
+def _families(rows: Mapping[str, Rows]) -> Iterator[Metric]:
+    """In the order of the table. Raises KeyError for what is not in it."""
+    for name in sorted(rows, key=list(FAMILIES).index):
+        family = FAMILIES[name]
+        make = CounterMetricFamily if name.endswith("_total") else GaugeMetricFamily
+        made = make(name, family.text, labels=family.labels)
+        for labels, value in sorted(rows[name].items()):
+            made.add_metric(labels, value)
+        yield made

@@ -1,0 +1,208 @@
+"""Reports of how statements on protected tables end, for counters and the query log.
+
+A report holds what the ledger and the policy know of a statement, and nothing of a row, a literal, a label,
+a group or the size of a result.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import lru_cache
+from typing import Any, Protocol
+
+from typing_extensions import assert_never
+
+from proxy.accounting.amounts import rho_charge, text
+from proxy.base.errors import Code
+from proxy.drawing.noted_charges import NotedCharge, NotedCharges
+from proxy.engine.noisy_answers import NoisyAnswer
+from proxy.pgwire.calls import QueryAnswer, Refuse
+
+FINGERPRINT_DIGITS = 12
+_amount = lru_cache(maxsize=256)(text)
+
+
+class Listener(Enum):
+    WIRE = "wire"
+    HTTP = "http"
+
+
+class Outcome(Enum):
+    ANSWERED = "answered"
+    REFUSED = "refused"
+    OVER_BUDGET = "over_budget"
+    CANCELLED = "cancelled"
+    FAILED = "failed"
+
+
+class Source(Enum):
+    """Where an answer comes from: drawn now, at least in part; drawn before; published."""
+
+    FRESH = "fresh"
+    CACHED = "cached"
+    PUBLISHED = "published"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportedCharge:
+    """A receipt of the ledger, with amounts as decimals. rho: None where the ledger alone knows it."""
+
+    receipt: int
+    epsilon: str
+    delta: str
+    rho: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedStatement:
+    """What a statement asks: kinds of aggregates, tables of the policy, and a keyed digest of its text."""
+
+    kinds: tuple[str, ...]
+    tables: tuple[str, ...]
+    fingerprint: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatementReport:
+    """How one statement has ended, as far as the engine is concerned.
+
+    Attributes:
+        analyst: Who asked.
+        source: Of an answer. None: nothing protected was read for it.
+        code: Name of the rule or fault that ended it.
+        charges: Of this statement. More than one if an answer had to be drawn again under another charge.
+        seconds: That the engine took.
+    """
+
+    database: str
+    listener: Listener
+    analyst: str
+    outcome: Outcome
+    source: Source | None
+    code: str | None
+    charges: tuple[ReportedCharge, ...]
+    asked: AskedStatement
+    seconds: float
+
+
+class StatementObserver(Protocol):
+    def ended(self, report: StatementReport) -> None:
+        """Take a report. It must be quick and raise nothing: an answer waits for it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatementReporter:
+    """Makes the reports of one database and listener."""
+
+    database: str
+    listener: Listener
+    observers: Sequence[StatementObserver]
+
+    def refused(self, analyst: str, asked: AskedStatement, refuse: Refuse, seconds: float) -> None:
+        """Report a statement that was refused before it ran."""
+        self.report(analyst, asked, refuse, (), seconds)
+
+    def report(
+        self,
+        analyst: str,
+        asked: AskedStatement,
+        result: QueryAnswer | Refuse | None,
+        charges: Sequence[NotedCharge],
+        seconds: float,
+    ) -> None:
+        outcome, code = _outcome_of(result)
+        report = StatementReport(
+            database=self.database,
+            listener=self.listener,
+            analyst=analyst,
+            outcome=outcome,
+            source=_source_of(result),
+            code=code,
+            charges=tuple(map(_reported, charges)),
+            asked=asked,
+            seconds=seconds,
+        )
+        for observer in self.observers:
+            observer.ended(report)
+
+
+def reporter_of(
+    database: str, listener: Listener, observers: Sequence[StatementObserver]
+) -> StatementReporter | None:
+    """None where nobody takes reports."""
+    if not observers:
+        return None
+    return StatementReporter(database=database, listener=listener, observers=tuple(observers))
+
+
+@dataclass(slots=True, kw_only=True)
+class RunningStatement:
+    """A statement from its start to its report. Call `end` once, whatever happens.
+
+    Attributes:
+        result: What became of it. None: its client has left, or asked to cancel it.
+    """
+
+    reporter: StatementReporter
+    analyst: str
+    asked: AskedStatement
+    charges: NotedCharges = field(default_factory=NotedCharges)
+    result: QueryAnswer | Refuse | None = None
+    begun: float = field(default_factory=time.monotonic)
+
+    def end(self) -> None:
+        """Report it: now, or when the charge is known that was on its way."""
+        seconds, charging = time.monotonic() - self.begun, self.charges.awaited
+        if charging is None or charging.done():
+            self._report(seconds)
+        else:
+            charging.add_done_callback(lambda _: self._report(seconds))
+
+    def _report(self, seconds: float) -> None:
+        self.reporter.report(self.analyst, self.asked, self.result, self.charges.made, seconds)
+
+
+def _outcome_of(result: QueryAnswer | Refuse | None) -> tuple[Outcome, str | None]:
+    match result:
+        case None:
+            return Outcome.CANCELLED, None
+        case QueryAnswer():
+            return Outcome.ANSWERED, None
+        case Refuse(code=code):
+            return _ENDED_BY.get(code, Outcome.REFUSED), None if code is None else code.name
+        case _:
+            assert_never(result)
+
+
+# UNAVAILABLE is nobody's doing but ours. All other codes are refusals.
+_ENDED_BY: dict[Any, Outcome] = {
+    Code.OVER_BUDGET: Outcome.OVER_BUDGET,
+    Code.CANCELLED: Outcome.CANCELLED,
+    Code.UNAVAILABLE: Outcome.FAILED,
+    None: Outcome.FAILED,
+}
+
+
+def _source_of(result: QueryAnswer | Refuse | None) -> Source | None:
+    answer = result.handle if isinstance(result, QueryAnswer) else None
+    if not isinstance(answer, NoisyAnswer):
+        return None
+    if answer.receipt is not None:
+        return Source.FRESH
+    if answer.published:
+        return Source.PUBLISHED
+    return Source.CACHED if answer.is_repeated or answer.is_reused or answer.keep else None
+
+
+def _reported(charge: NotedCharge) -> ReportedCharge:
+    rho = charge.rho
+    return ReportedCharge(
+        receipt=charge.receipt,
+        epsilon=_amount(charge.epsilon),
+        delta=_amount(charge.delta),
+        rho=None if rho is None else _amount(rho_charge(rho)),
+    )

@@ -1,0 +1,114 @@
+"""`dpproxy serve` shows metrics on a listener of their own and to administrators, and nowhere else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+
+from proxy.servers.metrics import FAMILIES
+from tests.cli.commands import Serving, dpproxy, serving
+from tests.samples import SHOP_POLICY
+from tests.servers_fixture import servers
+from tests.waiting import until
+
+_SECRET = "0123456789abcdef" * 4
+_PASSWORD = "pass word"
+
+
+@dataclass(slots=True)
+class Served:
+    running: Serving
+    folder: Path
+
+    def address(self, named: str) -> str:
+        found = re.search(rf"{named}: (http://[0-9.]+:\d+)", self.running.printed)
+        assert found is not None, self.running.printed
+        return found[1]
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    folder = tmp_path_factory.mktemp("metrics")
+    of = ("--state", folder / "state")
+    sources = {"SHOP_DSN": servers().source_dsns["shop"]}
+    adopted = dpproxy("ledger", "adopt", "--new", "--policy", SHOP_POLICY, *of, environment=sources)
+    assert adopted.code == 0, adopted.err
+    assert dpproxy("user", "add", "erin", "--password-stdin", *of, typed=_PASSWORD).code == 0
+    secrets = folder / "secrets"
+    secrets.write_text(f"prometheus {_SECRET}\n")
+    secrets.chmod(0o600)
+    arguments: list[str | Path] = ["serve", "--policy", SHOP_POLICY, *of]
+    for option in ("--listen", "--http", "--admin", "--metrics"):
+        arguments += [option, "127.0.0.1:0"]
+    arguments += ["--admin-secrets", secrets]
+    with serving(folder, arguments, "/metrics\n", sources) as running:
+        yield Served(running, folder)
+        assert running.stop() == 0
+
+
+def _text(address: str, headers: dict[str, str] | None = None) -> str:
+    answer = httpx.get(f"{address}/metrics", headers=headers, timeout=10)
+    assert answer.status_code == 200
+    assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
+    return answer.text
+
+
+def test_a_listener_of_its_own_has_metrics_and_health_alone(served: Served) -> None:
+    address = served.address("metrics")
+    until(lambda: "dpproxy_queries_total" in _text(address))
+    told = set(re.findall(r"^# TYPE (\S+)", _text(address), re.MULTILINE))
+    assert told <= set(FAMILIES) and len(told) > 20
+    assert 'dpproxy_ready{part="shadow"} 1.0' in _text(address)
+    assert httpx.get(f"{address}/healthz").status_code == 200
+    assert httpx.get(f"{address}/readyz").json()["status"] == "ready"
+    for path in ("/docs", "/openapi.json", "/v1/databases", "/admin/v1/users", "/"):
+        assert httpx.get(address + path, auth=("erin", _PASSWORD)).status_code == 404, path
+
+
+def test_administrators_have_them_with_their_secret(served: Served) -> None:
+    address = served.address("administrators")
+    assert httpx.get(f"{address}/metrics", timeout=10).status_code == 401
+    wrong = {"Authorization": f"Bearer {_SECRET[::-1]}"}
+    assert httpx.get(f"{address}/metrics", headers=wrong, timeout=10).status_code == 401
+    told = _text(address, headers={"Authorization": f"Bearer {_SECRET}"})
+    assert "dpproxy_build_info" in told
+
+
+def test_analysts_have_none(served: Served) -> None:
+    address = served.address("HTTP")
+    for more in ({}, {"Authorization": f"Bearer {_SECRET}"}):
+        assert httpx.get(f"{address}/metrics", headers=more, timeout=10).status_code == 404
+    answer = httpx.get(f"{address}/metrics", auth=("erin", _PASSWORD), timeout=10)
+    assert answer.status_code == 404 and "dpproxy_" not in answer.text
+
+
+def test_what_is_told_is_as_of_the_last_period(served: Served) -> None:
+    """The listener's own period is 15 s: a statement is not told of in the next few."""
+    address, web = served.address("metrics"), served.address("HTTP")
+    counted = 'dpproxy_queries_total{database="shop",listener="http",outcome="answered"}'
+
+    def count() -> float:
+        (found,) = re.findall(rf"^{re.escape(counted)} (\S+)$", _text(address), re.MULTILINE)
+        return float(found)
+
+    before = count()
+    changes: list[float] = []
+    for _ in range(8):
+        body = {"database": "shop", "sql": "SELECT count(*) FROM shop.orders"}
+        told = httpx.post(f"{web}/v1/query", json=body, auth=("erin", _PASSWORD), timeout=30)
+        assert told.status_code == 200
+        if (now := count()) != before:
+            changes.append(now)
+            before = now
+    assert len(changes) <= 1, "eight statements within a second or so are not told one by one"
+
+
+@pytest.mark.parametrize("more", [(), ("--tls", "off")])
+def test_a_network_needs_a_certificate(more: tuple[str, ...]) -> None:
+    done = dpproxy("serve", "--policy", SHOP_POLICY, "--metrics", "0.0.0.0:0", *more)
+    assert done.code == 1 and "0.0.0.0:0 can be reached from other machines" in done.err
