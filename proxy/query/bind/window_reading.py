@@ -8,7 +8,7 @@ those below it: so rows that one of them cannot tell apart another can, or they 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -134,6 +134,18 @@ class WindowsOfSelect:
             sources.refuse(
                 select.keyword, "gen_random_uuid() in WITH could be another each time it is named"
             )
+        return self.placed_below(sources.alias, source, where, outputs)
+
+    def placed_below(
+        self,
+        new_alias: Callable[[], str],
+        source: Relation,
+        where: Expression | None,
+        outputs: _Outputs,
+    ) -> tuple[Relation, Expression | None, _Outputs]:
+        """As `below`, of windows that may stand there."""
+        if not self.columns:
+            return source, where, outputs
         used: dict[ColumnRef, str] = {}
         parts = [part for _, part in outputs]
         parts += [part for one in self.columns for part in one.expressions]
@@ -141,7 +153,7 @@ class WindowsOfSelect:
             rebuild(part, lambda one: self._use(one, used))
         relation, names = source, dict[ColumnRef, ColumnRef]()
         for sorts in dict.fromkeys(one.sorts for one in self.columns):
-            alias, change = sources.alias(), _Renaming(dict(names))
+            alias, change = new_alias(), _Renaming(dict(names))
             windows = tuple(one.changed(change) for one in self.columns if one.sorts == sorts)
             listed = tuple((text, change(column)) for column, text in used.items())
             position = windows[0].position

@@ -1,0 +1,438 @@
+"""Trees to typed expressions. An unknown node, function, operator or type is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from typing_extensions import assert_never
+
+from proxy.base import limits
+from proxy.base.errors import Code, Refusal
+from proxy.base.sql_types import SqlType
+from proxy.query.canonical.casts import cast, literal_of
+from proxy.query.canonical.comparisons import COMPARISONS, compare, compared, items_of
+from proxy.query.canonical.insides import INSIDES, OF_KEYS
+from proxy.query.canonical.numbers import NUMBERS
+from proxy.query.canonical.scope import Scope
+from proxy.query.canonical.signatures import Signatures, build
+from proxy.query.canonical.texts import TEXTS, concat, concat_ws
+from proxy.query.canonical.times import TIMES
+from proxy.query.canonical.tokens import unread
+from proxy.query.canonical.trees import (
+    ArrayOf,
+    ArrayQuery,
+    Call,
+    CaseOf,
+    CastTo,
+    Collated,
+    ColumnName,
+    ExistsQuery,
+    FieldOf,
+    GroupingOf,
+    InQuery,
+    Junction,
+    Literal,
+    Negation,
+    Operation,
+    ParameterName,
+    Quantified,
+    RowOf,
+    ScalarQuery,
+    SpecialWord,
+    Subscript,
+    Tree,
+    TruthTest,
+    WholeRow,
+)
+from proxy.query.canonical.type_names import element_type, type_named, written_type
+from proxy.query.canonical.values import Value, value_of
+from proxy.query.canonical.walk import is_aggregate
+from proxy.query.ir.expression_walk import size
+from proxy.query.ir.expressions import (
+    Case,
+    Choice,
+    Choose,
+    Comparator,
+    Connective,
+    Constant,
+    Expression,
+    In,
+    Is,
+    Like,
+    Not,
+    NullIf,
+    Parameter,
+)
+from proxy.query.ir.typing_rules import literal_type, number
+from proxy.query.syntax.placeholders import ClientArray, ClientParameter
+from proxy.query.syntax.tokens import too_complex
+
+SIGNATURES: Signatures = {**COMPARISONS, **NUMBERS, **TEXTS, **TIMES, **INSIDES}
+_CHOICES = {"COALESCE": Choice.COALESCE, "GREATEST": Choice.GREATEST, "LEAST": Choice.LEAST}
+# Texts that are equal in one of these byte by byte are so in all.
+_COLLATIONS = frozenset({"C", "POSIX", "default", "ucs_basic"})
+_WITHOUT_ORDER = frozenset({"=", "<>", "~~", "!~~", "~~*", "!~~*", "IS DISTINCT FROM"})
+
+
+def read(tree: Tree, scope: Scope) -> Value:
+    """
+    Raises:
+        Refusal: FUNCTION, UNSUPPORTED, COLUMN_NOT_USABLE, SYNTAX, TOO_COMPLEX.
+    """
+    match tree:
+        case ColumnName():
+            return _column(tree, scope)
+        case Literal():
+            return _literal(tree)
+        case ParameterName():
+            return _parameter(tree, scope)
+        case Operation():
+            return _operation(tree, scope)
+        case Call():
+            return _call(tree, scope)
+        case CastTo():
+            return _cast(tree, scope)
+        case CaseOf():
+            return _case(tree, scope)
+        case Junction():
+            parts = tuple(condition(part, scope) for part in tree.operands)
+            return value_of(Connective(tree.word, parts))
+        case Negation():
+            return value_of(_negation(tree, scope))
+        case TruthTest():
+            return value_of(Is(read(tree.operand, scope).expression, tree.truth))
+        case Quantified():
+            return value_of(_quantified(tree, scope))
+        case InQuery() | ExistsQuery() | ScalarQuery():
+            if scope.subquery is None:
+                raise unread("a subquery in this place")
+            return scope.subquery(tree, scope)
+        case ArrayOf() | ArrayQuery() | Subscript():
+            raise unread("an array in this place")
+        case RowOf() | FieldOf() | WholeRow():
+            raise unread("a row as a value")
+        case GroupingOf():
+            raise unread("GROUPING() in this place")
+        case SpecialWord():
+            raise Refusal(
+                Code.FUNCTION,
+                "the current date and time are not available on protected columns",
+                "Write them as a constant, e.g. column >= '2026-01-31'.",
+            )
+        case Collated():
+            raise unread("COLLATE in this place")
+        case _:
+            assert_never(tree)
+
+
+def condition(tree: Tree, scope: Scope) -> Expression:
+    found = read(tree, scope)
+    if found.type is not SqlType.BOOL:
+        raise unread("a condition that is neither true nor false")
+    return found.expression
+
+
+def _column(tree: ColumnName, scope: Scope) -> Value:
+    if not tree.relation and tree.column in scope.merged:
+        return value_of(scope.merged[tree.column])
+    relation = scope.relations.get(tree.relation)
+    found = None if relation is None else relation.columns.get(tree.column)
+    if found is None:
+        raise Refusal(
+            Code.COLUMN_NOT_USABLE,
+            f'there is no column "{tree.column}" in the policy of this table',
+            "SELECT * FROM dp.columns lists the columns that can be asked about.",
+            tree.start + 1,
+        )
+    return found
+
+
+def _literal(tree: Literal) -> Value:
+    if tree.value is None:
+        return value_of(Constant(None, None), SqlType.TEXT)
+    if isinstance(tree.value, bool):
+        return value_of(Constant(tree.value, SqlType.BOOL))
+    if tree.is_text:
+        return value_of(Constant(tree.value, None), SqlType.TEXT)
+    kind = literal_type(tree.value)
+    return value_of(Constant(number(tree.value), kind))
+
+
+def _parameter(tree: ParameterName, scope: Scope) -> Value:
+    kind = scope.parameters[tree.number - 1] if tree.number <= len(scope.parameters) else None
+    if kind is None or kind is SqlType.OTHER:
+        raise unread("a parameter of this type")
+    return value_of(Parameter(ClientParameter(tree.number), kind))
+
+
+def _cast(tree: CastTo, scope: Scope) -> Value:
+    enumerations = dict(scope.enumerations)
+    if isinstance(tree.operand, Literal) and (tree.operand.is_text or tree.operand.value is None):
+        if tree.type.name == "jsonb":
+            return value_of(Constant(tree.operand.value, SqlType.JSONB))
+        kind = type_named(tree.type, enumerations)
+        found = literal_of(tree.operand.value, tree.type, kind)
+        labels = enumerations.get(tree.type.name, ()) if kind is SqlType.ENUM else ()
+        return Value(found.expression, kind, found.name, labels)
+    return cast(read(tree.operand, scope), tree.type, enumerations)
+
+
+def _operation(tree: Operation, scope: Scope) -> Value:
+    rows = [part.elements for part in tree.operands if isinstance(part, RowOf)]
+    if len(rows) == 2:
+        return value_of(_compared_rows(tree.operator, rows[0], rows[1], scope))
+    operands = tree.operands
+    if tree.operator in _WITHOUT_ORDER:
+        operands = tuple(map(_without_collation, operands))
+    if tree.operator in OF_KEYS and isinstance(operands[1], ArrayOf | CastTo):
+        keys = _texts_in(operands[1], scope)
+        return OF_KEYS[tree.operator]([read(operands[0], scope), *keys])
+    return build(SIGNATURES, tree.operator, [read(part, scope) for part in operands])
+
+
+def _texts_in(tree: Tree, scope: Scope) -> Sequence[Value]:
+    """The elements of an array of texts."""
+    if isinstance(tree, CastTo) and tree.type.name == "text[]":
+        tree = tree.operand
+    if not isinstance(tree, ArrayOf):
+        from proxy.query.bind.nodes.array_texts import plain_elements
+
+        written = tree.value if isinstance(tree, Literal) else None
+        elements = plain_elements(written) if isinstance(written, str) else None
+        if elements is None:
+            raise unread("this array of keys")
+        return [value_of(Constant(one, SqlType.TEXT)) for one in elements]
+    return [read(one, scope) for one in tree.elements]
+
+
+def _without_collation(tree: Tree) -> Tree:
+    if not isinstance(tree, Collated):
+        return tree
+    if tree.collation not in _COLLATIONS:
+        raise unread(f"the collation {tree.collation}")
+    return tree.operand
+
+
+_STRICT = {"<": "<", "<=": "<", ">": ">", ">=": ">"}
+
+
+def _compared_rows(
+    operator: str, left: Sequence[Tree], right: Sequence[Tree], scope: Scope
+) -> Expression:
+    """Column by column (PostgreSQL 17 documentation, section 9.25.5)."""
+    pairs = [
+        tuple(_repeated(read(one, scope)) for one in pair) for pair in zip(left, right, strict=True)
+    ]
+
+    def one(sign: str, place: int) -> Expression:
+        a, b = pairs[place]
+        return build(SIGNATURES, sign, (a, b)).expression
+
+    places = range(len(pairs))
+    if operator in ("=", "<>"):
+        word = "AND" if operator == "=" else "OR"
+        return Connective(word, tuple(one(operator, place) for place in places))
+    if operator not in _STRICT:
+        raise unread(f"{operator} of rows")
+    decides = []
+    for place in places:
+        sign = operator if place == len(pairs) - 1 else _STRICT[operator]
+        parts = (*(one("=", before) for before in range(place)), one(sign, place))
+        decides.append(parts[0] if len(parts) == 1 else Connective("AND", parts))
+    return Connective("OR", tuple(decides))
+
+
+def _repeated(value: Value) -> Value:
+    """An operand about to stand several times: nested ones would double the size at every level."""
+    if size(value.expression) > limits.REPEATED_NODES:
+        raise too_complex(
+            f"of a BETWEEN or CASE on an expression of more than {limits.REPEATED_NODES} parts"
+        )
+    return value
+
+
+def _negation(tree: Negation, scope: Scope) -> Expression:
+    inner = tree.operand
+    if isinstance(inner, Operation) and inner.operator == "IS DISTINCT FROM":
+        left, right = (read(part, scope) for part in inner.operands)
+        build(SIGNATURES, inner.operator, (left, right))  # which refuses what has no operator
+        return compare(Comparator.NOT_DISTINCT, left, right)
+    return Not(condition(inner, scope))
+
+
+def _quantified(tree: Quantified, scope: Scope) -> Expression:
+    """= ANY (array) is IN, <> ALL (array) NOT IN; of LIKE a condition for each element."""
+    operand = read(_without_collation(tree.operand), scope)
+    is_list = (tree.operator, tree.is_all) in (("=", False), ("<>", True))
+    array = tree.array
+    if isinstance(array, CastTo) and not isinstance(array.operand, Literal | ParameterName):
+        array = array.operand  # each element is cast by itself
+    if isinstance(array, ParameterName):
+        return _in_parameter(tree, operand, array, scope)
+    elements = _elements(array, scope)
+    if not is_list:
+        return _each(tree, operand, elements)
+    if not elements:
+        return Constant(tree.is_all, SqlType.BOOL)
+    build(SIGNATURES, "=", (operand, elements[0]))  # which refuses what has no operator
+    found = In(compared(operand), items_of(operand, elements))
+    return Not(found) if tree.is_all else found
+
+
+def _elements(array: Tree, scope: Scope) -> list[Value]:
+    """Of ARRAY[...] and of '{a,b}'::type[]."""
+    if isinstance(array, ArrayOf):
+        if len(array.elements) > limits.LIST_ELEMENTS:
+            raise too_complex(f"of a list of more than {limits.LIST_ELEMENTS} elements")
+        return [read(one, scope) for one in array.elements]
+    of = element_type(array.type) if isinstance(array, CastTo) else None
+    if of is None or not isinstance(array, CastTo) or not isinstance(array.operand, Literal):
+        raise unread("ANY or ALL of this expression")
+    from proxy.query.bind.nodes.array_texts import plain_elements
+
+    texts = plain_elements(str(array.operand.value))
+    if texts is None:
+        raise unread("this array")
+    kind = type_named(of, scope.enumerations)
+    labels = scope.enumerations.get(of.name, ())
+    return [
+        Value(literal_of(text, of, kind).expression, kind, written_type(of), labels)
+        for text in texts
+    ]
+
+
+def _in_parameter(
+    tree: Quantified, operand: Value, array: ParameterName, scope: Scope
+) -> Expression:
+    kind = scope.parameters[array.number - 1] if array.number <= len(scope.parameters) else None
+    element = None if kind is None else kind.element
+    if element is None:
+        raise unread("a parameter of this type of arrays")
+    source = ClientArray(array.number, tree.is_all)
+    item = Parameter(source, element)
+    if (tree.operator, tree.is_all) in (("=", False), ("<>", True)):
+        found = In(compared(operand), (item,))
+        return Not(found) if tree.is_all else found
+    if tree.operator in ("~~", "~~*"):
+        return Like(operand.expression, item, tree.operator == "~~*")
+    if tree.operator in ("!~~", "!~~*"):
+        negated = Parameter(ClientArray(array.number, not tree.is_all), element)
+        return Not(Like(operand.expression, negated, tree.operator == "!~~*"))
+    raise unread(f"{tree.operator} with ANY or ALL")
+
+
+def _each(tree: Quantified, operand: Value, elements: Sequence[Value]) -> Expression:
+    if tree.operator not in ("~~", "!~~", "~~*", "!~~*"):
+        raise unread(f"{tree.operator} with ANY or ALL of a list")
+    _repeated(operand)
+    found = [build(SIGNATURES, tree.operator, (operand, one)).expression for one in elements]
+    if len(found) < 2:
+        return found[0] if found else Constant(tree.is_all, SqlType.BOOL)
+    return Connective("AND" if tree.is_all else "OR", tuple(found))
+
+
+def _case(tree: CaseOf, scope: Scope) -> Value:
+    subject = None if tree.subject is None else _repeated(read(tree.subject, scope))
+    whens = []
+    for when, then in tree.whens:
+        if subject is None:
+            found = condition(when, scope)
+        else:
+            found = build(SIGNATURES, "=", (subject, read(when, scope))).expression
+        whens.append((found, read(then, scope)))
+    otherwise = value_of(Constant(None, None))
+    if tree.otherwise is not None:
+        otherwise = read(tree.otherwise, scope)
+    results = [*(then for _, then in whens), otherwise]
+    kind = _meeting(results)
+    branches = tuple((found, _settled(then, kind)) for found, then in whens)
+    return _named(Case(branches, _settled(otherwise, kind), kind), kind, results)
+
+
+def _meeting(values: Sequence[Value]) -> SqlType:
+    """PostgreSQL has cast all of them to one type."""
+    if any(one.labels for one in values):
+        raise unread("one of several labels of an enumeration")
+    kinds = [one.type for one in values if not _is_null(one)]
+    own = {
+        one.type if one.expression.type is None else one.expression.type
+        for one in values
+        if not isinstance(one.expression, Constant)
+    }
+    if (
+        len(own) == 1 and kinds[0].is_text
+    ):  # of labels that are texts to analysts, or with a cast of no effect
+        return own.pop()
+    return kinds[0] if kinds else SqlType.TEXT
+
+
+def _settled(value: Value, kind: SqlType) -> Expression:
+    if _is_null(value):
+        return Constant(None, kind)
+    return value.expression
+
+
+def _is_null(value: Value) -> bool:
+    return isinstance(value.expression, Constant) and value.expression.value is None
+
+
+def _named(expression: Expression, kind: SqlType, values: Sequence[Value]) -> Value:
+    """A modifier stays where all have it."""
+    names = {one.name for one in values if not _is_null(one)}
+    name = names.pop() if len(names) == 1 else kind.sql
+    return Value(expression, kind, name)
+
+
+def _call(tree: Call, scope: Scope) -> Value:
+    if tree.over is not None:
+        if scope.window is None:
+            raise unread("a window function in this place")
+        return scope.window(tree, scope)
+    if is_aggregate(tree):
+        if scope.aggregate is None:
+            raise unread(f"the aggregate {tree.name} in this place")
+        return scope.aggregate(tree, scope)
+    if tree.name == "gen_random_uuid" and scope.window is not None:
+        return scope.window(tree, scope)
+    if tree.order or tree.within or tree.filter or tree.is_distinct or tree.is_star:
+        raise unread(f"this form of {tree.name}")
+    arguments = [read(one, scope) for one in tree.arguments]
+    if tree.name in _CHOICES:
+        kind = _meeting(arguments)
+        parts = tuple(_settled(one, kind) for one in arguments)
+        return _named(Choose(_CHOICES[tree.name], parts, kind), kind, arguments)
+    match tree.name:
+        case "NULLIF":
+            left, right = arguments
+            build(SIGNATURES, "=", arguments)  # which refuses what has no operator
+            kind = _meeting(arguments)
+            kind = kind if left.type.is_text else left.type
+            return Value(NullIf(left.expression, right.expression, kind), left.type, left.name)
+        case "concat":
+            return concat(arguments)
+        case "concat_ws":
+            return concat_ws(arguments)
+        case "jsonb_extract_path" | "jsonb_extract_path_text":
+            return OF_KEYS["#>" if tree.name == "jsonb_extract_path" else "#>>"](arguments)
+        case "like_escape":
+            return value_of(_escaped(arguments))
+        case _:
+            return build(SIGNATURES, tree.name, arguments)
+
+
+def _escaped(arguments: Sequence[Value]) -> Expression:
+    """A pattern with another escape character, in the usual one."""
+    pattern, mark = (one.expression for one in arguments)
+    text = pattern.value if isinstance(pattern, Constant) else None
+    escape = mark.value if isinstance(mark, Constant) else None
+    if not isinstance(text, str) or not isinstance(escape, str):
+        raise unread("ESCAPE of what is no constant")
+    found, at = "", 0
+    while at < len(text):
+        if escape and text[at] == escape:
+            found += f"\\{text[at + 1 : at + 2]}"
+            at += 2
+        else:
+            found += "\\\\" if text[at] == "\\" else text[at]
+            at += 1
+    return Constant(found, SqlType.TEXT)

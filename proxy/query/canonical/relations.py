@@ -1,0 +1,533 @@
+"""FROM clauses and SELECTs that give rows, as relations."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from typing_extensions import assert_never
+
+from proxy.base.errors import Refusal
+from proxy.base.result_columns import union_column
+from proxy.base.sql_types import SqlType
+from proxy.query.bind.computed_join_keys import ComputedKeys
+from proxy.query.bind.join_conditions import (
+    aliases,
+    conjunction,
+    conjuncts,
+    equalities,
+    of_both,
+    with_equalities,
+)
+from proxy.query.bind.scope import ColumnType, Named
+from proxy.query.canonical.context import Ctes, StatementContext, cte_of, is_grouped, with_ctes
+from proxy.query.canonical.expressions import condition, read
+from proxy.query.canonical.lookups import RowLookups
+from proxy.query.canonical.per_unit import read_distinct, read_per_unit, unit_keys
+from proxy.query.canonical.scope import Scope, VisibleRelation
+from proxy.query.canonical.tokens import unread
+from proxy.query.canonical.trees import (
+    ColumnName,
+    FromItem,
+    FunctionItem,
+    JoinItem,
+    Literal,
+    QueryItem,
+    QueryTree,
+    SelectTree,
+    SetTree,
+    TableItem,
+    Tree,
+    ValuesTree,
+)
+from proxy.query.canonical.values import Value
+from proxy.query.canonical.walk import has_aggregate, has_window, names_table
+from proxy.query.canonical.windows import WindowsBelow
+from proxy.query.ir.exposed import row_names, unit_columns
+from proxy.query.ir.expression_walk import columns
+from proxy.query.ir.expressions import ColumnRef, Expression, Parameter
+from proxy.query.ir.relations import Join, Relation, Scan, Subquery, UnionAll, scans
+
+
+class Nature(Enum):
+    """What a query gives: rows of protected tables, or of public ones alone; answers; else CLEAN."""
+
+    ROWS = "rows"
+    PUBLIC = "public"
+    ANSWERS = "answers"
+    CLEAN = "clean"
+
+
+Outputs = tuple[tuple[str, Value], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RowsOf:
+    """The rows of a query as a relation, and its columns by the names that they have outside."""
+
+    relation: Relation
+    columns: Outputs
+
+
+class RelationReader:
+    """Reads FROM clauses of one statement."""
+
+    def __init__(self, context: StatementContext) -> None:
+        self.context = context
+        self._natures: dict[int, Nature] = {}
+        self._kept: list[QueryTree] = []  # identities are keys
+        self.answers: Callable[[QueryTree, Ctes], Parameter | None] | None = None
+
+    def base_scope(self) -> Scope:
+        return Scope(parameters=self.context.parameters, enumerations=self.context.enumerations)
+
+    # What a query gives
+
+    def nature(self, query: QueryTree, ctes: Ctes) -> Nature:
+        found = self._natures.get(id(query))
+        if found is None:
+            self._natures[id(query)] = Nature.CLEAN  # a recursive CTE ends here
+            self._kept.append(query)
+            found = self._natures[id(query)] = self._nature(query, with_ctes(query, ctes))
+        return found
+
+    def _nature(self, query: QueryTree, ctes: Ctes) -> Nature:
+        if isinstance(query, ValuesTree):
+            return Nature.CLEAN
+        if isinstance(query, SetTree):
+            parts = [self.nature(part, ctes) for part in query.parts]
+            for one in (Nature.ROWS, Nature.ANSWERS, Nature.CLEAN):
+                if one in parts:
+                    return one
+            return Nature.PUBLIC if query.operator == "UNION ALL" else Nature.CLEAN
+        items = [self._item_nature(item, ctes) for item in leaves(query.source)]
+        if Nature.ROWS not in items:
+            is_plain = not (is_grouped(query) or query.having or has_aggregate(query.items))
+            is_plain = is_plain and query.ending.limit is None and query.ending.offset is None
+            is_public = items and all(one is Nature.PUBLIC for one in items)
+            if is_plain and is_public and not query.distinct_on and not query.ending.order:
+                return Nature.PUBLIC
+            return Nature.CLEAN
+        aggregates = has_aggregate((query.items, query.having, query.ending.order))
+        if not aggregates and not is_grouped(query) and query.having is None:
+            return Nature.ROWS
+        if not query.group and aggregates:
+            return Nature.ANSWERS
+        return Nature.ROWS if self._groups_by_unit(query, ctes) else Nature.ANSWERS
+
+    def _item_nature(self, item: FromItem, ctes: Ctes) -> Nature:
+        match item:
+            case TableItem():
+                cte = cte_of(item, ctes)
+                if cte is not None:
+                    return self.nature(cte.tree.query, cte.around)
+                table = self.context.table(item)
+                if table is None:
+                    return Nature.CLEAN
+                return Nature.ROWS if table.protected else Nature.PUBLIC
+            case QueryItem():
+                return self.nature(item.query, ctes)
+            case FunctionItem():
+                return Nature.CLEAN
+            case JoinItem():
+                raise AssertionError("leaves are no joins")
+            case _:
+                assert_never(item)
+
+    def gives_answers(self, item: FromItem, ctes: Ctes) -> bool:
+        """Whether a leaf of FROM can be joined with answers, not with rows."""
+        return self._item_nature(item, ctes) in (Nature.ANSWERS, Nature.CLEAN)
+
+    def _groups_by_unit(self, select: SelectTree, ctes: Ctes) -> bool:
+        probe = RelationReader(self.context)
+        relation, scope = probe.source(select, ctes)
+        units = unit_columns(relation, self.context.tables.values()) | row_names(relation)
+        for tree in unit_keys(select):
+            if not isinstance(tree, ColumnName):
+                continue
+            try:
+                found = read(tree, scope).expression
+            except Refusal:
+                continue
+            if isinstance(found, ColumnRef) and (found.relation, found.column) in units:
+                return True
+        return False
+
+    # FROM
+
+    def source(
+        self, select: SelectTree, ctes: Ctes, outer: Scope | None = None
+    ) -> tuple[Relation, Scope]:
+        """The FROM clause, and what names mean in the SELECT."""
+        if not select.source:
+            raise unread("a query without FROM among rows")
+        scope = self.base_scope() if outer is None else replace(outer, merged={}, own=frozenset())
+        items = [item for item in select.source if not self.is_constant_row(item, ctes)]
+        if not items:
+            raise unread("rows of constants alone")
+        for item in select.source:
+            if item not in items:
+                scope = self._with_constants(item, scope, ctes)
+        relation, scope = self._item(items[0], scope, ctes)
+        for item in items[1:]:
+            right, scope = self._item(item, scope, ctes)
+            relation = Join(relation, right, False, (), None)
+        scope = replace(scope, own=frozenset(aliases(relation)))
+        lookups = RowLookups(self, relation, ctes)
+        return relation, replace(scope, subquery=lookups.read, lookups=lookups)
+
+    def _item(self, item: FromItem, scope: Scope, ctes: Ctes) -> tuple[Relation, Scope]:
+        match item:
+            case TableItem():
+                found, visible = self._table(item, ctes)
+                return found, _seen(scope, item.alias, visible)
+            case QueryItem():
+                if item.is_lateral:
+                    raise unread("LATERAL beside rows of a protected table")
+                rows = self.rows(item.query, ctes)
+                relation, visible = self._renamed(rows, item.columns)
+                return relation, _seen(scope, item.alias, visible)
+            case FunctionItem():
+                raise unread("a function in FROM beside rows of a protected table")
+            case JoinItem():
+                return self._join(item, scope, ctes)
+            case _:
+                assert_never(item)
+
+    def _table(self, item: TableItem, ctes: Ctes) -> tuple[Relation, VisibleRelation]:
+        cte = cte_of(item, ctes)
+        if cte is not None:
+            if cte.tree.is_recursive and names_table(cte.tree.query, cte.tree.name):
+                raise unread("a recursive query")
+            rows = self.rows(cte.tree.query, cte.around)
+            names = (*item.columns, *cte.tree.columns[len(item.columns) :])
+            return self._renamed(rows, names)
+        table = self.context.table(item)
+        if table is None:
+            raise unread("a table that the policy does not list, beside rows of a protected table,")
+        alias = self.context.alias()
+        values = {
+            name: Value(
+                ColumnRef(name, column.type, None, alias),
+                column.type if column.enumeration else _known_type(column.type),
+                column.display_type_name,
+                () if column.enumeration is None else column.enumeration.labels,
+            )
+            for name, column in table.columns.items()
+        }
+        if not item.columns:
+            return Scan(alias, table.name), VisibleRelation(alias, values)
+        order = tuple(table.columns)
+        if len(order) != len(item.columns):
+            raise unread("a list of names for the columns of a table")
+        shown = {
+            new: values[own] for own, new in zip(order, item.columns, strict=True) if own in values
+        }
+        outer = self.context.alias()
+        outputs = tuple((name, value.expression) for name, value in shown.items())
+        return (
+            Subquery(outer, Scan(alias, table.name), None, outputs),
+            VisibleRelation(outer, _columns_of(outer, tuple(shown.items()))),
+        )
+
+    def _renamed(self, rows: RowsOf, names: Sequence[str]) -> tuple[Relation, VisibleRelation]:
+        """A subquery with other names for its first columns."""
+        relation = rows.relation
+        assert isinstance(relation, Subquery)
+        shown = [*names, *(name for name, _ in rows.columns[len(names) :])]
+        if len(shown) != len(rows.columns):
+            raise unread("a column list with more names than columns")
+        renamed = tuple((new, value) for new, (_, value) in zip(shown, rows.columns, strict=True))
+        if names:
+            # Columns of no policy are in the list, and not among those of the relation.
+            of = dict(zip((name for name, _ in rows.columns), shown, strict=True))
+            outputs = tuple((of[name], part) for name, part in relation.outputs)
+            relation = replace(relation, outputs=outputs)
+        return relation, VisibleRelation(relation.alias, _columns_of(relation.alias, renamed))
+
+    def _join(self, item: JoinItem, scope: Scope, ctes: Ctes) -> tuple[Relation, Scope]:
+        left, scope = self._item(item.left, scope, ctes)
+        before = dict(scope.merged)
+        right, scope = self._item(item.right, scope, ctes)
+        if item.kind == "RIGHT":
+            left, right = right, left
+        is_outer = item.kind in ("LEFT", "RIGHT", "FULL")
+        sides = (aliases(left), aliases(right))
+        equal: list[tuple[ColumnRef, ColumnRef]] = []
+        merged: dict[str, ColumnRef] = {}
+        for name in item.using:
+            first, second = (self._of_side(scope, side, name, before) for side in sides)
+            equal.append((first, second))
+            merged[name] = of_both(first, second, is_outer)
+        scope = replace(scope, merged={**scope.merged, **merged})
+        if item.alias:
+            raise unread("an alias of the columns of USING")
+        rest: Expression | None = None
+        lists = RowLookups(self, left, ctes, is_public_only=True)
+        scope = replace(scope, subquery=lists.read)
+        if item.on is not None and item.on != Literal(True):
+            found, others = equalities(condition(item.on, scope), *sides)
+            equal += found
+            rest = conjunction(others)
+        joined = Join(left, right, is_outer, tuple(equal), rest)
+        if rest is not None:
+            completed, others = self._keys(scope).applied(joined, conjuncts(rest))
+            assert isinstance(completed, Join)
+            joined = replace(completed, rest=conjunction(others))
+        return self._without_public_rows(item, joined), scope
+
+    def _of_side(
+        self, scope: Scope, side: set[str], name: str, merged: Mapping[str, ColumnRef]
+    ) -> ColumnRef:
+        """The column of a side of USING, which may be one that another USING has merged."""
+        if name in merged and merged[name].relation in side:
+            return merged[name]
+        found = [
+            relation.columns[name].expression
+            for relation in scope.relations.values()
+            if relation.alias in side and name in relation.columns
+        ]
+        if len(found) != 1 or not isinstance(found[0], ColumnRef):
+            raise unread(f'the column "{name}" of USING')
+        return found[0]
+
+    def _is_public(self, relation: Relation) -> bool:
+        return not any(self.context.tables[scan.table].protected for scan in scans(relation))
+
+    def _without_public_rows(self, item: JoinItem, joined: Join) -> Join:
+        """An outer join that keeps public rows, as one that does not (bind/added_rows.py)."""
+        is_public = [self._is_public(side) for side in (joined.left, joined.right)]
+        is_full = item.kind == "FULL"
+        match is_public:
+            case [True, False] if joined.left_outer:
+                turned = replace(joined, left_outer=False, has_public_outer=True)
+                if is_full:
+                    pairs = tuple((b, a) for a, b in joined.equal)
+                    turned = replace(
+                        turned, left=joined.right, right=joined.left, equal=pairs, left_outer=True
+                    )
+            case [False, True] if is_full:
+                turned = replace(joined, has_public_outer=True)
+            case _ if is_full:
+                raise unread("FULL JOIN between protected tables")
+            case _:
+                return joined
+        public = joined.left if is_public[0] else joined.right
+        names = set() if joined.rest is None else {alias for alias, _ in columns(joined.rest)}
+        if (item.using and is_full) or names & aliases(public):
+            raise unread("this condition of an outer join that keeps rows of a public table")
+        return turned
+
+    def _keys(self, scope: Scope) -> ComputedKeys:
+        named = [
+            Named(
+                relation.alias,
+                frozenset(),
+                {
+                    one.expression.column: ColumnType(one.expression.type, one.name, one.labels)
+                    for one in relation.columns.values()
+                    if isinstance(one.expression, ColumnRef)
+                },
+            )
+            for relation in scope.relations.values()
+        ]
+        public = {table.name for table in self.context.tables.values() if not table.protected}
+        return ComputedKeys(
+            named=named, is_public=lambda scan: scan.table in public, new_alias=self.context.alias
+        )
+
+    def where(
+        self, tree: Tree | None, relation: Relation, scope: Scope
+    ) -> tuple[Relation, Expression | None]:
+        """WHERE; equalities in it complete joins that are written with commas."""
+        if tree is None:
+            return relation, None
+        found = condition(tree, scope)
+        relation = with_equalities(relation, found)
+        return self._keys(scope).applied(relation, conjuncts(found))[0], found
+
+    # Rows of constants in FROM: (SELECT 1 AS a) c
+
+    def is_constant_row(self, item: FromItem, ctes: Ctes) -> bool:
+        query = self._query_of(item, ctes)
+        return (
+            isinstance(query, SelectTree)
+            and not (query.source or query.where or query.group or query.having)
+            and query.ending.limit is None
+            and not (has_aggregate(query.items) or has_window(query.items) or query.is_distinct)
+        )
+
+    def _query_of(self, item: FromItem, ctes: Ctes) -> QueryTree | None:
+        if isinstance(item, QueryItem):
+            return item.query
+        cte = cte_of(item, ctes) if isinstance(item, TableItem) else None
+        return None if cte is None else cte.tree.query
+
+    def _with_constants(self, item: FromItem, scope: Scope, ctes: Ctes) -> Scope:
+        query = self._query_of(item, ctes)
+        assert isinstance(query, SelectTree) and isinstance(item, QueryItem | TableItem)
+        base = self.base_scope()
+        own = [(name or output_name(tree), read(tree, base)) for tree, name in query.items]
+        names = (*item.columns, *(name for name, _ in own[len(item.columns) :]))
+        shown = {new: value for new, (_, value) in zip(names, own, strict=True)}
+        return _seen(scope, item.alias, VisibleRelation("", shown))
+
+    # What lookups need
+
+    def reaches_rows(self, query: QueryTree, ctes: Ctes) -> bool:
+        return self.nature(query, ctes) in (Nature.ROWS, Nature.ANSWERS)
+
+    def rows_of(self, query: QueryTree, ctes: Ctes) -> tuple[Subquery, Outputs]:
+        rows = self.rows(query, ctes)
+        assert isinstance(rows.relation, Subquery)
+        return rows.relation, rows.columns
+
+    def scalar(self, query: QueryTree, ctes: Ctes) -> Parameter | None:
+        """The answer of a subquery by itself; None: it is asked of each row."""
+        return None if self.answers is None else self.answers(query, ctes)
+
+    # SELECTs that give rows
+
+    def rows(self, query: QueryTree, ctes: Ctes) -> RowsOf:
+        """
+        Raises:
+            Refusal: LIMIT and the like below an aggregate: which rows stay would be data's.
+        """
+        inner = with_ctes(query, ctes)
+        if isinstance(query, ValuesTree):
+            raise unread("VALUES beside rows of a protected table")
+        if isinstance(query, SetTree):
+            return self._union(query, inner)
+        nature = self.nature(query, ctes)
+        if nature not in (Nature.ROWS, Nature.PUBLIC):
+            raise unread("a query with other rows than those of protected tables, beside these,")
+        if query.ending.limit or query.ending.offset or query.distinct_on or query.windows:
+            raise unread("LIMIT, OFFSET, DISTINCT ON or WINDOW below an aggregate")
+        relation, scope = self.source(query, inner)
+        relation, where = self.where(query.where, relation, scope)
+        is_windowed = has_window(query.items)
+        if query.group or (query.is_distinct and not is_windowed):
+            return self._per_unit(query, relation, where, scope)
+        if has_aggregate(query.items):
+            raise unread("an aggregate here without GROUP BY the privacy unit")
+        windows = WindowsBelow()
+        reading = replace(scope, window=windows.read)
+        outputs = named_apart(self._outputs(query, reading))
+        relation = scope.joined(relation)
+        named = tuple((name, value.exact()) for name, value in outputs)
+        relation, where, named = windows.below(self.context.alias, relation, where, named)
+        subquery = Subquery(self.context.alias(), relation, where, named)
+        shown = tuple(outputs)
+        if query.is_distinct:
+            subquery = read_distinct(self.context, subquery)
+        return RowsOf(subquery, shown)
+
+    def _outputs(self, select: SelectTree, scope: Scope) -> list[tuple[str, Value]]:
+        """The items after SELECT, without columns of no policy, which nobody can name outside."""
+        found = []
+        for tree, name in select.items:
+            if isinstance(tree, ColumnName) and _is_unlisted(tree, scope):
+                continue
+            value = read(tree, scope)
+            found.append((name or output_name(tree), value))
+        return found
+
+    def _per_unit(
+        self, select: SelectTree, relation: Relation, where: Expression | None, scope: Scope
+    ) -> RowsOf:
+        made, outputs = read_per_unit(
+            self.context, select, relation, where, scope, lambda inner: self._outputs(select, inner)
+        )
+        return RowsOf(made, outputs)
+
+    def _union(self, query: SetTree, ctes: Ctes) -> RowsOf:
+        if query.operator != "UNION ALL" or query.ending.limit or query.ending.offset:
+            raise unread(f"{query.operator} of rows of protected tables")
+        read_parts = [self.rows(part, ctes) for part in query.parts]
+        width = {len(part.columns) for part in read_parts}
+        if len(width) != 1:
+            raise unread("a union of different numbers of columns of the policy")
+        places = tuple(union_column(n) for n in range(1, width.pop() + 1))
+        united = []
+        for part in read_parts:
+            outputs = tuple(
+                (place, ColumnRef(name, _type_of(value), None, part.relation.alias))  # type: ignore[union-attr]
+                for place, (name, value) in zip(places, part.columns, strict=True)
+            )
+            united.append(Subquery(self.context.alias(), part.relation, None, outputs))
+        union = UnionAll(self.context.alias(), tuple(united))
+        shown: list[tuple[str, Value]] = []
+        for number, place in enumerate(places):
+            values = [part.columns[number][1] for part in read_parts]
+            kinds = {_union_type(value.type) for value in values}
+            if len(kinds) != 1:
+                raise unread("a union of columns of different types")
+            name = read_parts[0].columns[number][0]
+            kind = _type_of(values[0])
+            names = {value.name for value in values}
+            if len({_type_of(value) for value in values}) > 1:
+                kind = _union_type(kind)
+            written = names.pop() if len(names) == 1 else kind.sql
+            labels = values[0].labels if len({value.labels for value in values}) == 1 else ()
+            column = ColumnRef(place, kind, None, union.alias)
+            shown.append((name, Value(column, values[0].type, written, labels)))
+        named = tuple((name, value.expression) for name, value in shown)
+        return RowsOf(Subquery(self.context.alias(), union, None, named), tuple(shown))
+
+
+def leaves(items: Sequence[FromItem]) -> list[FromItem]:
+    found: list[FromItem] = []
+    for item in items:
+        found += leaves((item.left, item.right)) if isinstance(item, JoinItem) else [item]
+    return found
+
+
+def _seen(scope: Scope, alias: str, relation: VisibleRelation) -> Scope:
+    return replace(scope, relations={**scope.relations, alias: relation})
+
+
+def _type_of(value: Value) -> SqlType:
+    return value.exact().type or value.type
+
+
+def _known_type(kind: SqlType) -> SqlType:
+    """Labels that are not public are texts on the shadow, and so are texts of several collations."""
+    return _union_type(SqlType.INTERVAL if kind is SqlType.DURATION else kind)
+
+
+def _union_type(kind: SqlType) -> SqlType:
+    return SqlType.TEXT if kind in (SqlType.ENUM, SqlType.COLLATED) else kind
+
+
+def _columns_of(alias: str, outputs: Outputs) -> dict[str, Value]:
+    """The columns of a subquery as the SELECT around it sees them."""
+    return {
+        name: Value(
+            ColumnRef(name, _type_of(value), None, alias), value.type, value.name, value.labels
+        )
+        for name, value in outputs
+    }
+
+
+def _is_unlisted(tree: ColumnName, scope: Scope) -> bool:
+    relation = scope.relations.get(tree.relation)
+    return relation is not None and tree.column not in relation.columns
+
+
+def output_name(tree: Tree) -> str:
+    return tree.column if isinstance(tree, ColumnName) else "?column?"
+
+
+def named_apart(outputs: Sequence[tuple[str, Value]]) -> tuple[tuple[str, Value], ...]:
+    """Of outputs of one name, which nobody can name, the later ones under names of ours."""
+    written = {name for name, _ in outputs}
+    found: dict[str, Value] = {}
+    numbers = itertools.count(1)
+    for name, value in outputs:
+        own = name
+        while own in found or (own is not name and own in written):
+            own = f"dp_same_{next(numbers)}"
+        found[own] = value
+    return tuple(found.items())

@@ -1,0 +1,315 @@
+"""A statement in canonical form as a typed query: which SELECTs ask for answers, and what they ask."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from proxy.base import limits
+from proxy.base.errors import Code, Refusal
+from proxy.base.result_columns import IntervalColumn, IntervalEnd
+from proxy.base.sql_types import SqlType
+from proxy.catalog.catalog_model import TableName
+from proxy.query.bind.added_rows import check_added_rows
+from proxy.query.canonical.aggregates import read_aggregate
+from proxy.query.canonical.context import Ctes, StatementContext, cte_of, with_ctes
+from proxy.query.canonical.expressions import read
+from proxy.query.canonical.grouping import key_sets
+from proxy.query.canonical.noisy_values import NoisyReader
+from proxy.query.canonical.query_grammar import parse_canonical
+from proxy.query.canonical.relations import Nature, RelationReader, leaves
+from proxy.query.canonical.scope import Scope
+from proxy.query.canonical.tokens import unread
+from proxy.query.canonical.trees import (
+    Call,
+    ColumnName,
+    FromItem,
+    QueryItem,
+    QueryTree,
+    ScalarQuery,
+    SelectTree,
+    SetTree,
+    TableItem,
+    Tree,
+    ValuesTree,
+    WholeRow,
+)
+from proxy.query.canonical.walk import (
+    bare,
+    has_aggregate,
+    is_aggregate,
+    subqueries,
+    uncovered,
+    unknown_relations,
+)
+from proxy.query.ir.bound_statement import SureTruth
+from proxy.query.ir.exposed import Exposed
+from proxy.query.ir.expressions import Parameter
+from proxy.query.ir.noisy_expressions import AnswerOf, NoisyExpression
+from proxy.query.ir.query import AggregateBlock, Key, Query, Scalar
+from proxy.query.ir.query_aggregates import Aggregate
+from proxy.query.syntax.placeholders import ScalarAnswer
+
+_ENDS: Mapping[str, IntervalEnd] = {f"dp.{end.name.lower()}": end for end in IntervalEnd}
+_WHOLE = frozenset({*_ENDS, "GROUPING"})
+
+
+def read_canonical(
+    text: str,
+    tables: Mapping[TableName, Exposed],
+    parameters: tuple[SqlType, ...] = (),
+) -> Query:
+    """Read a statement in canonical form.
+
+    Args:
+        text: As dp.canonical() writes it.
+        tables: Of the policy, with all columns that the shadow has, in its order.
+        parameters: Types of $1, $2, ...
+
+    Raises:
+        Refusal: RAW_ROWS, UNSUPPORTED, FUNCTION, COLUMN_NOT_USABLE, SYNTAX, TOO_COMPLEX.
+    """
+    enumerations = {
+        column.enumeration.written: column.enumeration.labels
+        for table in tables.values()
+        for column in table.columns.values()
+        if column.enumeration is not None
+    }
+    context = StatementContext(tables, parameters, enumerations)
+    reader = _AnswersReader(RelationReader(context))
+    reader.read(parse_canonical(text), {})
+    return Query(tuple(reader.blocks), tuple(reader.scalars))
+
+
+@dataclass(slots=True)
+class _Asked:
+    """What a SELECT asks besides its keys: aggregates in order, and what is asked of their intervals."""
+
+    aggregates: dict[Aggregate, None]
+    intervals: list[tuple[IntervalEnd, Aggregate | NoisyExpression]]
+    has_truths: bool = False
+
+
+class _AnswersReader:
+    def __init__(self, relations: RelationReader) -> None:
+        self._relations = relations
+        self._context = relations.context
+        self._seen: dict[int, int] = {}
+        self._kept: list[QueryTree] = []
+        self.blocks: list[AggregateBlock] = []
+        self.scalars: list[Scalar] = []
+        relations.answers = self._scalar
+
+    def read(self, query: QueryTree, ctes: Ctes) -> None:
+        """Add all blocks of a query, those of which others need the answers first."""
+        if id(query) in self._seen:
+            return
+        self._seen[id(query)] = -1
+        self._kept.append(query)
+        inner = with_ctes(query, ctes)
+        match query:
+            case ValuesTree():
+                self._read_subqueries(query.rows, inner)
+            case SetTree():
+                for part in query.parts:
+                    self.read(part, inner)
+            case SelectTree():
+                self._read_select(query, inner)
+
+    def _read_select(self, select: SelectTree, ctes: Ctes) -> None:
+        nature = self._relations.nature(select, ctes)
+        if nature is Nature.ROWS:
+            raise Refusal(
+                Code.RAW_ROWS,
+                "rows of a protected table cannot be returned, only aggregates of them",
+                "Use aggregates, e.g. SELECT count(*) FROM the table.",
+            )
+        for item in leaves(select.source):
+            self._read_below(item, ctes)
+        if nature is Nature.ANSWERS:
+            self._read_subqueries(self._beside_answers(select), ctes)
+            self._seen[id(select)] = len(self.blocks)
+            self._add(select, ctes)
+            return
+        parts = (select.items, select.where, select.having, select.group, select.ending)
+        self._read_subqueries(parts, ctes)
+
+    def _read_below(self, item: FromItem, ctes: Ctes) -> None:
+        query, around = None, ctes
+        if isinstance(item, QueryItem):
+            query = item.query
+        elif isinstance(item, TableItem):
+            cte = cte_of(item, ctes)
+            query, around = (None, ctes) if cte is None else (cte.tree.query, cte.around)
+        if query is not None and self._relations.nature(query, around) is not Nature.ROWS:
+            self.read(query, around)
+
+    def _read_subqueries(self, trees: object, ctes: Ctes) -> None:
+        for query in subqueries(trees):
+            self.read(query, ctes)
+
+    def _beside_answers(self, select: SelectTree) -> tuple[Tree, ...]:
+        """Scalar subqueries of which the answers stay beside those of this SELECT."""
+        keys = tuple(bare(tree) for level in self._levels(select) for tree in level)
+        ending = tuple(one.operand for one in select.ending.order)
+        trees = (*(tree for tree, _ in select.items), select.having, *ending)
+        return tuple(
+            part
+            for tree in trees
+            if tree is not None
+            for part in uncovered(tree, keys, _WHOLE)
+            if isinstance(part, ScalarQuery)
+        )
+
+    def _scalar(self, query: QueryTree, ctes: Ctes) -> Parameter | None:
+        """The one answer of a subquery that names no row around it."""
+        if (
+            not isinstance(query, SelectTree)
+            or self._relations.nature(query, ctes) is not Nature.ANSWERS
+        ):
+            raise unread("this subquery in a condition")
+        inner = with_ctes(query, ctes)
+        if unknown_relations(query):
+            return None
+        is_plain = not (query.group or query.having or query.is_distinct or query.ending.limit)
+        tree = query.items[0][0] if len(query.items) == 1 else None
+        if not is_plain or not isinstance(tree, Call) or not is_aggregate(tree):
+            raise unread("a subquery in a condition that is not one aggregate of a table")
+        self.read(query, ctes)
+        block = self._seen[id(query)]
+        answer = ScalarAnswer(len(self.scalars))
+        self.scalars.append(Scalar(answer, block))
+        _ = inner
+        return Parameter(answer, self.blocks[block].aggregates[0].type)
+
+    # One SELECT
+
+    def _add(self, select: SelectTree, ctes: Ctes) -> None:
+        for item in leaves(select.source):
+            if self._relations.gives_answers(item, ctes) and not self._relations.is_constant_row(
+                item, ctes
+            ):
+                raise unread("a join of protected rows with answers")
+        if select.distinct_on:
+            raise unread("DISTINCT ON")
+        relation, scope = self._relations.source(select, ctes)
+        relation, where = self._relations.where(select.where, relation, scope)
+        levels = self._levels(select)
+        trees = tuple(dict.fromkeys(bare(tree) for level in levels for tree in level))
+        keys: dict[Tree, Key] = {}
+        for tree in trees:
+            keys[tree] = _key(tree, scope)
+        asked = self._asked(select, scope, tuple(keys))
+        if len(asked.aggregates) > limits.RELEASES_PER_STATEMENT:
+            raise Refusal(
+                Code.TOO_COMPLEX,
+                f"more than {limits.RELEASES_PER_STATEMENT} different aggregates in one statement",
+                "Ask several questions.",
+            )
+        grouped = bool(select.group) or select.is_distinct
+        if not grouped and not asked.aggregates:
+            raise Refusal(
+                Code.RAW_ROWS, "rows of a protected table cannot be read", "Use aggregates."
+            )
+        expressions = tuple(
+            dict.fromkeys(of for _, of in asked.intervals if not isinstance(of, Aggregate))
+        )
+        numbers = {of: n for n, of in enumerate((*asked.aggregates, *expressions), start=1)}
+        by_expression = {key.expression: key for key in keys.values()}
+        block = AggregateBlock(
+            scope.joined(relation),
+            where,
+            tuple(by_expression.values()),
+            grouped,
+            tuple(asked.aggregates),
+            frozenset(IntervalColumn(end, numbers[of]) for end, of in asked.intervals),
+            expressions,
+            has_truths=asked.has_truths,
+        )
+        check_added_rows(block)
+        self.blocks += _of_levels(block, [[keys[bare(tree)] for tree in level] for level in levels])
+
+    def _levels(self, select: SelectTree) -> tuple[tuple[Tree, ...], ...]:
+        if select.group:
+            return key_sets(select)
+        if select.is_distinct and not has_aggregate(select.items):
+            return (tuple(tree for tree, _ in select.items),)
+        return ((),)
+
+    def _asked(self, select: SelectTree, scope: Scope, keys: tuple[Tree, ...]) -> _Asked:
+        asked = _Asked({}, [])
+        trees = [
+            *(tree for tree, _ in select.items),
+            *([] if select.having is None else [select.having]),
+            *(one.operand for one in select.ending.order),
+        ]
+        for tree in trees:
+            for part in uncovered(tree, keys, _WHOLE):
+                self._take(part, scope, asked)
+        return asked
+
+    def _take(self, part: object, scope: Scope, asked: _Asked) -> None:
+        match part:
+            case Call(name=name) if name in _ENDS:
+                self._interval(part, scope, asked)
+            case Call() if is_aggregate(part):
+                for one in self._aggregates(part, scope, asked):
+                    asked.aggregates.setdefault(one)
+            case ColumnName() | WholeRow():
+                raise Refusal(
+                    Code.RAW_ROWS,
+                    f'"{part.column if isinstance(part, ColumnName) else part.relation}" can only be read'
+                    " inside an aggregate or as a key of GROUP BY",
+                    "Put it into GROUP BY, or aggregate it.",
+                )
+
+    def _aggregates(self, call: Call, scope: Scope, asked: _Asked) -> Sequence[Aggregate]:
+        found = read_aggregate(call, scope)
+        match found:
+            case Aggregate():
+                return (found,)
+            case SureTruth():
+                asked.has_truths = True
+                asked.intervals += [(IntervalEnd.LOW, one) for one in (found.true, found.false)]
+                return (found.true, found.false)
+            case _:
+                return found
+
+    def _interval(self, call: Call, scope: Scope, asked: _Asked) -> None:
+        """dp.low, dp.high, dp.error or dp.clipped."""
+        end = _ENDS[call.name]
+        if len(call.arguments) != 1:
+            raise unread(f"{call.name} of several arguments")
+        of = call.arguments[0]
+        if isinstance(of, Call) and is_aggregate(of):
+            for one in self._aggregates(of, scope, asked):
+                asked.aggregates.setdefault(one)
+                asked.intervals.append((end, one))
+            return
+
+        def answer(part: Call) -> AnswerOf:
+            (aggregate,) = self._aggregates(part, scope, asked)
+            asked.aggregates.setdefault(aggregate)
+            return AnswerOf(list(asked.aggregates).index(aggregate) + 1, aggregate.type)
+
+        asked.intervals.append((end, NoisyReader(answer).read(of)))
+
+
+def _of_levels(block: AggregateBlock, levels: Sequence[Sequence[Key]]) -> list[AggregateBlock]:
+    """A block for each level of GROUPING SETS, each a release of its own (ADR 0051)."""
+    if len(levels) == 1:
+        return [block]
+    places = {key.expression: place for place, key in enumerate(block.keys)}
+    distinct = dict.fromkeys(
+        tuple(sorted({places[key.expression] for key in level})) for level in levels
+    )
+    return [
+        replace(block, keys=tuple(block.keys[place] for place in level), grouped=bool(level))
+        for level in distinct
+    ]
+
+
+def _key(tree: Tree, scope: Scope) -> Key:
+    value = read(tree, scope)
+    expression = value.exact()
+    return Key(expression, expression.type or value.type, value.name)
