@@ -22,6 +22,7 @@ from proxy.query.bind.join_conditions import (
     with_equalities,
 )
 from proxy.query.bind.scope import ColumnType, Named
+from proxy.query.canonical.answer_joins import rows_in
 from proxy.query.canonical.context import Ctes, StatementContext, cte_of, is_grouped, with_ctes
 from proxy.query.canonical.expressions import condition, read
 from proxy.query.canonical.lookups import RowLookups
@@ -136,13 +137,34 @@ class RelationReader:
             case _:
                 assert_never(item)
 
-    def gives_answers(self, item: FromItem, ctes: Ctes) -> bool:
+    def is_answer(self, item: FromItem, ctes: Ctes) -> bool:
         """Whether a leaf of FROM can be joined with answers, not with rows."""
-        return self._item_nature(item, ctes) in (Nature.ANSWERS, Nature.CLEAN)
+        is_clean = self._item_nature(item, ctes) in (Nature.ANSWERS, Nature.CLEAN)
+        return is_clean and not self._is_constant_row(item, ctes)
+
+    def lists_answers(self, query: QueryTree, ctes: Ctes) -> bool:
+        """Whether a query behind IN gives answers with groups, or what is made of such."""
+        nature = self.nature(query, ctes)
+        if nature is Nature.ANSWERS:
+            return not isinstance(query, SelectTree) or is_grouped(query)
+        return nature is Nature.CLEAN and self._has_answers(query, ctes)
+
+    def _has_answers(self, query: QueryTree, ctes: Ctes) -> bool:
+        inner = with_ctes(query, ctes)
+        if isinstance(query, SetTree):
+            return any(self.lists_answers(part, inner) for part in query.parts)
+        if isinstance(query, ValuesTree):
+            return False
+        items = leaves(query.source)
+        if any(self._item_nature(item, inner) is Nature.ANSWERS for item in items):
+            return True
+        queries = [self._query_of(item, inner) for item in items]
+        return any(self._has_answers(one, inner) for one in queries if one is not None)
 
     def _groups_by_unit(self, select: SelectTree, ctes: Ctes) -> bool:
         probe = RelationReader(self.context)
-        relation, scope = probe.source(select, ctes)
+        rows = rows_in(select.source, lambda item: self.is_answer(item, ctes))
+        relation, scope = probe.source(replace(select, source=(rows,)), ctes)
         units = unit_columns(relation, self.context.tables.values()) | row_names(relation)
         for tree in unit_keys(select):
             if not isinstance(tree, ColumnName):
@@ -164,7 +186,7 @@ class RelationReader:
         if not select.source:
             raise unread("a query without FROM among rows")
         scope = self.base_scope() if outer is None else replace(outer, merged={}, own=frozenset())
-        items = [item for item in select.source if not self.is_constant_row(item, ctes)]
+        items = [item for item in select.source if not self._is_constant_row(item, ctes)]
         if not items:
             raise unread("rows of constants alone")
         for item in select.source:
@@ -350,7 +372,7 @@ class RelationReader:
 
     # Rows of constants in FROM: (SELECT 1 AS a) c
 
-    def is_constant_row(self, item: FromItem, ctes: Ctes) -> bool:
+    def _is_constant_row(self, item: FromItem, ctes: Ctes) -> bool:
         query = self._query_of(item, ctes)
         return (
             isinstance(query, SelectTree)

@@ -12,6 +12,7 @@ from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
 from proxy.query.bind.added_rows import check_added_rows
 from proxy.query.canonical.aggregates import read_aggregate
+from proxy.query.canonical.answer_joins import MetRows, met_rows
 from proxy.query.canonical.context import Ctes, StatementContext, cte_of, with_ctes
 from proxy.query.canonical.expressions import read
 from proxy.query.canonical.grouping import key_sets
@@ -24,6 +25,7 @@ from proxy.query.canonical.trees import (
     Call,
     ColumnName,
     FromItem,
+    Junction,
     QueryItem,
     QueryTree,
     ScalarQuery,
@@ -47,10 +49,11 @@ from proxy.query.ir.exposed import Exposed
 from proxy.query.ir.expressions import Parameter
 from proxy.query.ir.noisy_expressions import AnswerOf, NoisyExpression
 from proxy.query.ir.query import AggregateBlock, Key, Query, Scalar
-from proxy.query.ir.query_aggregates import Aggregate
+from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.syntax.placeholders import ScalarAnswer
 
 _ENDS: Mapping[str, IntervalEnd] = {f"dp.{end.name.lower()}": end for end in IntervalEnd}
+_SUMMED = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT, AggregateKind.SUM)
 _WHOLE = frozenset({*_ENDS, "GROUPING"})
 
 
@@ -185,29 +188,30 @@ class _AnswersReader:
     # One SELECT
 
     def _add(self, select: SelectTree, ctes: Ctes) -> None:
-        for item in leaves(select.source):
-            if self._relations.gives_answers(item, ctes) and not self._relations.is_constant_row(
-                item, ctes
-            ):
-                raise unread("a join of protected rows with answers")
         if select.distinct_on:
             raise unread("DISTINCT ON")
+        met = self._met_rows(select, ctes)
+        levels = self._levels(select)
+        grouped = bool(select.group) or select.is_distinct
+        answers: frozenset[str] = frozenset()
+        if met is not None:
+            self._read_subqueries(met.retained, ctes)
+            levels, grouped, answers = (met.keys,), bool(met.keys), met.answers
+            select = replace(select, source=(met.rows,), where=_conjunction(met.settled))
         relation, scope = self._relations.source(select, ctes)
         relation, where = self._relations.where(select.where, relation, scope)
-        levels = self._levels(select)
         trees = tuple(dict.fromkeys(bare(tree) for level in levels for tree in level))
-        keys: dict[Tree, Key] = {}
-        for tree in trees:
-            keys[tree] = _key(tree, scope)
-        asked = self._asked(select, scope, tuple(keys))
+        keys = {tree: _key(tree, scope) for tree in trees}
+        asked = self._asked(select, scope, tuple(keys), answers)
         if len(asked.aggregates) > limits.RELEASES_PER_STATEMENT:
             raise Refusal(
                 Code.TOO_COMPLEX,
                 f"more than {limits.RELEASES_PER_STATEMENT} different aggregates in one statement",
                 "Ask several questions.",
             )
-        grouped = bool(select.group) or select.is_distinct
-        if not grouped and not asked.aggregates:
+        if met is not None and met.is_summed:
+            _refuse_unsummed(asked)
+        if not (grouped or met) and not asked.aggregates:
             raise Refusal(
                 Code.RAW_ROWS, "rows of a protected table cannot be read", "Use aggregates."
             )
@@ -224,6 +228,7 @@ class _AnswersReader:
             tuple(asked.aggregates),
             frozenset(IntervalColumn(end, numbers[of]) for end, of in asked.intervals),
             expressions,
+            is_summed=met is not None and met.is_summed,
             has_truths=asked.has_truths,
         )
         check_added_rows(block)
@@ -236,7 +241,22 @@ class _AnswersReader:
             return (tuple(tree for tree, _ in select.items),)
         return ((),)
 
-    def _asked(self, select: SelectTree, scope: Scope, keys: tuple[Tree, ...]) -> _Asked:
+    def _met_rows(self, select: SelectTree, ctes: Ctes) -> MetRows | None:
+        relations = self._relations
+        return met_rows(
+            select,
+            ctes,
+            lambda item: relations.is_answer(item, ctes),
+            lambda query: relations.lists_answers(query, ctes),
+        )
+
+    def _asked(
+        self,
+        select: SelectTree,
+        scope: Scope,
+        keys: tuple[Tree, ...],
+        answers: frozenset[str],
+    ) -> _Asked:
         asked = _Asked({}, [])
         trees = [
             *(tree for tree, _ in select.items),
@@ -245,7 +265,8 @@ class _AnswersReader:
         ]
         for tree in trees:
             for part in uncovered(tree, keys, _WHOLE):
-                self._take(part, scope, asked)
+                if not isinstance(part, ColumnName) or part.relation not in answers:
+                    self._take(part, scope, asked)
         return asked
 
     def _take(self, part: object, scope: Scope, asked: _Asked) -> None:
@@ -293,6 +314,22 @@ class _AnswersReader:
             return AnswerOf(list(asked.aggregates).index(aggregate) + 1, aggregate.type)
 
         asked.intervals.append((end, NoisyReader(answer).read(of)))
+
+
+def _conjunction(trees: Sequence[Tree]) -> Tree | None:
+    if len(trees) < 2:
+        return trees[0] if trees else None
+    return Junction("AND", tuple(trees))
+
+
+def _refuse_unsummed(asked: _Asked) -> None:
+    if asked.intervals:
+        raise unread("the error of answers that are added up")
+    for aggregate in asked.aggregates:
+        if aggregate.kind not in _SUMMED:
+            raise unread(
+                f"{aggregate.kind.value} added up over groups that are joined with answers"
+            )
 
 
 def _of_levels(block: AggregateBlock, levels: Sequence[Sequence[Key]]) -> list[AggregateBlock]:

@@ -1,0 +1,282 @@
+"""A SELECT in which rows of protected tables are joined or compared with answers of other queries (ADR 0049).
+
+The rows are asked for alone, by groups of all that is compared with an answer. The comparison itself is made by
+the shadow, where the noisy relation takes the place of the rows. Where each group meets one answer at most, the
+SELECT's groups are those of the noisy relation; else these are added up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from proxy.query.canonical.context import Ctes, cte_of, with_ctes
+from proxy.query.canonical.grouping import key_sets
+from proxy.query.canonical.tokens import unread
+from proxy.query.canonical.trees import (
+    Call,
+    ColumnName,
+    FromItem,
+    FunctionItem,
+    GroupingSets,
+    InQuery,
+    JoinItem,
+    Junction,
+    Operation,
+    QueryItem,
+    QueryTree,
+    SelectTree,
+    TableItem,
+    Tree,
+)
+from proxy.query.canonical.walk import bare, children, has_aggregate, is_aggregate, parts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerJoin:
+    """A join of the rows with answers, its other side. preserves_rows: Also rows without a partner."""
+
+    answers: FromItem
+    preserves_rows: bool
+    on: Tree | None
+    using: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetRows:
+    """
+    Attributes:
+        rows: What is read as a relation.
+        settled: Conditions on rows alone.
+        retained: Conditions that compare rows with answers.
+        keys: By what the rows are grouped.
+        is_summed: The groups of the rows are added up.
+        answers: Aliases of answers.
+    """
+
+    rows: FromItem
+    settled: tuple[Tree, ...]
+    retained: tuple[Tree, ...]
+    keys: tuple[Tree, ...]
+    is_summed: bool
+    answers: frozenset[str]
+
+
+def met_rows(
+    select: SelectTree,
+    ctes: Ctes,
+    is_answer: Callable[[FromItem], bool],
+    is_answer_list: Callable[[QueryTree], bool],
+) -> MetRows | None:
+    """
+    Args:
+        is_answer: Whether a leaf of FROM gives answers.
+        is_answer_list: The same of a query behind IN.
+
+    Returns:
+        None: No row of the SELECT meets an answer.
+
+    Raises:
+        Refusal: UNSUPPORTED: rows on both sides of answers; rows that an outer join fills with NULLs.
+    """
+    rows, joins = _parted(_one_item(select.source), is_answer)
+    answers = frozenset(alias for join in joins for alias in _aliases(join.answers))
+    search = _Search(answers)
+    settled: list[Tree] = []
+    of_where: list[Tree] = []
+    for tree in _conjuncts(select.where):
+        queries = (part.query for part in parts(tree) if isinstance(part, InQuery))
+        is_list = any(map(is_answer_list, queries))
+        is_settled = not is_list and (not joins or search.is_of_rows(tree) is True)
+        (settled if is_settled else of_where).append(tree)
+    if not joins and not of_where:
+        return None
+    of_join: list[tuple[AnswerJoin, list[Tree]]] = []
+    for join in joins:
+        conditions = _conjuncts(join.on)
+        # What an outer join's condition says of a row decides whether it has a partner, not whether it stays.
+        of_rows = [
+            t for t in conditions if not join.preserves_rows and search.is_of_rows(t) is True
+        ]
+        settled += of_rows
+        of_join.append((join, [tree for tree in conditions if tree not in of_rows]))
+    retained = (*of_where, *(tree for _, trees in of_join for tree in trees))
+    groups = _groups(select)
+    is_single = bool(groups)
+    for tree in groups:
+        match search.is_of_rows(tree):
+            case True:
+                search.add(tree)
+            case None:
+                is_single = False
+    by_groups = set(search.keys)
+    for join in joins:
+        for name in join.using:
+            search.find(next(_named(name, rows)))
+    for tree in retained:
+        search.find(tree)
+    is_single &= set(search.keys) <= by_groups
+    for join, trees in of_join:
+        # An outer join fulfils its own condition only.
+        wanted = trees if join.preserves_rows else [*trees, *of_where]
+        is_single &= _meets_one(join, wanted, search, ctes)
+    if not is_single:  # what is grouped by is an expression over keys then, or a key
+        for tree in groups:
+            search.find(tree)
+    return MetRows(
+        rows=rows,
+        settled=tuple(settled),
+        retained=retained,
+        keys=tuple(search.keys),
+        is_summed=not is_single,
+        answers=answers,
+    )
+
+
+def rows_in(source: Sequence[FromItem], is_answer: Callable[[FromItem], bool]) -> FromItem:
+    """What is read as a relation of a FROM clause."""
+    return _parted(_one_item(source), is_answer)[0]
+
+
+def _one_item(source: Sequence[FromItem]) -> FromItem:
+    """What commas connect is a join without condition."""
+    found = source[0]
+    for item in source[1:]:
+        found = JoinItem("CROSS", found, item, None, (), "")
+    return found
+
+
+def _parted(
+    item: FromItem, is_answer: Callable[[FromItem], bool]
+) -> tuple[FromItem, tuple[AnswerJoin, ...]]:
+    joins: list[AnswerJoin] = []
+    while isinstance(item, JoinItem):
+        sides = [[is_answer(leaf) for leaf in _leaves(one)] for one in (item.left, item.right)]
+        if not any(any(side) for side in sides):
+            break
+        is_answers = [all(side) for side in sides]
+        if is_answers[0] == is_answers[1]:
+            raise unread("rows of protected tables on both sides of answers")
+        keeps_answers = item.kind == ("LEFT" if is_answers[0] else "RIGHT")
+        if item.kind == "FULL" or keeps_answers:
+            raise unread("an outer join that keeps answers without rows of a protected table")
+        rows, answers = (item.right, item.left) if is_answers[0] else (item.left, item.right)
+        preserves = item.kind in ("LEFT", "RIGHT")
+        joins.append(
+            AnswerJoin(answers=answers, preserves_rows=preserves, on=item.on, using=item.using)
+        )
+        item = rows
+    return item, tuple(joins)
+
+
+def _leaves(item: FromItem) -> Iterator[FromItem]:
+    if isinstance(item, JoinItem):
+        yield from _leaves(item.left)
+        yield from _leaves(item.right)
+    else:
+        yield item
+
+
+def _aliases(item: FromItem) -> Iterator[str]:
+    for leaf in _leaves(item):
+        if isinstance(leaf, TableItem | QueryItem | FunctionItem):
+            yield leaf.alias
+
+
+def _conjuncts(tree: Tree | None) -> tuple[Tree, ...]:
+    if isinstance(tree, Junction) and tree.word == "AND":
+        return tuple(part for one in tree.operands for part in _conjuncts(one))
+    return () if tree is None else (tree,)
+
+
+def _groups(select: SelectTree) -> tuple[Tree, ...]:
+    if any(isinstance(item, GroupingSets) for item in select.group):
+        raise unread("GROUPING SETS where rows meet answers")
+    if select.group:
+        return key_sets(select)[0]
+    return tuple(tree for tree, _ in select.items) if select.is_distinct else ()
+
+
+def _named(name: str, rows: FromItem) -> Iterator[Tree]:
+    """The column of the rows that USING names."""
+    for alias in _aliases(rows):
+        yield ColumnName(alias, name)
+
+
+class _Search:
+    """Looks for the parts of conditions that are of rows alone."""
+
+    def __init__(self, answers: frozenset[str]) -> None:
+        self._answers = answers
+        self.keys: list[Tree] = []
+
+    def is_of_rows(self, tree: Tree) -> bool | None:
+        """None: It names rows and answers."""
+        named = (one for one in parts(tree, with_queries=True) if isinstance(one, ColumnName))
+        found = {one.relation not in self._answers for one in named}
+        return None if len(found) == 2 else True in found
+
+    def add(self, tree: Tree) -> None:
+        tree = bare(tree)
+        if tree not in self.keys:
+            self.keys.append(tree)
+
+    def find(self, tree: object) -> None:
+        """Calls as wholes, and columns."""
+        if isinstance(tree, Tree) and bare(tree) in self.keys:
+            return
+        if isinstance(tree, InQuery):
+            self.find(tree.operand)
+            return
+        is_whole = isinstance(tree, ColumnName | Call) and not is_aggregate(tree)
+        if is_whole and isinstance(tree, Tree) and self.is_of_rows(tree) is True:
+            self.add(tree)
+            return
+        if isinstance(tree, QueryTree):
+            return
+        for one in children(tree):
+            self.find(one)
+
+
+def _meets_one(join: AnswerJoin, conditions: Sequence[Tree], search: _Search, ctes: Ctes) -> bool:
+    """Whether no group meets two answers: those differ in columns that are equal to keys."""
+    answers = join.answers
+    needed = _unique(answers, ctes)
+    if needed is None or not isinstance(answers, TableItem | QueryItem):
+        return False
+    equal = set(join.using)
+    for tree in conditions:
+        if not isinstance(tree, Operation) or tree.operator != "=" or len(tree.operands) != 2:
+            continue
+        for one, other in (tree.operands, tree.operands[::-1]):
+            if isinstance(other, ColumnName) and other.relation == answers.alias:
+                equal |= {other.column} if bare(one) in search.keys else set()
+    return needed <= equal
+
+
+def _unique(item: FromItem, ctes: Ctes) -> frozenset[str] | None:
+    """Columns in which no two rows of answers are alike; None: not known."""
+    if isinstance(item, QueryItem):
+        query, around, columns = item.query, ctes, item.columns
+    elif isinstance(item, TableItem) and (cte := cte_of(item, ctes)) is not None:
+        query, around, columns = cte.tree.query, cte.around, item.columns or cte.tree.columns
+    else:
+        return None
+    if not isinstance(query, SelectTree):
+        return None
+    names = [name or getattr(tree, "column", "?column?") for tree, name in query.items]
+    names[: len(columns)] = columns
+    shown = {bare(tree): name for name, (tree, _) in zip(names, query.items, strict=True)}
+    if query.group and not any(isinstance(one, GroupingSets) for one in query.group):
+        keys = [bare(one) for one in key_sets(query)[0]]
+        return frozenset(shown[key] for key in keys) if all(k in shown for k in keys) else None
+    if query.is_distinct and not query.distinct_on:
+        return frozenset(names)
+    if not query.group and has_aggregate(query.items):
+        return frozenset()
+    inner = query.source[0] if len(query.source) == 1 else None
+    below = None if inner is None else _unique(inner, with_ctes(query, around))
+    if below is None or not isinstance(inner, TableItem | QueryItem):
+        return None
+    wanted = [ColumnName(inner.alias, name) for name in sorted(below)]
+    return frozenset(shown[one] for one in wanted) if all(one in shown for one in wanted) else None
