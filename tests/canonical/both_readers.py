@@ -42,7 +42,7 @@ from proxy.shadow.canonical_text import canonical_statement
 
 _EXPLAIN = re.compile(r"^\s*EXPLAIN\s*(\([^)]*\))?\s*(ANALYZE\s+|VERBOSE\s+)*", re.IGNORECASE)
 _POSITION = re.compile(r"position=(\d+|None)(, )?|written=\(.*?\)\)(, )?|written=\(\)(, )?")
-_ALIAS = re.compile(r"'r(\d+)'")
+_ALIAS = re.compile(r"'((?:dp_)?r\d+)'")
 _NEGATED = {
     Comparator.EQ: Comparator.NE,
     Comparator.DISTINCT: Comparator.NOT_DISTINCT,
@@ -109,8 +109,22 @@ def compare(
         text = canonical_statement(connection, inner, oids).text
     except (PostgresError, Refusal) as error:
         return Verdict(outcome=Outcome.NO_TEXT, text=error.message)
+    return judged(text, lambda: read_canonical(text, tables, tuple(types)).blocks, blocks, refusal)
+
+
+def judged(
+    text: str,
+    canonical: Callable[[], Sequence[AggregateBlock]],
+    blocks: Sequence[AggregateBlock] | None,
+    refusal: Refusal | None,
+) -> Verdict:
+    """
+    Args:
+        canonical: What the reader of canonical text makes of it.
+        blocks, refusal: What today's reader makes of the client's own.
+    """
     try:
-        ours = read_canonical(text, tables, tuple(types)).blocks
+        ours = canonical()
     except Refusal as found:
         outcome = Outcome.REFUSED if refusal is None else Outcome.BOTH_REFUSE
         return Verdict(outcome=outcome, text=text, ours=found.message)

@@ -11,10 +11,10 @@ import pytest
 from proxy.query.ir.query import AggregateBlock
 from proxy.shadow.constant_evaluation import own_shadow
 from tests.canonical.both_readers import Outcome, Verdict, compare
-from tests.canonical.differences import GOLDEN, NO_TEXT
+from tests.canonical.differences import ACCEPTED, GOLDEN, NO_TEXT
 from tests.cases import Case, in_folder
 from tests.pipeline_world import CATALOG, EXPOSED, POLICIES, read
-from tests.planner.test_golden_pipeline import PIPELINE, arguments_of
+from tests.planner.test_golden_pipeline import PIPELINE, REFUSED, arguments_of
 
 
 @pytest.fixture(scope="module")
@@ -59,3 +59,24 @@ def test_each_difference_is_still_there(shadow: psycopg.Connection) -> None:
     ]
     assert equal == []
     assert known.keys() <= {case.name for case in in_folder(PIPELINE)}
+
+
+def test_refused_statements_are_refused(shadow: psycopg.Connection) -> None:
+    """By the reader, where today's refuses; what the planner refuses is read alike."""
+    outcomes = Counter[Outcome]()
+    wrong = []
+    for case in in_folder(REFUSED):
+        verdict = _verdict(shadow, case)
+        outcomes[verdict.outcome] += 1
+        match verdict.outcome:
+            case Outcome.ACCEPTED:
+                is_known = case.name in ACCEPTED
+            case Outcome.DIFFERENT | Outcome.REFUSED:
+                is_known = False
+            case _:
+                is_known = True
+        if not is_known:
+            wrong.append(f"{case.place}: {verdict.shown()}")
+    print({outcome.value: number for outcome, number in outcomes.items()})
+    assert wrong == []
+    assert ACCEPTED.keys() <= {case.name for case in in_folder(REFUSED)}

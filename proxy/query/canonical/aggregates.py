@@ -10,6 +10,7 @@ from typing_extensions import assert_never
 
 from proxy.base import limits
 from proxy.base.sql_types import SqlType
+from proxy.query.bind.expression_reading import exact, exact_but_last, shallow
 from proxy.query.canonical.comparisons import compared
 from proxy.query.canonical.expressions import condition, read
 from proxy.query.canonical.scope import Scope
@@ -105,11 +106,16 @@ def aggregate_of(kind: AggregateKind, value: Value, where: Expression | None) ->
     # PostgreSQL casts to double precision by itself for these; else a cast is the client's own.
     is_implied = kind is AggregateKind.QUANTILE_CONT or kind.value in _PAIRS
     operand = value.expression if is_implied else value.exact()
+    exact_but_last(shallow(operand))
     return Aggregate(kind, operand, where, _result(kind, of))
 
 
 def _count(kind: AggregateKind, value: Value, where: Expression | None) -> Aggregate:
-    operand = value.exact()
+    operand = shallow(value.exact())
+    if kind is AggregateKind.COUNT_DISTINCT:
+        exact(operand)
+    else:
+        exact_but_last(operand)
     if kind is AggregateKind.COUNT_DISTINCT and is_time_of_day(operand):
         operand = compared(value)
     if isinstance(operand, Constant) and operand.value is not None:

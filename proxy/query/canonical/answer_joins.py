@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from proxy.query.canonical.context import Ctes, cte_of, with_ctes
+from proxy.query.canonical.expressions import SCALARS
 from proxy.query.canonical.grouping import key_sets
 from proxy.query.canonical.tokens import unread
 from proxy.query.canonical.trees import (
@@ -22,6 +23,7 @@ from proxy.query.canonical.trees import (
     InQuery,
     JoinItem,
     Junction,
+    Negation,
     Operation,
     QueryItem,
     QueryTree,
@@ -29,7 +31,15 @@ from proxy.query.canonical.trees import (
     TableItem,
     Tree,
 )
-from proxy.query.canonical.walk import bare, children, has_aggregate, is_aggregate, parts
+from proxy.query.canonical.walk import (
+    bare,
+    children,
+    has_aggregate,
+    is_aggregate,
+    parts,
+    subqueries,
+    unknown_relations,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +111,9 @@ def met_rows(
         settled += of_rows
         of_join.append((join, [tree for tree in conditions if tree not in of_rows]))
     retained = (*of_where, *(tree for _, trees in of_join for tree in trees))
+    for query in subqueries(retained):
+        if search.is_of_rows(query) is not False and unknown_relations(query) - answers:
+            raise unread("a subquery about each row in one condition with answers")
     groups = _groups(select)
     is_single = bool(groups)
     for tree in groups:
@@ -135,7 +148,8 @@ def met_rows(
 
 def rows_in(source: Sequence[FromItem], is_answer: Callable[[FromItem], bool]) -> FromItem:
     """What is read as a relation of a FROM clause."""
-    return _parted(_one_item(source), is_answer)[0]
+    item = _one_item(source)
+    return _parted(item, is_answer)[0] if any(map(is_answer, _leaves(item))) else item
 
 
 def _one_item(source: Sequence[FromItem]) -> FromItem:
@@ -210,7 +224,7 @@ class _Search:
         self._answers = answers
         self.keys: list[Tree] = []
 
-    def is_of_rows(self, tree: Tree) -> bool | None:
+    def is_of_rows(self, tree: Tree | QueryTree) -> bool | None:
         """None: It names rows and answers."""
         named = (one for one in parts(tree, with_queries=True) if isinstance(one, ColumnName))
         found = {one.relation not in self._answers for one in named}
@@ -238,6 +252,17 @@ class _Search:
             self.find(one)
 
 
+def _equal_sides(tree: Tree) -> Iterator[tuple[Tree, Tree]]:
+    """Both orders of what a condition sets equal, NULLs among it or not."""
+    is_negated = isinstance(tree, Negation)
+    inner = tree.operand if isinstance(tree, Negation) else tree
+    operator = "IS DISTINCT FROM" if is_negated else "="
+    if isinstance(inner, Operation) and inner.operator == operator and len(inner.operands) == 2:
+        left, right = inner.operands
+        yield left, right
+        yield right, left
+
+
 def _meets_one(join: AnswerJoin, conditions: Sequence[Tree], search: _Search, ctes: Ctes) -> bool:
     """Whether no group meets two answers: those differ in columns that are equal to keys."""
     answers = join.answers
@@ -246,12 +271,16 @@ def _meets_one(join: AnswerJoin, conditions: Sequence[Tree], search: _Search, ct
         return False
     equal = set(join.using)
     for tree in conditions:
-        if not isinstance(tree, Operation) or tree.operator != "=" or len(tree.operands) != 2:
-            continue
-        for one, other in (tree.operands, tree.operands[::-1]):
+        for one, other in _equal_sides(tree):
             if isinstance(other, ColumnName) and other.relation == answers.alias:
                 equal |= {other.column} if bare(one) in search.keys else set()
     return needed <= equal
+
+
+def _is_one_value(item: tuple[Tree, str]) -> bool:
+    """Whether no function in it can give several rows."""
+    calls = (part for part in parts(item[0]) if isinstance(part, Call))
+    return all(one.over is not None or is_aggregate(one) or one.name in SCALARS for one in calls)
 
 
 def _unique(item: FromItem, ctes: Ctes) -> frozenset[str] | None:
@@ -262,7 +291,7 @@ def _unique(item: FromItem, ctes: Ctes) -> frozenset[str] | None:
         query, around, columns = cte.tree.query, cte.around, item.columns or cte.tree.columns
     else:
         return None
-    if not isinstance(query, SelectTree):
+    if not isinstance(query, SelectTree) or not all(map(_is_one_value, query.items)):
         return None
     names = [name or getattr(tree, "column", "?column?") for tree, name in query.items]
     names[: len(columns)] = columns

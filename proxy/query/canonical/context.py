@@ -9,6 +9,7 @@ from proxy.base import limits
 from proxy.base.result_columns import relation_alias
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
+from proxy.query.canonical.constants import KnownConstants
 from proxy.query.canonical.trees import CteTree, QueryTree, SelectTree, TableItem
 from proxy.query.ir.exposed import Exposed
 from proxy.query.syntax.tokens import too_complex
@@ -36,6 +37,7 @@ class StatementContext:
     tables: Mapping[TableName, Exposed]
     parameters: tuple[SqlType, ...]
     enumerations: Mapping[str, tuple[str, ...]]
+    constants: KnownConstants
     _aliases: int = 0
     natures: dict[int, object] = field(default_factory=dict)
 

@@ -22,6 +22,7 @@ from proxy.query.canonical.trees import (
     InQuery,
     Junction,
     Literal,
+    NamedArgument,
     Negation,
     Operation,
     OrderBy,
@@ -54,6 +55,7 @@ _BETWEEN = ("FROM", "FOR", "IN", "PLACING", ",")
 _SIDES = {"BOTH": "btrim", "LEADING": "ltrim", "TRAILING": "rtrim"}
 _TESTS = {"NULL": None, "UNKNOWN": None, "TRUE": True, "FALSE": False}
 _QUERY = ("SELECT", "WITH", "VALUES")
+_OF_FRAMES = (TokenKind.NAME, TokenKind.NUMBER)
 _INTERVAL_FIELDS = ("year", "month", "day", "hour", "minute", "second", "to")
 _OTHER_CALLS = {"POSITION": "strpos"}
 
@@ -196,7 +198,7 @@ class ExpressionParser(ABC):
         if self._take("ARRAY", "("):
             return ArrayQuery(self._inner_query())
         if self._take("ROW", "("):
-            return RowOf(self._until(")", self._expression))
+            return RowOf(self._until(")", self._expression), is_explicit=True)
         if self._take("EXISTS", "("):
             return ExistsQuery(self._inner_query())
         if self._take("GROUPING", "("):
@@ -219,7 +221,7 @@ class ExpressionParser(ABC):
         if self._is_one_of("VARIADIC"):
             raise unread("VARIADIC")
         if not (is_star or self._is_one_of(")", "ORDER")):
-            arguments = self._listed(self._expression)
+            arguments = self._listed(self._argument)
         if self._take("ORDER", "BY"):
             order = self._ordered()
         self._need(")")
@@ -235,6 +237,13 @@ class ExpressionParser(ABC):
         if self._take("OVER"):
             over = self._window() if self._ahead("(") else self._name()
         return Call(name, arguments, is_star, is_distinct, order, within, condition, over, start)
+
+    def _argument(self) -> Tree:
+        if self._tokens[self._at + 1].word == "=>":
+            name = self._name()
+            self._need("=>")
+            return NamedArgument(name, self._expression())
+        return self._expression()
 
     def _ordered(self) -> tuple[OrderBy, ...]:
         return self._listed(self._order_term)
@@ -262,10 +271,11 @@ class ExpressionParser(ABC):
             order = self._ordered()
         frame: list[str] = []
         while not self._take(")"):
-            if self._token.kind is not TokenKind.NAME:
+            if self._token.kind not in _OF_FRAMES:
                 raise unread("this frame of a window")
-            frame.append(self._name())
-        return WindowOf(name, partition, order, tuple(frame))
+            frame.append(self._token.word)
+            self._at += 1
+        return WindowOf(name, partition, order, " ".join(frame))
 
     def _spelled(self) -> Call:
         """A function with words between its arguments."""

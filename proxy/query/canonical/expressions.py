@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from typing_extensions import assert_never
 
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
+from proxy.query.bind.expression_reading import exact, shallow
 from proxy.query.canonical.casts import cast, literal_of
 from proxy.query.canonical.comparisons import COMPARISONS, compare, compared, items_of
 from proxy.query.canonical.insides import INSIDES, OF_KEYS
@@ -32,6 +34,7 @@ from proxy.query.canonical.trees import (
     InQuery,
     Junction,
     Literal,
+    NamedArgument,
     Negation,
     Operation,
     ParameterName,
@@ -47,6 +50,7 @@ from proxy.query.canonical.trees import (
 from proxy.query.canonical.type_names import element_type, type_named, written_type
 from proxy.query.canonical.values import Value, value_of
 from proxy.query.canonical.walk import is_aggregate
+from proxy.query.canonical.written_bins import written_bin
 from proxy.query.ir.expression_walk import size
 from proxy.query.ir.expressions import (
     Case,
@@ -63,11 +67,15 @@ from proxy.query.ir.expressions import (
     NullIf,
     Parameter,
 )
+from proxy.query.ir.time_differences import age_field
 from proxy.query.ir.typing_rules import literal_type, number
 from proxy.query.syntax.placeholders import ClientArray, ClientParameter
 from proxy.query.syntax.tokens import too_complex
 
 SIGNATURES: Signatures = {**COMPARISONS, **NUMBERS, **TEXTS, **TIMES, **INSIDES}
+SCALARS = frozenset({key.partition("(")[0] for key in SIGNATURES}) | {
+    *("COALESCE", "GREATEST", "LEAST", "NULLIF", "concat", "concat_ws", "like_escape"),
+}
 _CHOICES = {"COALESCE": Choice.COALESCE, "GREATEST": Choice.GREATEST, "LEAST": Choice.LEAST}
 # Texts that are equal in one of these byte by byte are so in all.
 _COLLATIONS = frozenset({"C", "POSIX", "default", "ucs_basic"})
@@ -79,6 +87,9 @@ def read(tree: Tree, scope: Scope) -> Value:
     Raises:
         Refusal: FUNCTION, UNSUPPORTED, COLUMN_NOT_USABLE, SYNTAX, TOO_COMPLEX.
     """
+    known = scope.constants.of(tree)
+    if known is not None and not known.is_list:
+        return value_of(Parameter(ClientParameter(known.number), known.type))
     match tree:
         case ColumnName():
             return _column(tree, scope)
@@ -113,6 +124,8 @@ def read(tree: Tree, scope: Scope) -> Value:
             raise unread("a row as a value")
         case GroupingOf():
             raise unread("GROUPING() in this place")
+        case NamedArgument():
+            raise unread("a named argument")
         case SpecialWord():
             raise Refusal(
                 Code.FUNCTION,
@@ -126,10 +139,11 @@ def read(tree: Tree, scope: Scope) -> Value:
 
 
 def condition(tree: Tree, scope: Scope) -> Expression:
+    """A WHERE, ON, HAVING or FILTER, or a part of one."""
     found = read(tree, scope)
     if found.type is not SqlType.BOOL:
         raise unread("a condition that is neither true nor false")
-    return found.expression
+    return exact(shallow(found.expression))
 
 
 def _column(tree: ColumnName, scope: Scope) -> Value:
@@ -170,7 +184,7 @@ def _cast(tree: CastTo, scope: Scope) -> Value:
     if isinstance(tree.operand, Literal) and (tree.operand.is_text or tree.operand.value is None):
         if tree.type.name == "jsonb":
             return value_of(Constant(tree.operand.value, SqlType.JSONB))
-        kind = type_named(tree.type, enumerations)
+        kind = type_named(replace(tree.type, fields=""), enumerations)
         found = literal_of(tree.operand.value, tree.type, kind)
         labels = enumerations.get(tree.type.name, ()) if kind is SqlType.ENUM else ()
         return Value(found.expression, kind, found.name, labels)
@@ -178,6 +192,9 @@ def _cast(tree: CastTo, scope: Scope) -> Value:
 
 
 def _operation(tree: Operation, scope: Scope) -> Value:
+    written = written_bin(tree, lambda part: read(part, scope))
+    if written is not None:
+        return written
     rows = [part.elements for part in tree.operands if isinstance(part, RowOf)]
     if len(rows) == 2:
         return value_of(_compared_rows(tree.operator, rows[0], rows[1], scope))
@@ -265,6 +282,9 @@ def _quantified(tree: Quantified, scope: Scope) -> Expression:
     operand = read(_without_collation(tree.operand), scope)
     is_list = (tree.operator, tree.is_all) in (("=", False), ("<>", True))
     array = tree.array
+    known = scope.constants.of(array)
+    if known is not None and known.is_list:
+        return _in_array(tree, operand, known.number, known.type)
     if isinstance(array, CastTo) and not isinstance(array.operand, Literal | ParameterName):
         array = array.operand  # each element is cast by itself
     if isinstance(array, ParameterName):
@@ -308,15 +328,19 @@ def _in_parameter(
     element = None if kind is None else kind.element
     if element is None:
         raise unread("a parameter of this type of arrays")
-    source = ClientArray(array.number, tree.is_all)
-    item = Parameter(source, element)
+    return _in_array(tree, operand, array.number, element)
+
+
+def _in_array(tree: Quantified, operand: Value, number_of: int, element: SqlType) -> Expression:
+    """In an array that is known when the statement is run."""
+    item = Parameter(ClientArray(number_of, tree.is_all), element)
     if (tree.operator, tree.is_all) in (("=", False), ("<>", True)):
         found = In(compared(operand), (item,))
         return Not(found) if tree.is_all else found
     if tree.operator in ("~~", "~~*"):
         return Like(operand.expression, item, tree.operator == "~~*")
     if tree.operator in ("!~~", "!~~*"):
-        negated = Parameter(ClientArray(array.number, not tree.is_all), element)
+        negated = Parameter(ClientArray(number_of, not tree.is_all), element)
         return Not(Like(operand.expression, negated, tree.operator == "!~~*"))
     raise unread(f"{tree.operator} with ANY or ALL")
 
@@ -396,6 +420,12 @@ def _call(tree: Call, scope: Scope) -> Value:
         return scope.window(tree, scope)
     if tree.order or tree.within or tree.filter or tree.is_distinct or tree.is_star:
         raise unread(f"this form of {tree.name}")
+    written = written_bin(tree, lambda part: read(part, scope))
+    if written is not None:
+        return written
+    age = _age(tree, scope)
+    if age is not None:
+        return age
     arguments = [read(one, scope) for one in tree.arguments]
     if tree.name in _CHOICES:
         kind = _meeting(arguments)
@@ -420,6 +450,28 @@ def _call(tree: Call, scope: Scope) -> Value:
             return build(SIGNATURES, tree.name, arguments)
 
 
+def _age(tree: Call, scope: Scope) -> Value | None:
+    """extract(year FROM age(current_date, born))"""
+    match tree:
+        case Call(name="extract" | "date_part", arguments=(field, Call(name="age") as call)):
+            if len(call.arguments) != 2:
+                raise unread("age() of one time")
+            name = read(field, scope).constant()
+            # Of two dates as two dates, though there is no such function.
+            both = [part.operand for part in call.arguments if isinstance(part, CastTo)]
+            values = [read(part, scope) for part in both] if len(both) == 2 else []
+            if not values or any(one.type is not SqlType.DATE for one in values):
+                values = [read(part, scope) for part in call.arguments]
+            later, earlier = (_repeated(one).exact() for one in values)
+            found = age_field(str(getattr(name, "value", "")), later, earlier)
+            if found is None or later.type is not earlier.type:
+                raise unread("other fields of age() than year and month, of two times,")
+            result = SqlType.NUMERIC if tree.name == "extract" else SqlType.FLOAT8
+            return value_of(found, result)
+        case _:
+            return None
+
+
 def _escaped(arguments: Sequence[Value]) -> Expression:
     """A pattern with another escape character, in the usual one."""
     pattern, mark = (one.expression for one in arguments)
@@ -430,6 +482,8 @@ def _escaped(arguments: Sequence[Value]) -> Expression:
     found, at = "", 0
     while at < len(text):
         if escape and text[at] == escape:
+            if at + 1 == len(text):
+                raise unread("a pattern that ends with its escape character")
             found += f"\\{text[at + 1 : at + 2]}"
             at += 2
         else:

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from proxy.base import limits
-from proxy.query.canonical.trees import GroupingSets, GroupItem, RowOf, SelectTree, Tree
+from proxy.query.canonical.trees import (
+    CastTo,
+    GroupingSets,
+    GroupItem,
+    Literal,
+    QueryItem,
+    RowOf,
+    SelectTree,
+    Tree,
+)
+from proxy.query.canonical.walk import has_aggregate, has_window
 from proxy.query.syntax.tokens import too_complex
 
 Level = tuple[Tree, ...]
@@ -23,8 +33,36 @@ def key_sets(select: SelectTree) -> tuple[Level, ...]:
     return tuple(found)
 
 
+def groups_of_some_rows(select: SelectTree) -> SelectTree | None:
+    """The subquery of which a SELECT shows the groups alone, though a LIMIT keeps some of its rows.
+
+    Which rows PostgreSQL takes is its own choice: the groups of all rows are what it may answer at most, and no
+    more of them are returned than so many rows can have. Metabase asks so for the values of a column.
+    """
+    item = select.source[0] if len(select.source) == 1 else None
+    inner = item.query if isinstance(item, QueryItem) else None
+    if not isinstance(inner, SelectTree) or inner.ending.offset or inner.ending.has_ties:
+        return None
+    is_plain = not (inner.group or inner.is_distinct or inner.having or inner.ending.order)
+    most, returned = _number(inner.ending.limit), _number(select.ending.limit)
+    shown = (select.items, select.ending.order)
+    is_grouped = (select.group or select.is_distinct) and not select.distinct_on
+    is_all = is_grouped and not (select.where or select.having or select.ending.offset)
+    if not (is_plain and is_all) or most is None or returned is None or returned > most:
+        return None
+    return None if has_aggregate(shown) or has_window(shown) else inner
+
+
+def _number(tree: Tree | None) -> int | None:
+    """Of LIMIT with a whole number."""
+    while isinstance(tree, CastTo):
+        tree = tree.operand
+    text = tree.value if isinstance(tree, Literal) else None
+    return int(text) if isinstance(text, str) and text.isascii() and text.isdigit() else None
+
+
 def _levels(item: GroupItem) -> list[Level]:
-    if isinstance(item, RowOf):
+    if isinstance(item, RowOf) and not item.is_explicit:
         return [item.elements]
     if not isinstance(item, GroupingSets):
         return [(item,)]

@@ -22,20 +22,24 @@ from proxy.query.bind.row_conditions import (
     names_any,
     order_of,
 )
+from proxy.query.canonical.comparisons import compared
 from proxy.query.canonical.context import Ctes, StatementContext, is_grouped, with_ctes
 from proxy.query.canonical.expressions import condition, read
 from proxy.query.canonical.per_unit import AggregatesWithin
 from proxy.query.canonical.scope import Scope, SubqueryTree
 from proxy.query.canonical.tokens import unread
 from proxy.query.canonical.trees import (
+    ArrayOf,
     ExistsQuery,
     InQuery,
     Literal,
+    Quantified,
     QueryTree,
     ScalarQuery,
     SelectTree,
     TableItem,
     Tree,
+    ValuesTree,
 )
 from proxy.query.canonical.values import Value, value_of
 from proxy.query.canonical.walk import bare, has_aggregate
@@ -50,6 +54,7 @@ from proxy.query.ir.expressions import (
     Connective,
     Constant,
     Expression,
+    In,
     InPublic,
     Is,
     Not,
@@ -58,6 +63,7 @@ from proxy.query.ir.expressions import (
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery
+from proxy.query.syntax.placeholders import ClientArray
 
 _COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT, AggregateKind.COUNT_DISTINCT)
 _Pairs = tuple[tuple[ColumnRef, ColumnRef], ...]
@@ -123,6 +129,12 @@ class RowLookups:
 
     def _read(self, tree: SubqueryTree, scope: Scope) -> Expression:
         query = tree.query
+        if isinstance(query, ValuesTree) and isinstance(tree, InQuery):
+            return self._listed(tree, query, scope)
+        own = scope.constants.list_of(query) if isinstance(tree, InQuery) else None
+        if own is not None and isinstance(tree, InQuery):
+            item = Parameter(ClientArray(own.number), own.type)
+            return In(compared(read(tree.operand, scope)), (item,))
         if isinstance(query, SelectTree) and not self.reader.reaches_rows(query, self.ctes):
             public = self._public(tree, query, scope)
             if public is not None:
@@ -137,6 +149,13 @@ class RowLookups:
             case ScalarQuery():
                 answer = self.reader.scalar(query, self.ctes)
                 return self._scalar(query, scope) if answer is None else answer
+
+    def _listed(self, tree: InQuery, query: ValuesTree, scope: Scope) -> Expression:
+        """IN (VALUES ('a'), ('b'))"""
+        if query.ctes or query.ending.limit is not None or any(len(row) != 1 for row in query.rows):
+            raise unread("this list of values")
+        array = ArrayOf(tuple(row[0] for row in query.rows))
+        return read(Quantified("=", tree.operand, array, is_all=False), scope).expression
 
     def joined(self, relation: Relation) -> Relation:
         written = tuple(self.written.items())
@@ -278,9 +297,8 @@ class RowLookups:
             if visible.alias:
                 self.written[visible.alias] = name
         parts = () if query.where is None else conjuncts(condition(query.where, inner))
-        theirs = {visible.alias for visible in scope.relations.values()}
-        ours = aliases(relation)
-        around = frozenset(theirs)
+        ours, theirs = aliases(relation), set(scope.own)
+        around = frozenset(visible.alias for visible in scope.relations.values())
         naming = [part for part in parts if names_any(part, around)]
         where = conjunction([part for part in parts if not names_any(part, around)])
         orders = {part: order for part in naming if (order := order_of(part, ours, theirs))}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -13,6 +13,7 @@ from proxy.base.errors import Refusal
 from proxy.base.result_columns import union_column
 from proxy.base.sql_types import SqlType
 from proxy.query.bind.computed_join_keys import ComputedKeys
+from proxy.query.bind.expression_reading import exact, shallow
 from proxy.query.bind.join_conditions import (
     aliases,
     conjunction,
@@ -25,6 +26,7 @@ from proxy.query.bind.scope import ColumnType, Named
 from proxy.query.canonical.answer_joins import rows_in
 from proxy.query.canonical.context import Ctes, StatementContext, cte_of, is_grouped, with_ctes
 from proxy.query.canonical.expressions import condition, read
+from proxy.query.canonical.grouping import groups_of_some_rows
 from proxy.query.canonical.lookups import RowLookups
 from proxy.query.canonical.per_unit import read_distinct, read_per_unit, unit_keys
 from proxy.query.canonical.scope import Scope, VisibleRelation
@@ -44,7 +46,7 @@ from proxy.query.canonical.trees import (
     ValuesTree,
 )
 from proxy.query.canonical.values import Value
-from proxy.query.canonical.walk import has_aggregate, has_window, names_table
+from proxy.query.canonical.walk import has_aggregate, has_window, names_table, subqueries
 from proxy.query.canonical.windows import WindowsBelow
 from proxy.query.ir.exposed import row_names, unit_columns
 from proxy.query.ir.expression_walk import columns
@@ -79,10 +81,15 @@ class RelationReader:
         self.context = context
         self._natures: dict[int, Nature] = {}
         self._kept: list[QueryTree] = []  # identities are keys
+        self._whole_groups: set[int] = set()
         self.answers: Callable[[QueryTree, Ctes], Parameter | None] | None = None
 
     def base_scope(self) -> Scope:
-        return Scope(parameters=self.context.parameters, enumerations=self.context.enumerations)
+        return Scope(
+            parameters=self.context.parameters,
+            enumerations=self.context.enumerations,
+            constants=self.context.constants,
+        )
 
     # What a query gives
 
@@ -139,6 +146,8 @@ class RelationReader:
 
     def is_answer(self, item: FromItem, ctes: Ctes) -> bool:
         """Whether a leaf of FROM can be joined with answers, not with rows."""
+        if isinstance(item, FunctionItem):
+            raise unread("a function in FROM beside a protected table")
         is_clean = self._item_nature(item, ctes) in (Nature.ANSWERS, Nature.CLEAN)
         return is_clean and not self._is_constant_row(item, ctes)
 
@@ -185,12 +194,15 @@ class RelationReader:
         """The FROM clause, and what names mean in the SELECT."""
         if not select.source:
             raise unread("a query without FROM among rows")
+        inner = groups_of_some_rows(select)
+        if inner is not None:
+            self._whole_groups.add(id(inner))
         scope = self.base_scope() if outer is None else replace(outer, merged={}, own=frozenset())
-        items = [item for item in select.source if not self._is_constant_row(item, ctes)]
+        items = list(self._without_constants(select.source, ctes))
         if not items:
             raise unread("rows of constants alone")
-        for item in select.source:
-            if item not in items:
+        for item in leaves(select.source):
+            if self._is_constant_row(item, ctes):
                 scope = self._with_constants(item, scope, ctes)
         relation, scope = self._item(items[0], scope, ctes)
         for item in items[1:]:
@@ -372,6 +384,18 @@ class RelationReader:
 
     # Rows of constants in FROM: (SELECT 1 AS a) c
 
+    def _without_constants(self, items: Sequence[FromItem], ctes: Ctes) -> Iterator[FromItem]:
+        """The items without those that are one row of constants, where no condition is about them."""
+        for item in items:
+            if isinstance(item, JoinItem):
+                sides = (item.left, item.right)
+                is_cross = item.kind in ("CROSS", "INNER") and not item.using
+                is_cross = is_cross and item.on in (None, Literal(True))
+                found = tuple(self._without_constants(sides, ctes)) if is_cross else sides
+                yield from (item,) if found == sides else found
+            elif not self._is_constant_row(item, ctes):
+                yield item
+
     def _is_constant_row(self, item: FromItem, ctes: Ctes) -> bool:
         query = self._query_of(item, ctes)
         return (
@@ -425,7 +449,10 @@ class RelationReader:
         nature = self.nature(query, ctes)
         if nature not in (Nature.ROWS, Nature.PUBLIC):
             raise unread("a query with other rows than those of protected tables, beside these,")
-        if query.ending.limit or query.ending.offset or query.distinct_on or query.windows:
+        if any(subqueries(query.ending.order)):
+            raise unread("ORDER BY an answer below an aggregate")
+        is_cut = query.ending.limit is not None and id(query) not in self._whole_groups
+        if is_cut or query.ending.offset or query.distinct_on or query.windows:
             raise unread("LIMIT, OFFSET, DISTINCT ON or WINDOW below an aggregate")
         relation, scope = self.source(query, inner)
         relation, where = self.where(query.where, relation, scope)
@@ -453,6 +480,7 @@ class RelationReader:
             if isinstance(tree, ColumnName) and _is_unlisted(tree, scope):
                 continue
             value = read(tree, scope)
+            exact(shallow(value.expression))
             found.append((name or output_name(tree), value))
         return found
 

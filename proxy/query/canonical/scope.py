@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from proxy.base.sql_types import SqlType
+from proxy.query.canonical.constants import NO_CONSTANTS, KnownConstants
 from proxy.query.canonical.trees import Call, ExistsQuery, InQuery, ScalarQuery
 from proxy.query.canonical.values import Value
 from proxy.query.ir.expressions import ColumnRef
@@ -40,6 +41,7 @@ class Scope:
         enumerations: Labels by the qualified names of types.
         aggregate, window, subquery: How such a part is read here; None: it is refused.
         lookups: What `subquery` has found.
+        constants: What the shadow evaluates.
     """
 
     relations: Mapping[str, VisibleRelation] = field(default_factory=dict)
@@ -51,6 +53,7 @@ class Scope:
     window: Callable[[Call, Scope], Value] | None = None
     subquery: Callable[[SubqueryTree, Scope], Value] | None = None
     lookups: Lookups | None = None
+    constants: KnownConstants = NO_CONSTANTS
 
     def joined(self, relation: Relation) -> Relation:
         """The FROM clause with what has been looked up for its rows."""

@@ -11,8 +11,10 @@ from proxy.base.result_columns import IntervalColumn, IntervalEnd
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
 from proxy.query.bind.added_rows import check_added_rows
+from proxy.query.bind.expression_reading import exact, shallow
 from proxy.query.canonical.aggregates import read_aggregate
 from proxy.query.canonical.answer_joins import MetRows, met_rows
+from proxy.query.canonical.constants import NO_CONSTANTS, KnownConstants, made_constants
 from proxy.query.canonical.context import Ctes, StatementContext, cte_of, with_ctes
 from proxy.query.canonical.expressions import read
 from proxy.query.canonical.grouping import key_sets
@@ -22,9 +24,13 @@ from proxy.query.canonical.relations import Nature, RelationReader, leaves
 from proxy.query.canonical.scope import Scope
 from proxy.query.canonical.tokens import unread
 from proxy.query.canonical.trees import (
+    ArrayQuery,
     Call,
     ColumnName,
+    ExistsQuery,
     FromItem,
+    FunctionItem,
+    InQuery,
     Junction,
     QueryItem,
     QueryTree,
@@ -40,6 +46,7 @@ from proxy.query.canonical.walk import (
     bare,
     has_aggregate,
     is_aggregate,
+    parts,
     subqueries,
     uncovered,
     unknown_relations,
@@ -47,7 +54,7 @@ from proxy.query.canonical.walk import (
 from proxy.query.ir.bound_statement import SureTruth
 from proxy.query.ir.exposed import Exposed
 from proxy.query.ir.expressions import Parameter
-from proxy.query.ir.noisy_expressions import AnswerOf, NoisyExpression
+from proxy.query.ir.noisy_expressions import AnswerOf, NoisyExpression, answers_in
 from proxy.query.ir.query import AggregateBlock, Key, Query, Scalar
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.syntax.placeholders import ScalarAnswer
@@ -61,6 +68,7 @@ def read_canonical(
     text: str,
     tables: Mapping[TableName, Exposed],
     parameters: tuple[SqlType, ...] = (),
+    constants: KnownConstants = NO_CONSTANTS,
 ) -> Query:
     """Read a statement in canonical form.
 
@@ -68,6 +76,7 @@ def read_canonical(
         text: As dp.canonical() writes it.
         tables: Of the policy, with all columns that the shadow has, in its order.
         parameters: Types of $1, $2, ...
+        constants: What the shadow evaluates of `constants_in` it.
 
     Raises:
         Refusal: RAW_ROWS, UNSUPPORTED, FUNCTION, COLUMN_NOT_USABLE, SYNTAX, TOO_COMPLEX.
@@ -78,10 +87,15 @@ def read_canonical(
         for column in table.columns.values()
         if column.enumeration is not None
     }
-    context = StatementContext(tables, parameters, enumerations)
+    context = StatementContext(tables, parameters, enumerations, constants)
     reader = _AnswersReader(RelationReader(context))
     reader.read(parse_canonical(text), {})
     return Query(tuple(reader.blocks), tuple(reader.scalars))
+
+
+def constants_in(text: str) -> tuple[str, ...]:
+    """The expressions of a statement in canonical form that the shadow can evaluate before it is read."""
+    return made_constants(parse_canonical(text))
 
 
 @dataclass(slots=True)
@@ -134,13 +148,17 @@ class _AnswersReader:
             self._seen[id(select)] = len(self.blocks)
             self._add(select, ctes)
             return
-        parts = (select.items, select.where, select.having, select.group, select.ending)
-        self._read_subqueries(parts, ctes)
+        trees = (select.items, select.where, select.having, select.group, select.ending)
+        if any(isinstance(one, Call) and one.name in _ENDS for one in parts(trees)):
+            raise unread("dp.error() and its like of anything but aggregates of a protected table")
+        self._read_subqueries(trees, ctes)
 
     def _read_below(self, item: FromItem, ctes: Ctes) -> None:
         query, around = None, ctes
         if isinstance(item, QueryItem):
             query = item.query
+        elif isinstance(item, FunctionItem) and any(subqueries(item.call)):
+            raise unread("a subquery as an argument of a function in FROM")
         elif isinstance(item, TableItem):
             cte = cte_of(item, ctes)
             query, around = (None, ctes) if cte is None else (cte.tree.query, cte.around)
@@ -152,7 +170,7 @@ class _AnswersReader:
             self.read(query, ctes)
 
     def _beside_answers(self, select: SelectTree) -> tuple[Tree, ...]:
-        """Scalar subqueries of which the answers stay beside those of this SELECT."""
+        """Subqueries of which the answers stay beside those of this SELECT."""
         keys = tuple(bare(tree) for level in self._levels(select) for tree in level)
         ending = tuple(one.operand for one in select.ending.order)
         trees = (*(tree for tree, _ in select.items), select.having, *ending)
@@ -161,7 +179,7 @@ class _AnswersReader:
             for tree in trees
             if tree is not None
             for part in uncovered(tree, keys, _WHOLE)
-            if isinstance(part, ScalarQuery)
+            if isinstance(part, ScalarQuery | ExistsQuery | InQuery | ArrayQuery)
         )
 
     def _scalar(self, query: QueryTree, ctes: Ctes) -> Parameter | None:
@@ -202,6 +220,7 @@ class _AnswersReader:
         relation, where = self._relations.where(select.where, relation, scope)
         trees = tuple(dict.fromkeys(bare(tree) for level in levels for tree in level))
         keys = {tree: _key(tree, scope) for tree in trees}
+        _check_levels(levels, keys, [bare(tree) for tree, _ in select.items])
         asked = self._asked(select, scope, tuple(keys), answers)
         if len(asked.aggregates) > limits.RELEASES_PER_STATEMENT:
             raise Refusal(
@@ -313,7 +332,10 @@ class _AnswersReader:
             asked.aggregates.setdefault(aggregate)
             return AnswerOf(list(asked.aggregates).index(aggregate) + 1, aggregate.type)
 
-        asked.intervals.append((end, NoisyReader(answer).read(of)))
+        expression = NoisyReader(answer).read(of)
+        if not answers_in(expression):
+            raise unread(f"{call.name} of no aggregate")
+        asked.intervals.append((end, expression))
 
 
 def _conjunction(trees: Sequence[Tree]) -> Tree | None:
@@ -332,6 +354,24 @@ def _refuse_unsummed(asked: _Asked) -> None:
             )
 
 
+def _check_levels(
+    levels: Sequence[Sequence[Tree]], keys: Mapping[Tree, Key], items: Sequence[Tree]
+) -> None:
+    """In a level that has one of two equal keys only, the other is NULL, whatever their values are."""
+    trees = [[bare(tree) for tree in level] for level in levels]
+    places: dict[Key, set[tuple[int, ...]]] = {}
+    is_partial = False
+    for tree, key in keys.items():
+        # How often a level has it, as two items of one expression are two keys to PostgreSQL.
+        within = tuple(level.count(tree) for level in trees)
+        places.setdefault(replace(key, type_name=""), set()).add(within)
+        is_partial |= 0 in within and max(within) > 1 and items.count(tree) > 1
+    if is_partial or any(len(one) > 1 for one in places.values()):
+        raise unread(
+            "a key that is written in two ways, of which some grouping sets have only one,"
+        )
+
+
 def _of_levels(block: AggregateBlock, levels: Sequence[Sequence[Key]]) -> list[AggregateBlock]:
     """A block for each level of GROUPING SETS, each a release of its own (ADR 0051)."""
     if len(levels) == 1:
@@ -348,5 +388,5 @@ def _of_levels(block: AggregateBlock, levels: Sequence[Sequence[Key]]) -> list[A
 
 def _key(tree: Tree, scope: Scope) -> Key:
     value = read(tree, scope)
-    expression = value.exact()
+    expression = exact(shallow(value.exact()))
     return Key(expression, expression.type or value.type, value.name)

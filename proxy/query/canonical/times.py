@@ -9,10 +9,10 @@ from proxy.base.instants import is_in_calendar, iso_text, seconds_of
 from proxy.base.sql_types import SqlType
 from proxy.base.time_spans import TimeSpan, span_of
 from proxy.base.zones import UTC, Zone
+from proxy.query.bind.nodes.written_bins import week_of_day
 from proxy.query.canonical.signatures import Signatures, overloads
 from proxy.query.canonical.tokens import unread
 from proxy.query.canonical.values import Value, value_of
-from proxy.query.canonical.written_bins import bin_of, week_of_day, week_of_time
 from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.expressions import (
     Arithmetic,
@@ -80,9 +80,9 @@ def _extract(result: SqlType) -> object:
         if isinstance(field, ClientParameter):
             if not operand.type.is_time:
                 raise unread("a field that is no constant")
-            found: Expression = Extract("", _field_operand(operand), result, (("field", field),))
-            return value_of(found, result)
-        return value_of(_field(field.lower(), operand, result), result)
+            given: Given = (("field", field),)
+            return _typed(Extract("", _field_operand(operand), given=given), result)
+        return _typed(_field(field.lower(), operand), result)
 
     return made
 
@@ -94,7 +94,13 @@ def _field_operand(operand: Value) -> Expression:
     return part if is_local else operand.exact()
 
 
-def _field(name: str, operand: Value, result: SqlType) -> Expression:
+def _typed(part: Expression, result: SqlType) -> Value:
+    """date_part() is extract(), in double precision."""
+    is_same = part.type is result or isinstance(part, Constant)
+    return value_of(part if is_same else Cast(part, result), result)
+
+
+def _field(name: str, operand: Value) -> Expression:
     part = operand.expression
     if operand.type in _INTERVALS:
         return _of_interval(name, operand)
@@ -107,7 +113,7 @@ def _field(name: str, operand: Value, result: SqlType) -> Expression:
     on_clock = name in CLOCK_FIELDS and of.type is SqlType.DATE
     if name not in FIELDS or on_clock:
         raise unread(f"the field {name}")
-    return Extract(name, of, result)
+    return Extract(name, of)
 
 
 def _of_interval(name: str, operand: Value) -> Expression:
@@ -134,10 +140,6 @@ def _truncated(arguments: Sequence[Value]) -> Value:
         part = operand.exact()
         return value_of(DateTrunc(written, part, SqlType.TIMESTAMPTZ, zone, (*held, *of_zone)))
     part = _operand(operand)
-    if written == "day" and part.type is SqlType.TIMESTAMP:
-        week = week_of_time(part)
-        if week is not None:
-            return value_of(week, SqlType.TIMESTAMP)
     return value_of(DateTrunc(written, part, operand.type, None, held), operand.type)
 
 
@@ -188,6 +190,11 @@ def _formatted(arguments: Sequence[Value]) -> Value:
         return value_of(FormattedTime(operand, "", given=(("template", template),)))
     check_template(template, None)
     return value_of(FormattedTime(operand, template))
+
+
+def _date(arguments: Sequence[Value]) -> Value:
+    """date(x), which is x::date."""
+    return value_of(Cast(arguments[0].exact(), SqlType.DATE), SqlType.DATE)
 
 
 def _bin(arguments: Sequence[Value]) -> Value:
@@ -272,15 +279,11 @@ def _moved(arguments: Sequence[Value], *, is_back: bool) -> Value:
         week = week_of_day(part, by.expression)
         if week is not None:
             return value_of(week, SqlType.DATE)
-    if not is_back and (found := bin_of(part, by.expression)) is not None:
-        return value_of(found, SqlType.TIMESTAMP)
     if isinstance(by.expression, Parameter):
         source = _source(by.expression)
         return value_of(Shift(part, 0, 0, 0, kind, (("by", source),), is_back), kind)
     span = _constant_span(by.expression)
     if span is None:
-        if is_back and isinstance(by.expression, Arithmetic):
-            return value_of(Arithmetic(Operator.SUBTRACT, part, by.expression, kind), kind)
         raise unread("an interval that is no constant")
     if not columns(part):
         raise unread("a time moved that is a constant")
@@ -313,6 +316,7 @@ TIMES: Signatures = {
     **overloads("to_char", ((_LOCAL, "text"), (_INSTANT, "text")), _formatted),
     **overloads("date_bin", (("interval", _LOCAL, _LOCAL), ("interval", _INSTANT, _INSTANT)), _bin),
     "to_timestamp(double precision)": _epoch_bin,
+    **overloads("date", ((_LOCAL,), (_INSTANT,)), _date),
     **overloads("-", ((_DATE, _DATE), (_LOCAL, _LOCAL), (_INSTANT, _INSTANT)), _difference),
     "-(time without time zone,time without time zone)": _difference_of_day,
     **overloads("+", (*_MOVED, *(one[::-1] for one in _MOVED)), _later),

@@ -63,7 +63,7 @@ class WindowOf:
     name: str
     partition: tuple[Tree, ...]
     order: tuple[OrderBy, ...]
-    frame: tuple[str, ...]
+    frame: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,10 @@ class ArrayOf:
 
 @dataclass(frozen=True, slots=True)
 class RowOf:
+    """is_explicit: Written with ROW, so that it is one value, never a list of keys."""
+
     elements: tuple[Tree, ...]
+    is_explicit: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +192,14 @@ class SpecialWord:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedArgument:
+    """days => 14"""
+
+    name: str
+    value: Tree
+
+
+@dataclass(frozen=True, slots=True)
 class Collated:
     operand: Tree
     collation: str
@@ -217,6 +228,7 @@ Tree = (
     | WholeRow
     | GroupingOf
     | SpecialWord
+    | NamedArgument
     | Collated
 )
 

@@ -83,8 +83,8 @@ def subqueries(tree: object) -> Iterator[QueryTree]:
             yield part.query
 
 
-def unknown_relations(query: SelectTree) -> frozenset[str]:
-    """Aliases that a SELECT names, and that are in no FROM clause in it."""
+def unknown_relations(query: QueryTree) -> frozenset[str]:
+    """Aliases that a query names, and that are in no FROM clause in it."""
     every = tuple(parts(query, with_queries=True))
     named = {part.relation for part in every if isinstance(part, ColumnName)}
     known = {part.alias for part in every if isinstance(part, TableItem | QueryItem)}

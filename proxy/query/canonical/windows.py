@@ -66,7 +66,7 @@ class WindowsBelow:
         over = call.over
         if not isinstance(over, WindowOf) or over.name:
             raise unread("a window by its name")
-        frame = _FRAMES.get(" ".join(over.frame))
+        frame = _FRAMES.get(over.frame)
         if frame is None:
             raise unread("this frame of a window")
         found = replace(
