@@ -11,15 +11,15 @@ from typing_extensions import assert_never
 from proxy.base import limits
 from proxy.base.sql_types import SqlType
 from proxy.query.bind.expression_reading import exact, exact_but_last, shallow
+from proxy.query.canonical import trees
 from proxy.query.canonical.comparisons import compared
 from proxy.query.canonical.expressions import condition, read
 from proxy.query.canonical.scope import Scope
 from proxy.query.canonical.tokens import unread
-from proxy.query.canonical.trees import ArrayOf, Call, CastTo, Literal, Tree
 from proxy.query.canonical.values import Value
+from proxy.query.ir import expressions as ir
 from proxy.query.ir.bound_statement import SureTruth
 from proxy.query.ir.expression_walk import columns
-from proxy.query.ir.expressions import Case, Connective, Constant, Expression, Not, Parameter
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.times_of_day import is_time_of_day
 from proxy.query.ir.typing_rules import avg_type, number, sum_type
@@ -64,7 +64,7 @@ class _Part:
     given: ClientParameter | None = None
 
 
-def read_aggregate(call: Call, scope: Scope) -> FoundAggregate:
+def read_aggregate(call: trees.Call, scope: Scope) -> FoundAggregate:
     """
     Returns:
         One aggregate; several, whose answers are the elements of an array; or a comparison of two counts.
@@ -97,7 +97,7 @@ def read_aggregate(call: Call, scope: Scope) -> FoundAggregate:
     return aggregate_of(kind, read(call.arguments[0], scope), where)
 
 
-def aggregate_of(kind: AggregateKind, value: Value, where: Expression | None) -> Aggregate:
+def aggregate_of(kind: AggregateKind, value: Value, where: ir.Expression | None) -> Aggregate:
     if kind in (AggregateKind.COUNT, AggregateKind.COUNT_DISTINCT):
         return _count(kind, value, where)
     of = value.type
@@ -110,7 +110,7 @@ def aggregate_of(kind: AggregateKind, value: Value, where: Expression | None) ->
     return Aggregate(kind, operand, where, _result(kind, of))
 
 
-def _count(kind: AggregateKind, value: Value, where: Expression | None) -> Aggregate:
+def _count(kind: AggregateKind, value: Value, where: ir.Expression | None) -> Aggregate:
     operand = shallow(value.exact())
     if kind is AggregateKind.COUNT_DISTINCT:
         exact(operand)
@@ -118,7 +118,7 @@ def _count(kind: AggregateKind, value: Value, where: Expression | None) -> Aggre
         exact_but_last(operand)
     if kind is AggregateKind.COUNT_DISTINCT and is_time_of_day(operand):
         operand = compared(value)
-    if isinstance(operand, Constant) and operand.value is not None:
+    if isinstance(operand, ir.Constant) and operand.value is not None:
         if kind is AggregateKind.COUNT:
             return Aggregate(AggregateKind.COUNT_ROWS, None, where, SqlType.INT8)
         raise unread("count(distinct) of a constant")
@@ -159,7 +159,7 @@ def _result(kind: AggregateKind, of: SqlType) -> SqlType:
             assert_never(kind)
 
 
-def _pair(call: Call, scope: Scope, where: Expression | None) -> Aggregate:
+def _pair(call: trees.Call, scope: Scope, where: ir.Expression | None) -> Aggregate:
     if len(call.arguments) != 2 or call.is_distinct:
         raise unread(f"this form of {call.name}")
     first, second = (
@@ -171,7 +171,7 @@ def _pair(call: Call, scope: Scope, where: Expression | None) -> Aggregate:
 
 
 def _quantiles(
-    call: Call, scope: Scope, where: Expression | None
+    call: trees.Call, scope: Scope, where: ir.Expression | None
 ) -> Aggregate | tuple[Aggregate, ...]:
     if len(call.arguments) != 1 or len(call.within) != 1 or call.is_distinct:
         raise unread(f"this form of {call.name}")
@@ -185,27 +185,27 @@ def _quantiles(
     return tuple(_at(found, _fraction(one, scope), order.is_descending) for one in fractions)
 
 
-def _array(tree: Tree) -> tuple[Tree, ...] | None:
+def _array(tree: trees.Tree) -> tuple[trees.Tree, ...] | None:
     """The elements of an array of numbers; None: it is none."""
-    if isinstance(tree, ArrayOf):
+    if isinstance(tree, trees.ArrayOf):
         return tree.elements
-    if not isinstance(tree, CastTo) or not tree.type.name.endswith("[]"):
+    if not isinstance(tree, trees.CastTo) or not tree.type.name.endswith("[]"):
         return None
     inner = tree.operand
-    if isinstance(inner, Literal) and isinstance(inner.value, str):
-        return tuple(Literal(part.strip()) for part in inner.value.strip("{}").split(","))
+    if isinstance(inner, trees.Literal) and isinstance(inner.value, str):
+        return tuple(trees.Literal(part.strip()) for part in inner.value.strip("{}").split(","))
     return _array(inner)
 
 
-def _fraction(tree: Tree, scope: Scope) -> _Part:
-    if isinstance(tree, Literal) and isinstance(tree.value, str):
-        part: Constant | Parameter = Constant(number(tree.value), SqlType.FLOAT8)
+def _fraction(tree: trees.Tree, scope: Scope) -> _Part:
+    if isinstance(tree, trees.Literal) and isinstance(tree.value, str):
+        part: ir.Constant | ir.Parameter = ir.Constant(number(tree.value), SqlType.FLOAT8)
     else:
         part = read(tree, scope).constant()
-    source = part.source if isinstance(part, Parameter) else None
+    source = part.source if isinstance(part, ir.Parameter) else None
     if isinstance(source, ClientParameter):
         return _Part(given=source)
-    value = part.value if isinstance(part, Constant) else None
+    value = part.value if isinstance(part, ir.Constant) else None
     if not isinstance(value, Fraction) or not 0 <= value <= 1:
         raise unread("a percentile of what is no constant fraction from 0 to 1")
     if value.denominator > 10**limits.FRACTION_DIGITS:
@@ -222,31 +222,33 @@ def _at(aggregate: Aggregate, part: _Part, is_descending: bool) -> Aggregate:
     return replace(aggregate, fraction=fraction)
 
 
-def _truth(call: Call, scope: Scope, where: Expression | None) -> SureTruth:
+def _truth(call: trees.Call, scope: Scope, where: ir.Expression | None) -> SureTruth:
     truth = _truth_operand(call, scope)
 
-    def rows(part: Expression) -> Aggregate:
-        both = part if where is None else Connective("AND", (where, part))
+    def rows(part: ir.Expression) -> Aggregate:
+        both = part if where is None else ir.Connective("AND", (where, part))
         return Aggregate(AggregateKind.COUNT_ROWS, None, both, SqlType.INT8)
 
-    return SureTruth(_IS_OR[call.name], rows(truth), rows(Not(truth)))
+    return SureTruth(_IS_OR[call.name], rows(truth), rows(ir.Not(truth)))
 
 
-def _truth_operand(call: Call, scope: Scope) -> Expression:
+def _truth_operand(call: trees.Call, scope: Scope) -> ir.Expression:
     if len(call.arguments) != 1 or call.is_distinct or call.is_star:
         raise unread(f"this form of {call.name}")
     return condition(call.arguments[0], scope)
 
 
-def is_truth(call: Call) -> bool:
+def is_truth(call: trees.Call) -> bool:
     return call.name in _IS_OR
 
 
-def truth_of_unit(call: Call, scope: Scope) -> Aggregate:
+def truth_of_unit(call: trees.Call, scope: Scope) -> Aggregate:
     """bool_or of the rows of a unit is the maximum of 1 and 0, bool_and their minimum."""
     where = None if call.filter is None else condition(call.filter, scope)
     truth = _truth_operand(call, scope)
     kind = AggregateKind.MAX if _IS_OR[call.name] else AggregateKind.MIN
-    one, zero = (Constant(Fraction(value), SqlType.INT4) for value in (1, 0))
-    number_of = Case(((truth, one), (Not(truth), zero)), Constant(None, SqlType.INT4), SqlType.INT4)
+    one, zero = (ir.Constant(Fraction(value), SqlType.INT4) for value in (1, 0))
+    number_of = ir.Case(
+        ((truth, one), (ir.Not(truth), zero)), ir.Constant(None, SqlType.INT4), SqlType.INT4
+    )
     return Aggregate(kind, number_of, where, SqlType.INT4)

@@ -10,29 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from proxy.query.canonical import trees
 from proxy.query.canonical.context import Ctes, cte_of, with_ctes
 from proxy.query.canonical.expressions import SCALARS
 from proxy.query.canonical.grouping import key_sets
 from proxy.query.canonical.tokens import unread
-from proxy.query.canonical.trees import (
-    Call,
-    ColumnName,
-    FromItem,
-    FunctionItem,
-    GroupingSets,
-    InQuery,
-    JoinItem,
-    Junction,
-    Negation,
-    Operation,
-    QueryItem,
-    QueryTree,
-    SelectTree,
-    TableItem,
-    Tree,
-)
 from proxy.query.canonical.walk import (
-    bare,
     children,
     has_aggregate,
     is_aggregate,
@@ -46,9 +29,9 @@ from proxy.query.canonical.walk import (
 class AnswerJoin:
     """A join of the rows with answers, its other side. preserves_rows: Also rows without a partner."""
 
-    answers: FromItem
+    answers: trees.FromItem
     preserves_rows: bool
-    on: Tree | None
+    on: trees.Tree | None
     using: tuple[str, ...]
 
 
@@ -64,19 +47,19 @@ class MetRows:
         answers: Aliases of answers.
     """
 
-    rows: FromItem
-    settled: tuple[Tree, ...]
-    retained: tuple[Tree, ...]
-    keys: tuple[Tree, ...]
+    rows: trees.FromItem
+    settled: tuple[trees.Tree, ...]
+    retained: tuple[trees.Tree, ...]
+    keys: tuple[trees.Tree, ...]
     is_summed: bool
     answers: frozenset[str]
 
 
 def met_rows(
-    select: SelectTree,
+    select: trees.SelectTree,
     ctes: Ctes,
-    is_answer: Callable[[FromItem], bool],
-    is_answer_list: Callable[[QueryTree], bool],
+    is_answer: Callable[[trees.FromItem], bool],
+    is_answer_list: Callable[[trees.QueryTree], bool],
 ) -> MetRows | None:
     """
     Args:
@@ -92,16 +75,16 @@ def met_rows(
     rows, joins = _parted(_one_item(select.source), is_answer)
     answers = frozenset(alias for join in joins for alias in _aliases(join.answers))
     search = _Search(answers)
-    settled: list[Tree] = []
-    of_where: list[Tree] = []
+    settled: list[trees.Tree] = []
+    of_where: list[trees.Tree] = []
     for tree in _conjuncts(select.where):
-        queries = (part.query for part in parts(tree) if isinstance(part, InQuery))
+        queries = (part.query for part in parts(tree) if isinstance(part, trees.InQuery))
         is_list = any(map(is_answer_list, queries))
         is_settled = not is_list and (not joins or search.is_of_rows(tree) is True)
         (settled if is_settled else of_where).append(tree)
     if not joins and not of_where:
         return None
-    of_join: list[tuple[AnswerJoin, list[Tree]]] = []
+    of_join: list[tuple[AnswerJoin, list[trees.Tree]]] = []
     for join in joins:
         conditions = _conjuncts(join.on)
         # What an outer join's condition says of a row decides whether it has a partner, not whether it stays.
@@ -110,7 +93,7 @@ def met_rows(
         ]
         settled += of_rows
         of_join.append((join, [tree for tree in conditions if tree not in of_rows]))
-    retained = (*of_where, *(tree for _, trees in of_join for tree in trees))
+    retained = (*of_where, *(tree for _, own in of_join for tree in own))
     for query in subqueries(retained):
         if search.is_of_rows(query) is not False and unknown_relations(query) - answers:
             raise unread("a subquery about each row in one condition with answers")
@@ -129,9 +112,9 @@ def met_rows(
     for tree in retained:
         search.find(tree)
     is_single &= set(search.keys) <= by_groups
-    for join, trees in of_join:
+    for join, own in of_join:
         # An outer join fulfils its own condition only.
-        wanted = trees if join.preserves_rows else [*trees, *of_where]
+        wanted = own if join.preserves_rows else [*own, *of_where]
         is_single &= _meets_one(join, wanted, search, ctes)
     if not is_single:  # what is grouped by is an expression over keys then, or a key
         for tree in groups:
@@ -146,25 +129,27 @@ def met_rows(
     )
 
 
-def rows_in(source: Sequence[FromItem], is_answer: Callable[[FromItem], bool]) -> FromItem:
+def rows_in(
+    source: Sequence[trees.FromItem], is_answer: Callable[[trees.FromItem], bool]
+) -> trees.FromItem:
     """What is read as a relation of a FROM clause."""
     item = _one_item(source)
     return _parted(item, is_answer)[0] if any(map(is_answer, _leaves(item))) else item
 
 
-def _one_item(source: Sequence[FromItem]) -> FromItem:
+def _one_item(source: Sequence[trees.FromItem]) -> trees.FromItem:
     """What commas connect is a join without condition."""
     found = source[0]
     for item in source[1:]:
-        found = JoinItem("CROSS", found, item, None, (), "")
+        found = trees.JoinItem("CROSS", found, item, None, (), "")
     return found
 
 
 def _parted(
-    item: FromItem, is_answer: Callable[[FromItem], bool]
-) -> tuple[FromItem, tuple[AnswerJoin, ...]]:
+    item: trees.FromItem, is_answer: Callable[[trees.FromItem], bool]
+) -> tuple[trees.FromItem, tuple[AnswerJoin, ...]]:
     joins: list[AnswerJoin] = []
-    while isinstance(item, JoinItem):
+    while isinstance(item, trees.JoinItem):
         sides = [[is_answer(leaf) for leaf in _leaves(one)] for one in (item.left, item.right)]
         if not any(any(side) for side in sides):
             break
@@ -183,38 +168,38 @@ def _parted(
     return item, tuple(joins)
 
 
-def _leaves(item: FromItem) -> Iterator[FromItem]:
-    if isinstance(item, JoinItem):
+def _leaves(item: trees.FromItem) -> Iterator[trees.FromItem]:
+    if isinstance(item, trees.JoinItem):
         yield from _leaves(item.left)
         yield from _leaves(item.right)
     else:
         yield item
 
 
-def _aliases(item: FromItem) -> Iterator[str]:
+def _aliases(item: trees.FromItem) -> Iterator[str]:
     for leaf in _leaves(item):
-        if isinstance(leaf, TableItem | QueryItem | FunctionItem):
+        if isinstance(leaf, trees.TableItem | trees.QueryItem | trees.FunctionItem):
             yield leaf.alias
 
 
-def _conjuncts(tree: Tree | None) -> tuple[Tree, ...]:
-    if isinstance(tree, Junction) and tree.word == "AND":
+def _conjuncts(tree: trees.Tree | None) -> tuple[trees.Tree, ...]:
+    if isinstance(tree, trees.Junction) and tree.word == "AND":
         return tuple(part for one in tree.operands for part in _conjuncts(one))
     return () if tree is None else (tree,)
 
 
-def _groups(select: SelectTree) -> tuple[Tree, ...]:
-    if any(isinstance(item, GroupingSets) for item in select.group):
+def _groups(select: trees.SelectTree) -> tuple[trees.Tree, ...]:
+    if any(isinstance(item, trees.GroupingSets) for item in select.group):
         raise unread("GROUPING SETS where rows meet answers")
     if select.group:
         return key_sets(select)[0]
     return tuple(tree for tree, _ in select.items) if select.is_distinct else ()
 
 
-def _named(name: str, rows: FromItem) -> Iterator[Tree]:
+def _named(name: str, rows: trees.FromItem) -> Iterator[trees.Tree]:
     """The column of the rows that USING names."""
     for alias in _aliases(rows):
-        yield ColumnName(alias, name)
+        yield trees.ColumnName(alias, name)
 
 
 class _Search:
@@ -222,82 +207,88 @@ class _Search:
 
     def __init__(self, answers: frozenset[str]) -> None:
         self._answers = answers
-        self.keys: list[Tree] = []
+        self.keys: list[trees.Tree] = []
 
-    def is_of_rows(self, tree: Tree | QueryTree) -> bool | None:
+    def is_of_rows(self, tree: trees.Tree | trees.QueryTree) -> bool | None:
         """None: It names rows and answers."""
-        named = (one for one in parts(tree, with_queries=True) if isinstance(one, ColumnName))
+        named = (one for one in parts(tree, with_queries=True) if isinstance(one, trees.ColumnName))
         found = {one.relation not in self._answers for one in named}
         return None if len(found) == 2 else True in found
 
-    def add(self, tree: Tree) -> None:
-        tree = bare(tree)
+    def add(self, tree: trees.Tree) -> None:
+        tree = tree
         if tree not in self.keys:
             self.keys.append(tree)
 
     def find(self, tree: object) -> None:
         """Calls as wholes, and columns."""
-        if isinstance(tree, Tree) and bare(tree) in self.keys:
+        if isinstance(tree, trees.Tree) and tree in self.keys:
             return
-        if isinstance(tree, InQuery):
+        if isinstance(tree, trees.InQuery):
             self.find(tree.operand)
             return
-        is_whole = isinstance(tree, ColumnName | Call) and not is_aggregate(tree)
-        if is_whole and isinstance(tree, Tree) and self.is_of_rows(tree) is True:
+        is_whole = isinstance(tree, trees.ColumnName | trees.Call) and not is_aggregate(tree)
+        if is_whole and isinstance(tree, trees.Tree) and self.is_of_rows(tree) is True:
             self.add(tree)
             return
-        if isinstance(tree, QueryTree):
+        if isinstance(tree, trees.QueryTree):
             return
         for one in children(tree):
             self.find(one)
 
 
-def _equal_sides(tree: Tree) -> Iterator[tuple[Tree, Tree]]:
+def _equal_sides(tree: trees.Tree) -> Iterator[tuple[trees.Tree, trees.Tree]]:
     """Both orders of what a condition sets equal, NULLs among it or not."""
-    is_negated = isinstance(tree, Negation)
-    inner = tree.operand if isinstance(tree, Negation) else tree
+    is_negated = isinstance(tree, trees.Negation)
+    inner = tree.operand if isinstance(tree, trees.Negation) else tree
     operator = "IS DISTINCT FROM" if is_negated else "="
-    if isinstance(inner, Operation) and inner.operator == operator and len(inner.operands) == 2:
+    if (
+        isinstance(inner, trees.Operation)
+        and inner.operator == operator
+        and len(inner.operands) == 2
+    ):
         left, right = inner.operands
         yield left, right
         yield right, left
 
 
-def _meets_one(join: AnswerJoin, conditions: Sequence[Tree], search: _Search, ctes: Ctes) -> bool:
+def _meets_one(
+    join: AnswerJoin, conditions: Sequence[trees.Tree], search: _Search, ctes: Ctes
+) -> bool:
     """Whether no group meets two answers: those differ in columns that are equal to keys."""
     answers = join.answers
     needed = _unique(answers, ctes)
-    if needed is None or not isinstance(answers, TableItem | QueryItem):
+    if needed is None or not isinstance(answers, trees.TableItem | trees.QueryItem):
         return False
     equal = set(join.using)
     for tree in conditions:
         for one, other in _equal_sides(tree):
-            if isinstance(other, ColumnName) and other.relation == answers.alias:
-                equal |= {other.column} if bare(one) in search.keys else set()
+            if isinstance(other, trees.ColumnName) and other.relation == answers.alias:
+                equal |= {other.column} if one in search.keys else set()
     return needed <= equal
 
 
-def _is_one_value(item: tuple[Tree, str]) -> bool:
+def _is_one_value(item: tuple[trees.Tree, str]) -> bool:
     """Whether no function in it can give several rows."""
-    calls = (part for part in parts(item[0]) if isinstance(part, Call))
+    calls = (part for part in parts(item[0]) if isinstance(part, trees.Call))
     return all(one.over is not None or is_aggregate(one) or one.name in SCALARS for one in calls)
 
 
-def _unique(item: FromItem, ctes: Ctes) -> frozenset[str] | None:
+def _unique(item: trees.FromItem, ctes: Ctes) -> frozenset[str] | None:
     """Columns in which no two rows of answers are alike; None: not known."""
-    if isinstance(item, QueryItem):
+    if isinstance(item, trees.QueryItem):
         query, around, columns = item.query, ctes, item.columns
-    elif isinstance(item, TableItem) and (cte := cte_of(item, ctes)) is not None:
+    elif isinstance(item, trees.TableItem) and (cte := cte_of(item, ctes)) is not None:
         query, around, columns = cte.tree.query, cte.around, item.columns or cte.tree.columns
     else:
         return None
-    if not isinstance(query, SelectTree) or not all(map(_is_one_value, query.items)):
+    if not isinstance(query, trees.SelectTree) or not all(map(_is_one_value, query.items)):
         return None
     names = [name or getattr(tree, "column", "?column?") for tree, name in query.items]
     names[: len(columns)] = columns
-    shown = {bare(tree): name for name, (tree, _) in zip(names, query.items, strict=True)}
-    if query.group and not any(isinstance(one, GroupingSets) for one in query.group):
-        keys = [bare(one) for one in key_sets(query)[0]]
+    shown = {tree: name for name, (tree, _) in zip(names, query.items, strict=True)}
+    if query.group and not any(isinstance(one, trees.GroupingSets) for one in query.group):
+        keys = list(key_sets(query)[0])
         return frozenset(shown[key] for key in keys) if all(k in shown for k in keys) else None
     if query.is_distinct and not query.distinct_on:
         return frozenset(names)
@@ -305,7 +296,7 @@ def _unique(item: FromItem, ctes: Ctes) -> frozenset[str] | None:
         return frozenset()
     inner = query.source[0] if len(query.source) == 1 else None
     below = None if inner is None else _unique(inner, with_ctes(query, around))
-    if below is None or not isinstance(inner, TableItem | QueryItem):
+    if below is None or not isinstance(inner, trees.TableItem | trees.QueryItem):
         return None
-    wanted = [ColumnName(inner.alias, name) for name in sorted(below)]
+    wanted = [trees.ColumnName(inner.alias, name) for name in sorted(below)]
     return frozenset(shown[one] for one in wanted) if all(one in shown for one in wanted) else None

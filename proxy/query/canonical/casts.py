@@ -13,17 +13,7 @@ from proxy.query.canonical.tokens import unread
 from proxy.query.canonical.trees import TypeName
 from proxy.query.canonical.type_names import type_named, written_type
 from proxy.query.canonical.values import Value, is_promotion, is_widening, value_of
-from proxy.query.ir.expressions import (
-    Cast,
-    Constant,
-    Expression,
-    FormattedTime,
-    NumericCall,
-    NumericFunction,
-    Parameter,
-    TextCall,
-    TextFunction,
-)
+from proxy.query.ir import expressions as ir
 from proxy.query.ir.times_of_day import CLOCKS, clock_time
 from proxy.query.ir.typing_rules import held, is_value_of, settle_literal
 from proxy.query.syntax.placeholders import CastParameter, ClientParameter
@@ -34,14 +24,14 @@ _SECOND = 10**6
 
 def literal_of(text: str | bool | None, name: TypeName, kind: SqlType) -> Value:
     """A text in quotes, true, false or NULL, of a type."""
-    constant = Constant(text, None)
+    constant = ir.Constant(text, None)
     if kind is SqlType.INTERVAL and isinstance(text, str) and not is_simple(text):
         span = _span_of(text)
         if span is None:
             raise unread("this constant of type interval")
-        return Value(Constant(span.text, kind), kind, written_type(name))
+        return Value(ir.Constant(span.text, kind), kind, written_type(name))
     if name.modifier and kind in (SqlType.VARCHAR, SqlType.BPCHAR) and isinstance(text, str):
-        constant = Constant(text[: int(name.modifier[0])], None)
+        constant = ir.Constant(text[: int(name.modifier[0])], None)
     return Value(settle_literal(constant, kind), kind, written_type(name))
 
 
@@ -84,12 +74,16 @@ def cast(value: Value, name: TypeName, scope_types: dict[str, tuple[str, ...]]) 
     return Value(expression, kind, written_type(name), labels)
 
 
-def _cast(value: Value, kind: SqlType) -> Expression:
+def _cast(value: Value, kind: SqlType) -> ir.Expression:
     part, source = value.expression, value.type
-    if isinstance(part, Constant):
+    if isinstance(part, ir.Constant):
         return _cast_constant(part, source, kind)
-    if isinstance(part, Parameter) and isinstance(part.source, ClientParameter) and source.is_text:
-        return part if kind.is_text else Parameter(CastParameter(part.source.number, kind), kind)
+    if (
+        isinstance(part, ir.Parameter)
+        and isinstance(part.source, ClientParameter)
+        and source.is_text
+    ):
+        return part if kind.is_text else ir.Parameter(CastParameter(part.source.number, kind), kind)
     if source is kind or (source.is_text and kind.is_text and not value.labels):
         return part
     if is_widening(source, kind) or is_promotion(source, kind):
@@ -100,42 +94,42 @@ def _cast(value: Value, kind: SqlType) -> Expression:
     inner = value.exact() if source.is_time else part
     if source.is_number and kind.is_number:
         if kind.is_integer and not source.is_integer:
-            return NumericCall(NumericFunction.ROUND, part, 0, kind)
-        return Cast(part, kind)
+            return ir.NumericCall(ir.NumericFunction.ROUND, part, 0, kind)
+        return ir.Cast(part, kind)
     if source is SqlType.BOOL and kind is SqlType.INT4:
-        return Cast(part, kind)
+        return ir.Cast(part, kind)
     if source.is_time and kind.is_time:
-        return Cast(inner, kind)
+        return ir.Cast(inner, kind)
     if source in CLOCKS and kind is SqlType.TIME_OF_DAY:
         return clock_time(inner)
     if source is SqlType.CLOCK_TIME and kind is SqlType.TIME_OF_DAY:
         return part
     if source.is_text and (kind.is_integer or kind is SqlType.DATE):
-        return Cast(part, kind)  # of what the planner knows every value of
+        return ir.Cast(part, kind)  # of what the planner knows every value of
     raise unread(
         f"a cast from {source.sql or 'this type'} to {kind.sql}, which may fail on some rows,"
     )
 
 
-def _cast_constant(part: Constant, source: SqlType, kind: SqlType) -> Expression:
+def _cast_constant(part: ir.Constant, source: SqlType, kind: SqlType) -> ir.Expression:
     value = part.value
     if value is None:
         return replace(part, type=kind)
     if source is kind or is_widening(source, kind):
         return part
     if isinstance(value, Fraction) and kind.is_text and source.is_integer:
-        return Constant(str(value), kind)
+        return ir.Constant(str(value), kind)
     if isinstance(value, Fraction) and kind.is_number:
         if source is SqlType.FLOAT4 and kind is SqlType.NUMERIC:
             value = real_as_numeric(value)
         if is_value_of(value, kind):
-            return Constant(held(value, kind), kind)
+            return ir.Constant(held(value, kind), kind)
     if source.is_text and (kind.is_text or isinstance(value, str)):
-        return settle_literal(Constant(value, None), kind)
+        return settle_literal(ir.Constant(value, None), kind)
     raise unread("this cast of a constant")
 
 
-def _modified(value: Value, name: TypeName, kind: SqlType) -> Expression:
+def _modified(value: Value, name: TypeName, kind: SqlType) -> ir.Expression:
     most = int(name.modifier[0])
     part = value.exact()
     if kind is SqlType.NUMERIC:
@@ -143,14 +137,14 @@ def _modified(value: Value, name: TypeName, kind: SqlType) -> Expression:
         if digits > _DIGITS or not digits <= most <= limits.NUMBER_DIGITS:
             raise unread("a cast to a numeric of so many digits")
         below = Fraction(10) ** (most - digits)
-        return NumericCall(NumericFunction.ROUND, part, digits, kind, below)
+        return ir.NumericCall(ir.NumericFunction.ROUND, part, digits, kind, below)
     if kind is SqlType.VARCHAR:
-        length = Constant(Fraction(most), SqlType.INT4)
-        return TextCall(TextFunction.LEFT, part, (length,), kind)
+        length = ir.Constant(Fraction(most), SqlType.INT4)
+        return ir.TextCall(ir.TextFunction.LEFT, part, (length,), kind)
     raise unread(f"a cast to {written_type(name)}")
 
 
-def as_text(value: Value, kind: SqlType = SqlType.TEXT) -> Expression:
+def as_text(value: Value, kind: SqlType = SqlType.TEXT) -> ir.Expression:
     """A value as PostgreSQL prints it, as far as that is one way.
 
     Raises:
@@ -161,10 +155,10 @@ def as_text(value: Value, kind: SqlType = SqlType.TEXT) -> Expression:
         return replace(part, type=kind) if hasattr(part, "column") else part
     if source.is_text:
         return part
-    if isinstance(part, Constant) and isinstance(part.value, Fraction) and source.is_integer:
-        return Constant(str(part.value), kind)
+    if isinstance(part, ir.Constant) and isinstance(part.value, Fraction) and source.is_integer:
+        return ir.Constant(str(part.value), kind)
     if source is SqlType.DATE:
-        return FormattedTime(Cast(part, SqlType.TIMESTAMP), "YYYY-MM-DD", kind)
+        return ir.FormattedTime(ir.Cast(part, SqlType.TIMESTAMP), "YYYY-MM-DD", kind)
     if source.is_number or source is SqlType.BOOL:
-        return Cast(value.exact(), kind)
+        return ir.Cast(value.exact(), kind)
     raise unread(f"a value of type {source.sql or 'this kind'} as a text")

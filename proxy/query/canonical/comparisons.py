@@ -12,34 +12,23 @@ from proxy.base.sql_types import SqlType
 from proxy.query.canonical.signatures import Builder, Signatures, overloads
 from proxy.query.canonical.tokens import unread
 from proxy.query.canonical.values import Value, value_of
-from proxy.query.ir.expressions import (
-    ColumnRef,
-    Comparator,
-    Comparison,
-    Constant,
-    Expression,
-    In,
-    Is,
-    Like,
-    Not,
-    Parameter,
-)
+from proxy.query.ir import expressions as ir
 from proxy.query.ir.pattern_checks import check_pattern
 from proxy.query.ir.time_differences import as_seconds
 from proxy.query.ir.times_of_day import as_seconds_of_day, is_time_of_day
 from proxy.query.ir.typing_rules import held, is_value_of
 
-_ORDER: Mapping[Comparator, Callable[[int, int], bool]] = {
-    Comparator.LT: lt,
-    Comparator.LE: le,
-    Comparator.GT: gt,
-    Comparator.GE: ge,
+_ORDER: Mapping[ir.Comparator, Callable[[int, int], bool]] = {
+    ir.Comparator.LT: lt,
+    ir.Comparator.LE: le,
+    ir.Comparator.GT: gt,
+    ir.Comparator.GE: ge,
 }
 _MIRRORED = {
-    Comparator.LT: Comparator.GT,
-    Comparator.LE: Comparator.GE,
-    Comparator.GT: Comparator.LT,
-    Comparator.GE: Comparator.LE,
+    ir.Comparator.LT: ir.Comparator.GT,
+    ir.Comparator.LE: ir.Comparator.GE,
+    ir.Comparator.GT: ir.Comparator.LT,
+    ir.Comparator.GE: ir.Comparator.LE,
 }
 INTEGERS = ("smallint", "integer", "bigint")
 FLOATS = ("real", "double precision")
@@ -51,7 +40,7 @@ _PAIRS = (
 )
 
 
-def compare(comparator: Comparator, left: Value, right: Value) -> Expression:
+def compare(comparator: ir.Comparator, left: Value, right: Value) -> ir.Expression:
     """A comparison of two values whose operator PostgreSQL has."""
     found = _of_truth(comparator, left.expression, right.expression)
     if found is not None:
@@ -59,16 +48,16 @@ def compare(comparator: Comparator, left: Value, right: Value) -> Expression:
     if left.labels or right.labels:
         return _of_labels(comparator, left, right)
     one, other = compared(left), compared(right)
-    return Comparison(comparator, as_label(one, other), as_label(other, one))
+    return ir.Comparison(comparator, as_label(one, other), as_label(other, one))
 
 
-def as_label(part: Expression, beside: Expression) -> Expression:
+def as_label(part: ir.Expression, beside: ir.Expression) -> ir.Expression:
     """A text that meets a column of labels."""
-    is_text = isinstance(part, Constant) and part.type is SqlType.TEXT
+    is_text = isinstance(part, ir.Constant) and part.type is SqlType.TEXT
     return replace(part, type=SqlType.ENUM) if is_text and beside.type is SqlType.ENUM else part
 
 
-def compared(value: Value) -> Expression:
+def compared(value: Value) -> ir.Expression:
     """An operand of a comparison: intervals and times of day as numbers of seconds. The operators for two types
     of times exist, so a cast that is written among times is the client's own."""
     part = value.expression
@@ -79,39 +68,45 @@ def compared(value: Value) -> Expression:
     return value.exact() if value.type.is_time else part
 
 
-def _of_truth(comparator: Comparator, left: Expression, right: Expression) -> Expression | None:
+def _of_truth(
+    comparator: ir.Comparator, left: ir.Expression, right: ir.Expression
+) -> ir.Expression | None:
     """(condition) = true is the condition, = false its opposite; None: it is no such comparison."""
-    truth, operand = (left, right) if isinstance(left, Constant) else (right, left)
-    value = truth.value if isinstance(truth, Constant) else None
-    if isinstance(operand, ColumnRef | Constant | Parameter) or not isinstance(value, bool):
+    truth, operand = (left, right) if isinstance(left, ir.Constant) else (right, left)
+    value = truth.value if isinstance(truth, ir.Constant) else None
+    if isinstance(operand, ir.ColumnRef | ir.Constant | ir.Parameter) or not isinstance(
+        value, bool
+    ):
         return None
     match comparator:
-        case Comparator.EQ | Comparator.NE:
-            return operand if value is (comparator is Comparator.EQ) else Not(operand)
-        case Comparator.DISTINCT:
-            return Not(Is(operand, value))
-        case Comparator.NOT_DISTINCT:
-            return Is(operand, value)
+        case ir.Comparator.EQ | ir.Comparator.NE:
+            return operand if value is (comparator is ir.Comparator.EQ) else ir.Not(operand)
+        case ir.Comparator.DISTINCT:
+            return ir.Not(ir.Is(operand, value))
+        case ir.Comparator.NOT_DISTINCT:
+            return ir.Is(operand, value)
         case _:
             return None
 
 
-def _of_labels(comparator: Comparator, left: Value, right: Value) -> Expression:
+def _of_labels(comparator: ir.Comparator, left: Value, right: Value) -> ir.Expression:
     """Labels of an enumeration by their order, as the list of labels for which the comparison is true."""
     if comparator not in _ORDER:
-        return Comparison(comparator, left.expression, right.expression)
-    if isinstance(left.expression, Constant):
+        return ir.Comparison(comparator, left.expression, right.expression)
+    if isinstance(left.expression, ir.Constant):
         comparator, left, right = _MIRRORED[comparator], right, left
-    bound = right.expression.value if isinstance(right.expression, Constant) else None
+    bound = right.expression.value if isinstance(right.expression, ir.Constant) else None
     if not isinstance(bound, str) or bound not in left.labels:
         raise unread("the order of two labels that are no constants")
     place, meets = left.labels.index(bound), _ORDER[comparator]
     true = [label for number, label in enumerate(left.labels) if meets(number, place)]
-    found = In(left.expression, tuple(Constant(one, SqlType.ENUM) for one in true or left.labels))
-    return found if true else Not(found)
+    found = ir.In(
+        left.expression, tuple(ir.Constant(one, SqlType.ENUM) for one in true or left.labels)
+    )
+    return found if true else ir.Not(found)
 
 
-def _comparison(comparator: Comparator) -> Builder:
+def _comparison(comparator: ir.Comparator) -> Builder:
     def made(arguments: Sequence[Value]) -> Value:
         left, right = arguments
         return value_of(compare(comparator, left, right), SqlType.BOOL)
@@ -132,18 +127,18 @@ def _like(operator: str, *, is_negated: bool) -> Builder:
 
     def made(arguments: Sequence[Value]) -> Value:
         operand, pattern = arguments
-        found = Like(operand.expression, pattern.constant(), ignore_case, syntax=syntax)
-        if isinstance(found.pattern, Constant) and syntax is not PatternSyntax.LIKE:
+        found = ir.Like(operand.expression, pattern.constant(), ignore_case, syntax=syntax)
+        if isinstance(found.pattern, ir.Constant) and syntax is not PatternSyntax.LIKE:
             check_pattern(found)
-        return value_of(Not(found) if is_negated else found, SqlType.BOOL)
+        return value_of(ir.Not(found) if is_negated else found, SqlType.BOOL)
 
     return made
 
 
-def items_of(operand: Value, elements: Sequence[Value]) -> tuple[Constant | Parameter, ...]:
+def items_of(operand: Value, elements: Sequence[Value]) -> tuple[ir.Constant | ir.Parameter, ...]:
     """The elements of a list; beside a real they are reals."""
     items = [compared(one) for one in elements]
-    found = tuple(one for one in items if isinstance(one, Constant | Parameter))
+    found = tuple(one for one in items if isinstance(one, ir.Constant | ir.Parameter))
     if len(found) < len(items):
         raise unread("an expression in a list")
     if operand.expression.type is SqlType.FLOAT4 and operand.type is SqlType.FLOAT4:
@@ -151,17 +146,17 @@ def items_of(operand: Value, elements: Sequence[Value]) -> tuple[Constant | Para
     return found
 
 
-def _as_real(item: Constant | Parameter) -> Constant | Parameter:
-    value = item.value if isinstance(item, Constant) else None
+def _as_real(item: ir.Constant | ir.Parameter) -> ir.Constant | ir.Parameter:
+    value = item.value if isinstance(item, ir.Constant) else None
     if not isinstance(value, Fraction) or not is_value_of(value, SqlType.FLOAT4):
         return item
-    return Constant(held(value, SqlType.FLOAT4), SqlType.FLOAT4)
+    return ir.Constant(held(value, SqlType.FLOAT4), SqlType.FLOAT4)
 
 
 _TEXT_PAIRS = (("text", "text"), ("bpchar", "text"))
 COMPARISONS: Signatures = {
     key: builder
-    for comparator in Comparator
+    for comparator in ir.Comparator
     for key, builder in overloads(comparator.value, _PAIRS, _comparison(comparator)).items()
 } | {
     key: builder

@@ -6,30 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from proxy.base.sql_types import SqlType
+from proxy.query.canonical import trees
 from proxy.query.canonical.printing import expression_sql
-from proxy.query.canonical.trees import (
-    NO_ENDING,
-    ArrayOf,
-    ArrayQuery,
-    Call,
-    CastTo,
-    ColumnName,
-    CteTree,
-    InQuery,
-    Literal,
-    NamedArgument,
-    Operation,
-    ParameterName,
-    Quantified,
-    QueryTree,
-    ScalarQuery,
-    SelectTree,
-    SetTree,
-    SpecialWord,
-    TableItem,
-    Tree,
-    ValuesTree,
-)
 from proxy.query.canonical.walk import children, parts, unknown_relations
 from proxy.query.syntax.constant_spans import FUNCTIONS
 
@@ -57,14 +35,14 @@ class KnownConstants:
 
     parts: Mapping[str, ConstantPart] = field(default_factory=dict)
 
-    def of(self, tree: Tree) -> ConstantPart | None:
-        if not self.parts or not (is_made(tree) or isinstance(tree, ParameterName)):
+    def of(self, tree: trees.Tree) -> ConstantPart | None:
+        if not self.parts or not (is_made(tree) or isinstance(tree, trees.ParameterName)):
             return None
         return self.parts.get(expression_sql(tree))
 
-    def list_of(self, query: QueryTree) -> ConstantPart | None:
+    def list_of(self, query: trees.QueryTree) -> ConstantPart | None:
         """The values of a query of the client's own tables."""
-        return self.parts.get(expression_sql(ArrayQuery(query))) if self.parts else None
+        return self.parts.get(expression_sql(trees.ArrayQuery(query))) if self.parts else None
 
 
 NO_CONSTANTS = KnownConstants()
@@ -73,50 +51,54 @@ NO_CONSTANTS = KnownConstants()
 def made_constants(tree: object) -> tuple[str, ...]:
     """The texts of all parts that have to be evaluated, the largest of each; each once."""
     every = tuple(parts(tree, with_queries=True))
-    ctes = frozenset(one.name for one in every if isinstance(one, CteTree))
-    lists = (one.query for one in every if isinstance(one, InQuery) and _is_own(one.query, ctes))
-    return tuple(dict.fromkeys((*_made(tree), *(expression_sql(ArrayQuery(q)) for q in lists))))
+    ctes = frozenset(one.name for one in every if isinstance(one, trees.CteTree))
+    lists = (
+        one.query for one in every if isinstance(one, trees.InQuery) and _is_own(one.query, ctes)
+    )
+    return tuple(
+        dict.fromkeys((*_made(tree), *(expression_sql(trees.ArrayQuery(q)) for q in lists)))
+    )
 
 
-def _is_own(query: QueryTree, ctes: frozenset[str]) -> bool:
+def _is_own(query: trees.QueryTree, ctes: frozenset[str]) -> bool:
     """Whether it reads relations of the client's own alone, and nothing else could be in it."""
     every = tuple(parts(query, with_queries=True))
-    tables = [one for one in every if isinstance(one, TableItem)]
-    calls = (one.name for one in every if isinstance(one, Call))
+    tables = [one for one in every if isinstance(one, trees.TableItem)]
+    calls = (one.name for one in every if isinstance(one, trees.Call))
     is_own = all(not one.schema and one.name not in ctes for one in tables)
     is_known = all(name in _FUNCTIONS for name in calls) and not unknown_relations(query)
     return bool(tables) and is_own and is_known
 
 
-_NO_QUERY = SelectTree((), False, (), (), (), None, (), False, None, (), NO_ENDING)
+_NO_QUERY = trees.SelectTree((), False, (), (), (), None, (), False, None, (), trees.NO_ENDING)
 
 
 def _made(tree: object) -> Iterator[str]:
-    if isinstance(tree, Quantified) and isinstance(tree.array, ParameterName):
+    if isinstance(tree, trees.Quantified) and isinstance(tree.array, trees.ParameterName):
         yield expression_sql(tree.array)
-    if isinstance(tree, Tree) and is_made(tree):
+    if isinstance(tree, trees.Tree) and is_made(tree):
         yield expression_sql(tree)
         return
     for one in children(tree):
         yield from _made(one)
 
 
-def is_made(tree: Tree) -> bool:
+def is_made(tree: trees.Tree) -> bool:
     """Whether it is computed of constants, and is none that is read as it stands."""
     return not _is_plain(tree) and _is_constant(tree)
 
 
-def _is_plain(tree: Tree) -> bool:
+def _is_plain(tree: trees.Tree) -> bool:
     match tree:
-        case Literal() | ParameterName():
+        case trees.Literal() | trees.ParameterName():
             return True
-        case CastTo(operand=CastTo(operand=Literal(is_text=True))):
+        case trees.CastTo(operand=trees.CastTo(operand=trees.Literal(is_text=True))):
             return False  # of a text's type, which PostgreSQL knows
-        case CastTo(operand=operand):
+        case trees.CastTo(operand=operand):
             return _is_plain(operand)
-        case Operation(operator="-", operands=(Literal(),)):
+        case trees.Operation(operator="-", operands=(trees.Literal(),)):
             return True
-        case ArrayOf(elements=elements):
+        case trees.ArrayOf(elements=elements):
             return all(map(_is_plain, elements))
         case _:
             return False
@@ -124,19 +106,21 @@ def _is_plain(tree: Tree) -> bool:
 
 def _is_constant(tree: object) -> bool:
     match tree:
-        case ColumnName() | SelectTree() | SetTree() | ValuesTree():
+        case trees.ColumnName() | trees.SelectTree() | trees.SetTree() | trees.ValuesTree():
             return False
-        case Call(name=name) as call:
+        case trees.Call(name=name) as call:
             plain = not (call.over or call.order or call.within or call.filter or call.is_star)
             if name not in _FUNCTIONS or not plain or call.is_distinct:
                 return False
-        case SpecialWord(word=word):
+        case trees.SpecialWord(word=word):
             return word in _WORDS
-        case ScalarQuery(query=SelectTree(items=((item, _),)) as query):
+        case trees.ScalarQuery(query=trees.SelectTree(items=((item, _),)) as query):
             # (SELECT constant), and no clause else.
             return query == replace(_NO_QUERY, items=query.items) and _is_constant(item)
-        case Literal() | ParameterName() | CastTo() | Operation() | ArrayOf() | NamedArgument():
+        case trees.Literal() | trees.ParameterName() | trees.CastTo() | trees.Operation():
             pass
-        case _ if isinstance(tree, Tree):
+        case trees.ArrayOf() | trees.NamedArgument():
+            pass
+        case _ if isinstance(tree, trees.Tree):
             return False
     return all(map(_is_constant, children(tree)))

@@ -7,38 +7,8 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from proxy.base import limits
+from proxy.query.canonical import trees
 from proxy.query.canonical.tokens import CanonicalToken, TokenKind, tokens_of, unread
-from proxy.query.canonical.trees import (
-    ArrayOf,
-    ArrayQuery,
-    Call,
-    CaseOf,
-    CastTo,
-    Collated,
-    ColumnName,
-    ExistsQuery,
-    FieldOf,
-    GroupingOf,
-    InQuery,
-    Junction,
-    Literal,
-    NamedArgument,
-    Negation,
-    Operation,
-    OrderBy,
-    ParameterName,
-    Quantified,
-    QueryTree,
-    RowOf,
-    ScalarQuery,
-    SpecialWord,
-    Subscript,
-    Tree,
-    TruthTest,
-    TypeName,
-    WholeRow,
-    WindowOf,
-)
 from proxy.query.syntax.tokens import too_complex
 
 _Item = TypeVar("_Item")
@@ -55,6 +25,7 @@ _BETWEEN = ("FROM", "FOR", "IN", "PLACING", ",")
 _SIDES = {"BOTH": "btrim", "LEADING": "ltrim", "TRAILING": "rtrim"}
 _TESTS = {"NULL": None, "UNKNOWN": None, "TRUE": True, "FALSE": False}
 _QUERY = ("SELECT", "WITH", "VALUES")
+_WORDS = (TokenKind.NAME, TokenKind.SYMBOL)
 _OF_FRAMES = (TokenKind.NAME, TokenKind.NUMBER)
 _INTERVAL_FIELDS = ("year", "month", "day", "hour", "minute", "second", "to")
 _OTHER_CALLS = {"POSITION": "strpos"}
@@ -65,6 +36,8 @@ class ExpressionParser(ABC):
 
     def __init__(self, text: str) -> None:
         self._tokens = tokens_of(text)
+        # Of keywords and symbols the words, of everything else none.
+        self._words = [one.word if one.kind in _WORDS else "" for one in self._tokens]
         self._at = 0
         self._depth = 0
 
@@ -76,14 +49,11 @@ class ExpressionParser(ABC):
 
     def _ahead(self, *words: str) -> bool:
         """Whether these words come next. A quoted name is no word."""
-        following = self._tokens[self._at : self._at + len(words)]
-        return len(following) == len(words) and all(
-            token.kind in (TokenKind.NAME, TokenKind.SYMBOL) and token.word == word
-            for token, word in zip(following, words, strict=True)
-        )
+        at = self._at
+        return self._words[at] == words[0] and self._words[at : at + len(words)] == list(words)
 
     def _is_one_of(self, *words: str) -> bool:
-        return any(self._ahead(word) for word in words)
+        return self._words[self._at] in words
 
     def _take(self, *words: str) -> bool:
         if not self._ahead(*words):
@@ -118,35 +88,35 @@ class ExpressionParser(ABC):
         return tuple(found)
 
     @abstractmethod
-    def _query(self) -> QueryTree: ...
+    def _query(self) -> trees.QueryTree: ...
 
-    def _inner_query(self) -> QueryTree:
+    def _inner_query(self) -> trees.QueryTree:
         query = self._query()
         self._need(")")
         return query
 
     # Expressions
 
-    def _expression(self) -> Tree:
+    def _expression(self) -> trees.Tree:
         self._depth += 1
         if self._depth > limits.EXPRESSION_DEPTH:
             raise too_complex(f"of expressions deeper than {limits.EXPRESSION_DEPTH} operations")
         found = self._primary()
         while True:
             if self._take("::"):
-                found = CastTo(found, self._type())
+                found = trees.CastTo(found, self._type())
             elif self._take("["):
                 place = self._expression()
                 self._need("]")
-                found = Subscript(found, place)
-            elif self._ahead(".") and not isinstance(found, ColumnName):
+                found = trees.Subscript(found, place)
+            elif self._ahead(".") and not isinstance(found, trees.ColumnName):
                 self._at += 1
-                found = FieldOf(found, self._name())
+                found = trees.FieldOf(found, self._name())
             else:
                 self._depth -= 1
                 return found
 
-    def _primary(self) -> Tree:
+    def _primary(self) -> trees.Tree:
         token = self._token
         match token.kind:
             case TokenKind.TEXT:
@@ -154,10 +124,10 @@ class ExpressionParser(ABC):
                 return _text(token.word)
             case TokenKind.NUMBER:
                 self._at += 1
-                return Literal(token.word)
+                return trees.Literal(token.word)
             case TokenKind.PARAMETER:
                 self._at += 1
-                return ParameterName(int(token.word[1:]))
+                return trees.ParameterName(int(token.word[1:]))
             case TokenKind.SYMBOL if token.word == "(":
                 return self._bracket()
             case TokenKind.NAME:
@@ -171,53 +141,53 @@ class ExpressionParser(ABC):
         chain = [self._name()]
         while self._take("."):
             if self._take("*"):
-                return WholeRow(chain[-1])
+                return trees.WholeRow(chain[-1])
             chain.append(self._name())
         if self._ahead("("):
             return self._call(".".join(chain), token.start)
         if len(chain) > 2:
             raise unread("a name of three parts")
-        return ColumnName(chain[0] if len(chain) == 2 else "", chain[-1], token.start)
+        return trees.ColumnName(chain[0] if len(chain) == 2 else "", chain[-1], token.start)
 
-    def _word(self) -> Tree | None:
+    def _word(self) -> trees.Tree | None:
         """What begins with a keyword; None: it is a name."""
         word = self._token.word
         if word in ("true", "false") and self._tokens[self._at + 1].word != ".":
             self._at += 1
-            return Literal(word == "true")
+            return trees.Literal(word == "true")
         if not word.isupper():
             return None
         is_call = self._tokens[self._at + 1].word == "("
         if word == "NULL":
             self._at += 1
-            return Literal(None)
+            return trees.Literal(None)
         if self._take("CASE"):
             return self._case()
         if self._take("ARRAY", "["):
-            return ArrayOf(self._until("]", self._expression))
+            return trees.ArrayOf(self._until("]", self._expression))
         if self._take("ARRAY", "("):
-            return ArrayQuery(self._inner_query())
+            return trees.ArrayQuery(self._inner_query())
         if self._take("ROW", "("):
-            return RowOf(self._until(")", self._expression), is_explicit=True)
+            return trees.RowOf(self._until(")", self._expression), is_explicit=True)
         if self._take("EXISTS", "("):
-            return ExistsQuery(self._inner_query())
+            return trees.ExistsQuery(self._inner_query())
         if self._take("GROUPING", "("):
-            return GroupingOf(self._until(")", self._expression))
+            return trees.GroupingOf(self._until(")", self._expression))
         if word in _SPECIAL:
             self._at += 1
             if self._take("("):
                 raise unread(f"{word} with a precision")
-            return SpecialWord(word)
+            return trees.SpecialWord(word)
         if word in _SPELLED and is_call:
             return self._spelled()
         return None
 
-    def _call(self, name: str, start: int) -> Call:
+    def _call(self, name: str, start: int) -> trees.Call:
         self._need("(")
         is_star = self._take("*")
         is_distinct = self._take("DISTINCT")
-        arguments: tuple[Tree, ...] = ()
-        order: tuple[OrderBy, ...] = ()
+        arguments: tuple[trees.Tree, ...] = ()
+        order: tuple[trees.OrderBy, ...] = ()
         if self._is_one_of("VARIADIC"):
             raise unread("VARIADIC")
         if not (is_star or self._is_one_of(")", "ORDER")):
@@ -225,7 +195,7 @@ class ExpressionParser(ABC):
         if self._take("ORDER", "BY"):
             order = self._ordered()
         self._need(")")
-        within: tuple[OrderBy, ...] = ()
+        within: tuple[trees.OrderBy, ...] = ()
         if self._take("WITHIN", "GROUP", "(", "ORDER", "BY"):
             within = self._ordered()
             self._need(")")
@@ -233,22 +203,24 @@ class ExpressionParser(ABC):
         if self._take("FILTER", "(", "WHERE"):
             condition = self._expression()
             self._need(")")
-        over: WindowOf | str | None = None
+        over: trees.WindowOf | str | None = None
         if self._take("OVER"):
             over = self._window() if self._ahead("(") else self._name()
-        return Call(name, arguments, is_star, is_distinct, order, within, condition, over, start)
+        return trees.Call(
+            name, arguments, is_star, is_distinct, order, within, condition, over, start
+        )
 
-    def _argument(self) -> Tree:
+    def _argument(self) -> trees.Tree:
         if self._tokens[self._at + 1].word == "=>":
             name = self._name()
             self._need("=>")
-            return NamedArgument(name, self._expression())
+            return trees.NamedArgument(name, self._expression())
         return self._expression()
 
-    def _ordered(self) -> tuple[OrderBy, ...]:
+    def _ordered(self) -> tuple[trees.OrderBy, ...]:
         return self._listed(self._order_term)
 
-    def _order_term(self) -> OrderBy:
+    def _order_term(self) -> trees.OrderBy:
         operand = self._expression()
         is_descending = self._take("DESC")
         if self._is_one_of("USING"):
@@ -256,13 +228,13 @@ class ExpressionParser(ABC):
         nulls = None
         if self._take("NULLS"):
             nulls = self._name() == "FIRST"
-        return OrderBy(operand, is_descending, nulls)
+        return trees.OrderBy(operand, is_descending, nulls)
 
-    def _window(self) -> WindowOf:
+    def _window(self) -> trees.WindowOf:
         self._need("(")
         name = ""
-        partition: tuple[Tree, ...] = ()
-        order: tuple[OrderBy, ...] = ()
+        partition: tuple[trees.Tree, ...] = ()
+        order: tuple[trees.OrderBy, ...] = ()
         if not self._is_one_of("PARTITION", "ORDER", "ROWS", "RANGE", "GROUPS", ")"):
             name = self._name()
         if self._take("PARTITION", "BY"):
@@ -275,9 +247,9 @@ class ExpressionParser(ABC):
                 raise unread("this frame of a window")
             frame.append(self._token.word)
             self._at += 1
-        return WindowOf(name, partition, order, " ".join(frame))
+        return trees.WindowOf(name, partition, order, " ".join(frame))
 
-    def _spelled(self) -> Call:
+    def _spelled(self) -> trees.Call:
         """A function with words between its arguments."""
         start = self._token.start
         word = self._name()
@@ -285,18 +257,22 @@ class ExpressionParser(ABC):
         if word == "EXTRACT":
             field = self._token
             self._at += 1
-            given = _text(field.word) if field.kind is TokenKind.TEXT else Literal(field.word, True)
+            given = (
+                _text(field.word)
+                if field.kind is TokenKind.TEXT
+                else trees.Literal(field.word, True)
+            )
             self._need("FROM")
             operand = self._expression()
             self._need(")")
-            return Call("extract", (given, operand), start=start)
+            return trees.Call("extract", (given, operand), start=start)
         if word == "TRIM":
             side = _SIDES[self._name()]
             characters = () if self._ahead("FROM") else (self._expression(),)
             self._need("FROM")
             operand = self._expression()
             self._need(")")
-            return Call(side, (operand, *characters), start=start)
+            return trees.Call(side, (operand, *characters), start=start)
         arguments = [self._expression()]
         while not self._take(")"):
             if not any(self._take(between) for between in _BETWEEN):
@@ -304,37 +280,37 @@ class ExpressionParser(ABC):
             arguments.append(self._expression())
         if word == "POSITION":
             arguments.reverse()
-        return Call(_OTHER_CALLS.get(word, word.lower()), tuple(arguments), start=start)
+        return trees.Call(_OTHER_CALLS.get(word, word.lower()), tuple(arguments), start=start)
 
-    def _case(self) -> CaseOf:
+    def _case(self) -> trees.CaseOf:
         subject = None if self._ahead("WHEN") else self._expression()
-        whens: list[tuple[Tree, Tree]] = []
+        whens: list[tuple[trees.Tree, trees.Tree]] = []
         while self._take("WHEN"):
             condition = self._expression()
             self._need("THEN")
             whens.append((condition, self._expression()))
         otherwise = self._expression() if self._take("ELSE") else None
         self._need("END")
-        return CaseOf(subject, tuple(whens), otherwise)
+        return trees.CaseOf(subject, tuple(whens), otherwise)
 
-    def _bracket(self) -> Tree:
+    def _bracket(self) -> trees.Tree:
         self._need("(")
         if self._is_one_of(*_QUERY):
-            return ScalarQuery(self._inner_query())
+            return trees.ScalarQuery(self._inner_query())
         if self._take("NOT"):
-            found: Tree = Negation(self._expression())
+            found: trees.Tree = trees.Negation(self._expression())
         elif self._token.kind is TokenKind.SYMBOL and self._token.word != "(":
             operator = self._token.word
             self._at += 1
-            found = Operation(operator, (self._expression(),))
+            found = trees.Operation(operator, (self._expression(),))
         else:
             found = self._behind(self._expression())
-        if isinstance(found, RowOf):
+        if isinstance(found, trees.RowOf):
             return found
         self._need(")")
         return found
 
-    def _behind(self, left: Tree) -> Tree:
+    def _behind(self, left: trees.Tree) -> trees.Tree:
         """What an operand in brackets is part of."""
         token = self._token
         if self._ahead(")"):
@@ -343,46 +319,46 @@ class ExpressionParser(ABC):
             operands = [left]
             while self._take(token.word):
                 operands.append(self._expression())
-            return Junction(token.word, tuple(operands))
+            return trees.Junction(token.word, tuple(operands))
         if self._take("IS"):
             return self._test(left)
         if self._take("IN", "("):
-            return InQuery(left, self._inner_query())
+            return trees.InQuery(left, self._inner_query())
         if self._take("COLLATE"):
-            return Collated(left, self._name())
+            return trees.Collated(left, self._name())
         if self._take("AT", "TIME", "ZONE"):
-            return Call("timezone", (self._expression(), left), start=token.start)
+            return trees.Call("timezone", (self._expression(), left), start=token.start)
         if self._take(","):
-            return RowOf((left, *self._until(")", self._expression)))
+            return trees.RowOf((left, *self._until(")", self._expression)))
         if token.kind is TokenKind.SYMBOL:
             self._at += 1
             return self._operation(left, token.word)
         raise unread(f"{token.word} in this place")
 
-    def _operation(self, left: Tree, operator: str) -> Tree:
+    def _operation(self, left: trees.Tree, operator: str) -> trees.Tree:
         if not self._is_one_of("ANY", "ALL"):
-            return Operation(operator, (left, self._expression()))
+            return trees.Operation(operator, (left, self._expression()))
         is_all = self._name() == "ALL"
         self._need("(")
         if self._is_one_of(*_QUERY):
-            array: Tree = ScalarQuery(self._query())
+            array: trees.Tree = trees.ScalarQuery(self._query())
         else:
             array = self._expression()
         self._need(")")
-        return Quantified(operator, left, array, is_all)
+        return trees.Quantified(operator, left, array, is_all)
 
-    def _test(self, left: Tree) -> Tree:
+    def _test(self, left: trees.Tree) -> trees.Tree:
         is_not = self._take("NOT")
         if self._take("DISTINCT", "FROM"):
-            return _negated(Operation("IS DISTINCT FROM", (left, self._expression())), is_not)
+            return _negated(trees.Operation("IS DISTINCT FROM", (left, self._expression())), is_not)
         word = self._name()
         if word not in _TESTS:
             raise unread(f"IS {word}")
-        return _negated(TruthTest(left, _TESTS[word]), is_not)
+        return _negated(trees.TruthTest(left, _TESTS[word]), is_not)
 
     # Types
 
-    def _type(self) -> TypeName:
+    def _type(self) -> trees.TypeName:
         token = self._token
         name = self._name()
         if token.kind is TokenKind.QUOTED:
@@ -409,7 +385,7 @@ class ExpressionParser(ABC):
             name += f" {'with' if is_with else 'without'} time zone"
         while self._take("[", "]"):
             name += "[]"
-        return TypeName(name, modifier, fields.strip())
+        return trees.TypeName(name, modifier, fields.strip())
 
     def _number(self) -> str:
         token = self._token
@@ -419,11 +395,11 @@ class ExpressionParser(ABC):
         return token.word
 
 
-def _text(word: str) -> Literal:
+def _text(word: str) -> trees.Literal:
     if word[0] != "'":
         raise unread("a bit string")
-    return Literal(word[1:-1].replace("''", "'"), is_text=True)
+    return trees.Literal(word[1:-1].replace("''", "'"), is_text=True)
 
 
-def _negated(tree: Tree, is_not: bool) -> Tree:
-    return Negation(tree) if is_not else tree
+def _negated(tree: trees.Tree, is_not: bool) -> trees.Tree:
+    return trees.Negation(tree) if is_not else tree

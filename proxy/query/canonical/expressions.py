@@ -11,6 +11,7 @@ from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.query.bind.expression_reading import exact, shallow
+from proxy.query.canonical import trees
 from proxy.query.canonical.casts import cast, literal_of
 from proxy.query.canonical.comparisons import COMPARISONS, compare, compared, items_of
 from proxy.query.canonical.insides import INSIDES, OF_KEYS
@@ -20,53 +21,12 @@ from proxy.query.canonical.signatures import Signatures, build
 from proxy.query.canonical.texts import TEXTS, concat, concat_ws
 from proxy.query.canonical.times import TIMES
 from proxy.query.canonical.tokens import unread
-from proxy.query.canonical.trees import (
-    ArrayOf,
-    ArrayQuery,
-    Call,
-    CaseOf,
-    CastTo,
-    Collated,
-    ColumnName,
-    ExistsQuery,
-    FieldOf,
-    GroupingOf,
-    InQuery,
-    Junction,
-    Literal,
-    NamedArgument,
-    Negation,
-    Operation,
-    ParameterName,
-    Quantified,
-    RowOf,
-    ScalarQuery,
-    SpecialWord,
-    Subscript,
-    Tree,
-    TruthTest,
-    WholeRow,
-)
 from proxy.query.canonical.type_names import element_type, type_named, written_type
 from proxy.query.canonical.values import Value, value_of
 from proxy.query.canonical.walk import is_aggregate
 from proxy.query.canonical.written_bins import written_bin
+from proxy.query.ir import expressions as ir
 from proxy.query.ir.expression_walk import size
-from proxy.query.ir.expressions import (
-    Case,
-    Choice,
-    Choose,
-    Comparator,
-    Connective,
-    Constant,
-    Expression,
-    In,
-    Is,
-    Like,
-    Not,
-    NullIf,
-    Parameter,
-)
 from proxy.query.ir.time_differences import age_field
 from proxy.query.ir.typing_rules import literal_type, number
 from proxy.query.syntax.placeholders import ClientArray, ClientParameter
@@ -76,69 +36,73 @@ SIGNATURES: Signatures = {**COMPARISONS, **NUMBERS, **TEXTS, **TIMES, **INSIDES}
 SCALARS = frozenset({key.partition("(")[0] for key in SIGNATURES}) | {
     *("COALESCE", "GREATEST", "LEAST", "NULLIF", "concat", "concat_ws", "like_escape"),
 }
-_CHOICES = {"COALESCE": Choice.COALESCE, "GREATEST": Choice.GREATEST, "LEAST": Choice.LEAST}
+_CHOICES = {
+    "COALESCE": ir.Choice.COALESCE,
+    "GREATEST": ir.Choice.GREATEST,
+    "LEAST": ir.Choice.LEAST,
+}
 # Texts that are equal in one of these byte by byte are so in all.
 _COLLATIONS = frozenset({"C", "POSIX", "default", "ucs_basic"})
 _WITHOUT_ORDER = frozenset({"=", "<>", "~~", "!~~", "~~*", "!~~*", "IS DISTINCT FROM"})
 
 
-def read(tree: Tree, scope: Scope) -> Value:
+def read(tree: trees.Tree, scope: Scope) -> Value:
     """
     Raises:
         Refusal: FUNCTION, UNSUPPORTED, COLUMN_NOT_USABLE, SYNTAX, TOO_COMPLEX.
     """
     known = scope.constants.of(tree)
     if known is not None and not known.is_list:
-        return value_of(Parameter(ClientParameter(known.number), known.type))
+        return value_of(ir.Parameter(ClientParameter(known.number), known.type))
     match tree:
-        case ColumnName():
+        case trees.ColumnName():
             return _column(tree, scope)
-        case Literal():
+        case trees.Literal():
             return _literal(tree)
-        case ParameterName():
+        case trees.ParameterName():
             return _parameter(tree, scope)
-        case Operation():
+        case trees.Operation():
             return _operation(tree, scope)
-        case Call():
+        case trees.Call():
             return _call(tree, scope)
-        case CastTo():
+        case trees.CastTo():
             return _cast(tree, scope)
-        case CaseOf():
+        case trees.CaseOf():
             return _case(tree, scope)
-        case Junction():
+        case trees.Junction():
             parts = tuple(condition(part, scope) for part in tree.operands)
-            return value_of(Connective(tree.word, parts))
-        case Negation():
+            return value_of(ir.Connective(tree.word, parts))
+        case trees.Negation():
             return value_of(_negation(tree, scope))
-        case TruthTest():
-            return value_of(Is(read(tree.operand, scope).expression, tree.truth))
-        case Quantified():
+        case trees.TruthTest():
+            return value_of(ir.Is(read(tree.operand, scope).expression, tree.truth))
+        case trees.Quantified():
             return value_of(_quantified(tree, scope))
-        case InQuery() | ExistsQuery() | ScalarQuery():
+        case trees.InQuery() | trees.ExistsQuery() | trees.ScalarQuery():
             if scope.subquery is None:
                 raise unread("a subquery in this place")
             return scope.subquery(tree, scope)
-        case ArrayOf() | ArrayQuery() | Subscript():
+        case trees.ArrayOf() | trees.ArrayQuery() | trees.Subscript():
             raise unread("an array in this place")
-        case RowOf() | FieldOf() | WholeRow():
+        case trees.RowOf() | trees.FieldOf() | trees.WholeRow():
             raise unread("a row as a value")
-        case GroupingOf():
+        case trees.GroupingOf():
             raise unread("GROUPING() in this place")
-        case NamedArgument():
+        case trees.NamedArgument():
             raise unread("a named argument")
-        case SpecialWord():
+        case trees.SpecialWord():
             raise Refusal(
                 Code.FUNCTION,
                 "the current date and time are not available on protected columns",
                 "Write them as a constant, e.g. column >= '2026-01-31'.",
             )
-        case Collated():
+        case trees.Collated():
             raise unread("COLLATE in this place")
         case _:
             assert_never(tree)
 
 
-def condition(tree: Tree, scope: Scope) -> Expression:
+def condition(tree: trees.Tree, scope: Scope) -> ir.Expression:
     """A WHERE, ON, HAVING or FILTER, or a part of one."""
     found = read(tree, scope)
     if found.type is not SqlType.BOOL:
@@ -146,7 +110,7 @@ def condition(tree: Tree, scope: Scope) -> Expression:
     return exact(shallow(found.expression))
 
 
-def _column(tree: ColumnName, scope: Scope) -> Value:
+def _column(tree: trees.ColumnName, scope: Scope) -> Value:
     if not tree.relation and tree.column in scope.merged:
         return value_of(scope.merged[tree.column])
     relation = scope.relations.get(tree.relation)
@@ -161,29 +125,31 @@ def _column(tree: ColumnName, scope: Scope) -> Value:
     return found
 
 
-def _literal(tree: Literal) -> Value:
+def _literal(tree: trees.Literal) -> Value:
     if tree.value is None:
-        return value_of(Constant(None, None), SqlType.TEXT)
+        return value_of(ir.Constant(None, None), SqlType.TEXT)
     if isinstance(tree.value, bool):
-        return value_of(Constant(tree.value, SqlType.BOOL))
+        return value_of(ir.Constant(tree.value, SqlType.BOOL))
     if tree.is_text:
-        return value_of(Constant(tree.value, None), SqlType.TEXT)
+        return value_of(ir.Constant(tree.value, None), SqlType.TEXT)
     kind = literal_type(tree.value)
-    return value_of(Constant(number(tree.value), kind))
+    return value_of(ir.Constant(number(tree.value), kind))
 
 
-def _parameter(tree: ParameterName, scope: Scope) -> Value:
+def _parameter(tree: trees.ParameterName, scope: Scope) -> Value:
     kind = scope.parameters[tree.number - 1] if tree.number <= len(scope.parameters) else None
     if kind is None or kind is SqlType.OTHER:
         raise unread("a parameter of this type")
-    return value_of(Parameter(ClientParameter(tree.number), kind))
+    return value_of(ir.Parameter(ClientParameter(tree.number), kind))
 
 
-def _cast(tree: CastTo, scope: Scope) -> Value:
+def _cast(tree: trees.CastTo, scope: Scope) -> Value:
     enumerations = dict(scope.enumerations)
-    if isinstance(tree.operand, Literal) and (tree.operand.is_text or tree.operand.value is None):
+    if isinstance(tree.operand, trees.Literal) and (
+        tree.operand.is_text or tree.operand.value is None
+    ):
         if tree.type.name == "jsonb":
-            return value_of(Constant(tree.operand.value, SqlType.JSONB))
+            return value_of(ir.Constant(tree.operand.value, SqlType.JSONB))
         kind = type_named(replace(tree.type, fields=""), enumerations)
         found = literal_of(tree.operand.value, tree.type, kind)
         labels = enumerations.get(tree.type.name, ()) if kind is SqlType.ENUM else ()
@@ -191,39 +157,39 @@ def _cast(tree: CastTo, scope: Scope) -> Value:
     return cast(read(tree.operand, scope), tree.type, enumerations)
 
 
-def _operation(tree: Operation, scope: Scope) -> Value:
+def _operation(tree: trees.Operation, scope: Scope) -> Value:
     written = written_bin(tree, lambda part: read(part, scope))
     if written is not None:
         return written
-    rows = [part.elements for part in tree.operands if isinstance(part, RowOf)]
+    rows = [part.elements for part in tree.operands if isinstance(part, trees.RowOf)]
     if len(rows) == 2:
         return value_of(_compared_rows(tree.operator, rows[0], rows[1], scope))
     operands = tree.operands
     if tree.operator in _WITHOUT_ORDER:
         operands = tuple(map(_without_collation, operands))
-    if tree.operator in OF_KEYS and isinstance(operands[1], ArrayOf | CastTo):
+    if tree.operator in OF_KEYS and isinstance(operands[1], trees.ArrayOf | trees.CastTo):
         keys = _texts_in(operands[1], scope)
         return OF_KEYS[tree.operator]([read(operands[0], scope), *keys])
     return build(SIGNATURES, tree.operator, [read(part, scope) for part in operands])
 
 
-def _texts_in(tree: Tree, scope: Scope) -> Sequence[Value]:
+def _texts_in(tree: trees.Tree, scope: Scope) -> Sequence[Value]:
     """The elements of an array of texts."""
-    if isinstance(tree, CastTo) and tree.type.name == "text[]":
+    if isinstance(tree, trees.CastTo) and tree.type.name == "text[]":
         tree = tree.operand
-    if not isinstance(tree, ArrayOf):
+    if not isinstance(tree, trees.ArrayOf):
         from proxy.query.bind.nodes.array_texts import plain_elements
 
-        written = tree.value if isinstance(tree, Literal) else None
+        written = tree.value if isinstance(tree, trees.Literal) else None
         elements = plain_elements(written) if isinstance(written, str) else None
         if elements is None:
             raise unread("this array of keys")
-        return [value_of(Constant(one, SqlType.TEXT)) for one in elements]
+        return [value_of(ir.Constant(one, SqlType.TEXT)) for one in elements]
     return [read(one, scope) for one in tree.elements]
 
 
-def _without_collation(tree: Tree) -> Tree:
-    if not isinstance(tree, Collated):
+def _without_collation(tree: trees.Tree) -> trees.Tree:
+    if not isinstance(tree, trees.Collated):
         return tree
     if tree.collation not in _COLLATIONS:
         raise unread(f"the collation {tree.collation}")
@@ -234,29 +200,29 @@ _STRICT = {"<": "<", "<=": "<", ">": ">", ">=": ">"}
 
 
 def _compared_rows(
-    operator: str, left: Sequence[Tree], right: Sequence[Tree], scope: Scope
-) -> Expression:
+    operator: str, left: Sequence[trees.Tree], right: Sequence[trees.Tree], scope: Scope
+) -> ir.Expression:
     """Column by column (PostgreSQL 17 documentation, section 9.25.5)."""
     pairs = [
         tuple(_repeated(read(one, scope)) for one in pair) for pair in zip(left, right, strict=True)
     ]
 
-    def one(sign: str, place: int) -> Expression:
+    def one(sign: str, place: int) -> ir.Expression:
         a, b = pairs[place]
         return build(SIGNATURES, sign, (a, b)).expression
 
     places = range(len(pairs))
     if operator in ("=", "<>"):
         word = "AND" if operator == "=" else "OR"
-        return Connective(word, tuple(one(operator, place) for place in places))
+        return ir.Connective(word, tuple(one(operator, place) for place in places))
     if operator not in _STRICT:
         raise unread(f"{operator} of rows")
     decides = []
     for place in places:
         sign = operator if place == len(pairs) - 1 else _STRICT[operator]
         parts = (*(one("=", before) for before in range(place)), one(sign, place))
-        decides.append(parts[0] if len(parts) == 1 else Connective("AND", parts))
-    return Connective("OR", tuple(decides))
+        decides.append(parts[0] if len(parts) == 1 else ir.Connective("AND", parts))
+    return ir.Connective("OR", tuple(decides))
 
 
 def _repeated(value: Value) -> Value:
@@ -268,16 +234,16 @@ def _repeated(value: Value) -> Value:
     return value
 
 
-def _negation(tree: Negation, scope: Scope) -> Expression:
+def _negation(tree: trees.Negation, scope: Scope) -> ir.Expression:
     inner = tree.operand
-    if isinstance(inner, Operation) and inner.operator == "IS DISTINCT FROM":
+    if isinstance(inner, trees.Operation) and inner.operator == "IS DISTINCT FROM":
         left, right = (read(part, scope) for part in inner.operands)
         build(SIGNATURES, inner.operator, (left, right))  # which refuses what has no operator
-        return compare(Comparator.NOT_DISTINCT, left, right)
-    return Not(condition(inner, scope))
+        return compare(ir.Comparator.NOT_DISTINCT, left, right)
+    return ir.Not(condition(inner, scope))
 
 
-def _quantified(tree: Quantified, scope: Scope) -> Expression:
+def _quantified(tree: trees.Quantified, scope: Scope) -> ir.Expression:
     """= ANY (array) is IN, <> ALL (array) NOT IN; of LIKE a condition for each element."""
     operand = read(_without_collation(tree.operand), scope)
     is_list = (tree.operator, tree.is_all) in (("=", False), ("<>", True))
@@ -285,28 +251,34 @@ def _quantified(tree: Quantified, scope: Scope) -> Expression:
     known = scope.constants.of(array)
     if known is not None and known.is_list:
         return _in_array(tree, operand, known.number, known.type)
-    if isinstance(array, CastTo) and not isinstance(array.operand, Literal | ParameterName):
+    if isinstance(array, trees.CastTo) and not isinstance(
+        array.operand, trees.Literal | trees.ParameterName
+    ):
         array = array.operand  # each element is cast by itself
-    if isinstance(array, ParameterName):
+    if isinstance(array, trees.ParameterName):
         return _in_parameter(tree, operand, array, scope)
     elements = _elements(array, scope)
     if not is_list:
         return _each(tree, operand, elements)
     if not elements:
-        return Constant(tree.is_all, SqlType.BOOL)
+        return ir.Constant(tree.is_all, SqlType.BOOL)
     build(SIGNATURES, "=", (operand, elements[0]))  # which refuses what has no operator
-    found = In(compared(operand), items_of(operand, elements))
-    return Not(found) if tree.is_all else found
+    found = ir.In(compared(operand), items_of(operand, elements))
+    return ir.Not(found) if tree.is_all else found
 
 
-def _elements(array: Tree, scope: Scope) -> list[Value]:
+def _elements(array: trees.Tree, scope: Scope) -> list[Value]:
     """Of ARRAY[...] and of '{a,b}'::type[]."""
-    if isinstance(array, ArrayOf):
+    if isinstance(array, trees.ArrayOf):
         if len(array.elements) > limits.LIST_ELEMENTS:
             raise too_complex(f"of a list of more than {limits.LIST_ELEMENTS} elements")
         return [read(one, scope) for one in array.elements]
-    of = element_type(array.type) if isinstance(array, CastTo) else None
-    if of is None or not isinstance(array, CastTo) or not isinstance(array.operand, Literal):
+    of = element_type(array.type) if isinstance(array, trees.CastTo) else None
+    if (
+        of is None
+        or not isinstance(array, trees.CastTo)
+        or not isinstance(array.operand, trees.Literal)
+    ):
         raise unread("ANY or ALL of this expression")
     from proxy.query.bind.nodes.array_texts import plain_elements
 
@@ -322,8 +294,8 @@ def _elements(array: Tree, scope: Scope) -> list[Value]:
 
 
 def _in_parameter(
-    tree: Quantified, operand: Value, array: ParameterName, scope: Scope
-) -> Expression:
+    tree: trees.Quantified, operand: Value, array: trees.ParameterName, scope: Scope
+) -> ir.Expression:
     kind = scope.parameters[array.number - 1] if array.number <= len(scope.parameters) else None
     element = None if kind is None else kind.element
     if element is None:
@@ -331,31 +303,33 @@ def _in_parameter(
     return _in_array(tree, operand, array.number, element)
 
 
-def _in_array(tree: Quantified, operand: Value, number_of: int, element: SqlType) -> Expression:
+def _in_array(
+    tree: trees.Quantified, operand: Value, number_of: int, element: SqlType
+) -> ir.Expression:
     """In an array that is known when the statement is run."""
-    item = Parameter(ClientArray(number_of, tree.is_all), element)
+    item = ir.Parameter(ClientArray(number_of, tree.is_all), element)
     if (tree.operator, tree.is_all) in (("=", False), ("<>", True)):
-        found = In(compared(operand), (item,))
-        return Not(found) if tree.is_all else found
+        found = ir.In(compared(operand), (item,))
+        return ir.Not(found) if tree.is_all else found
     if tree.operator in ("~~", "~~*"):
-        return Like(operand.expression, item, tree.operator == "~~*")
+        return ir.Like(operand.expression, item, tree.operator == "~~*")
     if tree.operator in ("!~~", "!~~*"):
-        negated = Parameter(ClientArray(number_of, not tree.is_all), element)
-        return Not(Like(operand.expression, negated, tree.operator == "!~~*"))
+        negated = ir.Parameter(ClientArray(number_of, not tree.is_all), element)
+        return ir.Not(ir.Like(operand.expression, negated, tree.operator == "!~~*"))
     raise unread(f"{tree.operator} with ANY or ALL")
 
 
-def _each(tree: Quantified, operand: Value, elements: Sequence[Value]) -> Expression:
+def _each(tree: trees.Quantified, operand: Value, elements: Sequence[Value]) -> ir.Expression:
     if tree.operator not in ("~~", "!~~", "~~*", "!~~*"):
         raise unread(f"{tree.operator} with ANY or ALL of a list")
     _repeated(operand)
     found = [build(SIGNATURES, tree.operator, (operand, one)).expression for one in elements]
     if len(found) < 2:
-        return found[0] if found else Constant(tree.is_all, SqlType.BOOL)
-    return Connective("AND" if tree.is_all else "OR", tuple(found))
+        return found[0] if found else ir.Constant(tree.is_all, SqlType.BOOL)
+    return ir.Connective("AND" if tree.is_all else "OR", tuple(found))
 
 
-def _case(tree: CaseOf, scope: Scope) -> Value:
+def _case(tree: trees.CaseOf, scope: Scope) -> Value:
     subject = None if tree.subject is None else _repeated(read(tree.subject, scope))
     whens = []
     for when, then in tree.whens:
@@ -364,13 +338,13 @@ def _case(tree: CaseOf, scope: Scope) -> Value:
         else:
             found = build(SIGNATURES, "=", (subject, read(when, scope))).expression
         whens.append((found, read(then, scope)))
-    otherwise = value_of(Constant(None, None))
+    otherwise = value_of(ir.Constant(None, None))
     if tree.otherwise is not None:
         otherwise = read(tree.otherwise, scope)
     results = [*(then for _, then in whens), otherwise]
     kind = _meeting(results)
     branches = tuple((found, _settled(then, kind)) for found, then in whens)
-    return _named(Case(branches, _settled(otherwise, kind), kind), kind, results)
+    return _named(ir.Case(branches, _settled(otherwise, kind), kind), kind, results)
 
 
 def _meeting(values: Sequence[Value]) -> SqlType:
@@ -381,7 +355,7 @@ def _meeting(values: Sequence[Value]) -> SqlType:
     own = {
         one.type if one.expression.type is None else one.expression.type
         for one in values
-        if not isinstance(one.expression, Constant)
+        if not isinstance(one.expression, ir.Constant)
     }
     if (
         len(own) == 1 and kinds[0].is_text
@@ -390,24 +364,24 @@ def _meeting(values: Sequence[Value]) -> SqlType:
     return kinds[0] if kinds else SqlType.TEXT
 
 
-def _settled(value: Value, kind: SqlType) -> Expression:
+def _settled(value: Value, kind: SqlType) -> ir.Expression:
     if _is_null(value):
-        return Constant(None, kind)
+        return ir.Constant(None, kind)
     return value.expression
 
 
 def _is_null(value: Value) -> bool:
-    return isinstance(value.expression, Constant) and value.expression.value is None
+    return isinstance(value.expression, ir.Constant) and value.expression.value is None
 
 
-def _named(expression: Expression, kind: SqlType, values: Sequence[Value]) -> Value:
+def _named(expression: ir.Expression, kind: SqlType, values: Sequence[Value]) -> Value:
     """A modifier stays where all have it."""
     names = {one.name for one in values if not _is_null(one)}
     name = names.pop() if len(names) == 1 else kind.sql
     return Value(expression, kind, name)
 
 
-def _call(tree: Call, scope: Scope) -> Value:
+def _call(tree: trees.Call, scope: Scope) -> Value:
     if tree.over is not None:
         if scope.window is None:
             raise unread("a window function in this place")
@@ -430,14 +404,14 @@ def _call(tree: Call, scope: Scope) -> Value:
     if tree.name in _CHOICES:
         kind = _meeting(arguments)
         parts = tuple(_settled(one, kind) for one in arguments)
-        return _named(Choose(_CHOICES[tree.name], parts, kind), kind, arguments)
+        return _named(ir.Choose(_CHOICES[tree.name], parts, kind), kind, arguments)
     match tree.name:
         case "NULLIF":
             left, right = arguments
             build(SIGNATURES, "=", arguments)  # which refuses what has no operator
             kind = _meeting(arguments)
             kind = kind if left.type.is_text else left.type
-            return Value(NullIf(left.expression, right.expression, kind), left.type, left.name)
+            return Value(ir.NullIf(left.expression, right.expression, kind), left.type, left.name)
         case "concat":
             return concat(arguments)
         case "concat_ws":
@@ -450,15 +424,17 @@ def _call(tree: Call, scope: Scope) -> Value:
             return build(SIGNATURES, tree.name, arguments)
 
 
-def _age(tree: Call, scope: Scope) -> Value | None:
+def _age(tree: trees.Call, scope: Scope) -> Value | None:
     """extract(year FROM age(current_date, born))"""
     match tree:
-        case Call(name="extract" | "date_part", arguments=(field, Call(name="age") as call)):
+        case trees.Call(
+            name="extract" | "date_part", arguments=(field, trees.Call(name="age") as call)
+        ):
             if len(call.arguments) != 2:
                 raise unread("age() of one time")
             name = read(field, scope).constant()
             # Of two dates as two dates, though there is no such function.
-            both = [part.operand for part in call.arguments if isinstance(part, CastTo)]
+            both = [part.operand for part in call.arguments if isinstance(part, trees.CastTo)]
             values = [read(part, scope) for part in both] if len(both) == 2 else []
             if not values or any(one.type is not SqlType.DATE for one in values):
                 values = [read(part, scope) for part in call.arguments]
@@ -472,11 +448,11 @@ def _age(tree: Call, scope: Scope) -> Value | None:
             return None
 
 
-def _escaped(arguments: Sequence[Value]) -> Expression:
+def _escaped(arguments: Sequence[Value]) -> ir.Expression:
     """A pattern with another escape character, in the usual one."""
     pattern, mark = (one.expression for one in arguments)
-    text = pattern.value if isinstance(pattern, Constant) else None
-    escape = mark.value if isinstance(mark, Constant) else None
+    text = pattern.value if isinstance(pattern, ir.Constant) else None
+    escape = mark.value if isinstance(mark, ir.Constant) else None
     if not isinstance(text, str) or not isinstance(escape, str):
         raise unread("ESCAPE of what is no constant")
     found, at = "", 0
@@ -489,4 +465,4 @@ def _escaped(arguments: Sequence[Value]) -> Expression:
         else:
             found += "\\\\" if text[at] == "\\" else text[at]
             at += 1
-    return Constant(found, SqlType.TEXT)
+    return ir.Constant(found, SqlType.TEXT)

@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 from proxy.base import limits
-from proxy.query.canonical.trees import (
-    CastTo,
-    GroupingSets,
-    GroupItem,
-    Literal,
-    QueryItem,
-    RowOf,
-    SelectTree,
-    Tree,
-)
+from proxy.query.canonical import trees
 from proxy.query.canonical.walk import has_aggregate, has_window
 from proxy.query.syntax.tokens import too_complex
 
-Level = tuple[Tree, ...]
+Level = tuple[trees.Tree, ...]
 
 
-def key_sets(select: SelectTree) -> tuple[Level, ...]:
+def key_sets(select: trees.SelectTree) -> tuple[Level, ...]:
     """
     Raises:
         Refusal: TOO_COMPLEX: more than `base.limits` allows.
@@ -33,15 +24,15 @@ def key_sets(select: SelectTree) -> tuple[Level, ...]:
     return tuple(found)
 
 
-def groups_of_some_rows(select: SelectTree) -> SelectTree | None:
+def groups_of_some_rows(select: trees.SelectTree) -> trees.SelectTree | None:
     """The subquery of which a SELECT shows the groups alone, though a LIMIT keeps some of its rows.
 
     Which rows PostgreSQL takes is its own choice: the groups of all rows are what it may answer at most, and no
     more of them are returned than so many rows can have. Metabase asks so for the values of a column.
     """
     item = select.source[0] if len(select.source) == 1 else None
-    inner = item.query if isinstance(item, QueryItem) else None
-    if not isinstance(inner, SelectTree) or inner.ending.offset or inner.ending.has_ties:
+    inner = item.query if isinstance(item, trees.QueryItem) else None
+    if not isinstance(inner, trees.SelectTree) or inner.ending.offset or inner.ending.has_ties:
         return None
     is_plain = not (inner.group or inner.is_distinct or inner.having or inner.ending.order)
     most, returned = _number(inner.ending.limit), _number(select.ending.limit)
@@ -53,18 +44,18 @@ def groups_of_some_rows(select: SelectTree) -> SelectTree | None:
     return None if has_aggregate(shown) or has_window(shown) else inner
 
 
-def _number(tree: Tree | None) -> int | None:
+def _number(tree: trees.Tree | None) -> int | None:
     """Of LIMIT with a whole number."""
-    while isinstance(tree, CastTo):
+    while isinstance(tree, trees.CastTo):
         tree = tree.operand
-    text = tree.value if isinstance(tree, Literal) else None
+    text = tree.value if isinstance(tree, trees.Literal) else None
     return int(text) if isinstance(text, str) and text.isascii() and text.isdigit() else None
 
 
-def _levels(item: GroupItem) -> list[Level]:
-    if isinstance(item, RowOf) and not item.is_explicit:
+def _levels(item: trees.GroupItem) -> list[Level]:
+    if isinstance(item, trees.RowOf) and not item.is_explicit:
         return [item.elements]
-    if not isinstance(item, GroupingSets):
+    if not isinstance(item, trees.GroupingSets):
         return [(item,)]
     if item.word == "GROUPING SETS":
         return _limited([level for part in item.parts for level in _levels(part)])

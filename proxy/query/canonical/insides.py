@@ -8,50 +8,42 @@ from proxy.base.sql_types import SqlType
 from proxy.query.canonical.signatures import Builder, Signatures
 from proxy.query.canonical.tokens import unread
 from proxy.query.canonical.values import Value, value_of
-from proxy.query.ir.expressions import (
-    ColumnRef,
-    Connective,
-    Constant,
-    Expression,
-    Inside,
-    InsideLook,
-    Parameter,
-)
+from proxy.query.ir import expressions as ir
 from proxy.query.ir.json_constants import json_constant
 
-_Path = tuple[Constant | Parameter, ...]
+_Path = tuple[ir.Constant | ir.Parameter, ...]
 
 
-def _json(value: Value) -> tuple[Expression, _Path]:
+def _json(value: Value) -> tuple[ir.Expression, _Path]:
     """The column and the path to a value of jsonb."""
     match value.expression:
-        case Inside(look=InsideLook.MEMBER, operand=operand, path=path):
+        case ir.Inside(look=ir.InsideLook.MEMBER, operand=operand, path=path):
             return operand, path
-        case ColumnRef(type=SqlType.JSONB) as column:
+        case ir.ColumnRef(type=SqlType.JSONB) as column:
             return column, ()
         case _:
             raise unread("this operation on jsonb")
 
 
-def _member(look: InsideLook, kind: SqlType) -> Builder:
+def _member(look: ir.InsideLook, kind: SqlType) -> Builder:
     def made(arguments: Sequence[Value]) -> Value:
         operand, path = _json(arguments[0])
         step = arguments[1].constant()
-        return value_of(Inside(look, operand, (*path, step), (), kind), kind)
+        return value_of(ir.Inside(look, operand, (*path, step), (), kind), kind)
 
     return made
 
 
-def _at_path(look: InsideLook, kind: SqlType) -> Builder:
+def _at_path(look: ir.InsideLook, kind: SqlType) -> Builder:
     """As with arrows, where no key is a number, which is a place where there is an array and a key else."""
 
     def made(arguments: Sequence[Value]) -> Value:
         operand, path = _json(arguments[0])
         keys = tuple(one.constant() for one in arguments[1:])
-        texts = [key.value for key in keys if isinstance(key, Constant)]
+        texts = [key.value for key in keys if isinstance(key, ir.Constant)]
         if len(texts) < len(keys) or not keys or not all(map(_is_name, texts)):
             raise unread("this path in jsonb")
-        return value_of(Inside(look, operand, (*path, *keys), (), kind), kind)
+        return value_of(ir.Inside(look, operand, (*path, *keys), (), kind), kind)
 
     return made
 
@@ -65,12 +57,14 @@ def _has_key(word: str) -> Builder:
     def made(arguments: Sequence[Value]) -> Value:
         operand, path = _json(arguments[0])
         keys = tuple(one.constant() for one in arguments[1:])
-        found = [Inside(InsideLook.HAS_KEY, operand, path, (key,), SqlType.BOOL) for key in keys]
+        found = [
+            ir.Inside(ir.InsideLook.HAS_KEY, operand, path, (key,), SqlType.BOOL) for key in keys
+        ]
         if len(found) == 1:
             return value_of(found[0])
-        if not found or any(isinstance(key, Constant) and key.value is None for key in keys):
+        if not found or any(isinstance(key, ir.Constant) and key.value is None for key in keys):
             raise unread("this list of keys")  # to the operators a NULL is no key, to ? it is NULL
-        return value_of(Connective(word, tuple(found)))
+        return value_of(ir.Connective(word, tuple(found)))
 
     return made
 
@@ -79,23 +73,23 @@ def _holds(arguments: Sequence[Value]) -> Value:
     """@>, of which the column is the larger."""
     operand, path = _json(arguments[0])
     part = arguments[1].expression
-    if not isinstance(part, Constant) or not isinstance(part.value, str):
+    if not isinstance(part, ir.Constant) or not isinstance(part.value, str):
         raise unread("what is no constant of jsonb")
     given = (json_constant(part.value, None),)
-    return value_of(Inside(InsideLook.HOLDS, operand, path, given, SqlType.BOOL))
+    return value_of(ir.Inside(ir.InsideLook.HOLDS, operand, path, given, SqlType.BOOL))
 
 
 def _kind(arguments: Sequence[Value]) -> Value:
     operand, path = _json(arguments[0])
-    return value_of(Inside(InsideLook.KIND, operand, path, (), SqlType.TEXT))
+    return value_of(ir.Inside(ir.InsideLook.KIND, operand, path, (), SqlType.TEXT))
 
 
 _TEXT, _JSON = SqlType.TEXT, SqlType.JSONB
 INSIDES: Signatures = {
-    "->(jsonb,text)": _member(InsideLook.MEMBER, _JSON),
-    "->(jsonb,integer)": _member(InsideLook.MEMBER, _JSON),
-    "->>(jsonb,text)": _member(InsideLook.TEXT, _TEXT),
-    "->>(jsonb,integer)": _member(InsideLook.TEXT, _TEXT),
+    "->(jsonb,text)": _member(ir.InsideLook.MEMBER, _JSON),
+    "->(jsonb,integer)": _member(ir.InsideLook.MEMBER, _JSON),
+    "->>(jsonb,text)": _member(ir.InsideLook.TEXT, _TEXT),
+    "->>(jsonb,integer)": _member(ir.InsideLook.TEXT, _TEXT),
     "?(jsonb,text)": _has_key(""),
     "@>(jsonb,jsonb)": _holds,
     "<@(jsonb,jsonb)": lambda arguments: _holds(arguments[::-1]),
@@ -103,8 +97,8 @@ INSIDES: Signatures = {
 }
 # Of an array of texts, whose elements are the further arguments.
 OF_KEYS: Signatures = {
-    "#>": _at_path(InsideLook.MEMBER, _JSON),
-    "#>>": _at_path(InsideLook.TEXT, _TEXT),
+    "#>": _at_path(ir.InsideLook.MEMBER, _JSON),
+    "#>>": _at_path(ir.InsideLook.TEXT, _TEXT),
     "?|": _has_key("OR"),
     "?&": _has_key("AND"),
 }

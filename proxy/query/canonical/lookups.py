@@ -22,51 +22,25 @@ from proxy.query.bind.row_conditions import (
     names_any,
     order_of,
 )
+from proxy.query.canonical import trees
 from proxy.query.canonical.comparisons import compared
 from proxy.query.canonical.context import Ctes, StatementContext, is_grouped, with_ctes
 from proxy.query.canonical.expressions import condition, read
 from proxy.query.canonical.per_unit import AggregatesWithin
 from proxy.query.canonical.scope import Scope, SubqueryTree
 from proxy.query.canonical.tokens import unread
-from proxy.query.canonical.trees import (
-    ArrayOf,
-    ExistsQuery,
-    InQuery,
-    Literal,
-    Quantified,
-    QueryTree,
-    ScalarQuery,
-    SelectTree,
-    TableItem,
-    Tree,
-    ValuesTree,
-)
 from proxy.query.canonical.values import Value, value_of
-from proxy.query.canonical.walk import bare, has_aggregate
+from proxy.query.canonical.walk import has_aggregate
+from proxy.query.ir import expressions as ir
 from proxy.query.ir.exposed import Exposed
 from proxy.query.ir.expression_walk import columns
-from proxy.query.ir.expressions import (
-    Choice,
-    Choose,
-    ColumnRef,
-    Comparator,
-    Comparison,
-    Connective,
-    Constant,
-    Expression,
-    In,
-    InPublic,
-    Is,
-    Not,
-    Parameter,
-)
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery
 from proxy.query.syntax.placeholders import ClientArray
 
 _COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT, AggregateKind.COUNT_DISTINCT)
-_Pairs = tuple[tuple[ColumnRef, ColumnRef], ...]
+_Pairs = tuple[tuple[ir.ColumnRef, ir.ColumnRef], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +49,9 @@ class _QueriedRows:
     orders: other comparisons, of an own column with one of the row around."""
 
     relation: Relation
-    where: Expression | None
+    where: ir.Expression | None
     pairs: _Pairs = ()
-    orders: tuple[tuple[Comparator, ColumnRef, ColumnRef], ...] = ()
+    orders: tuple[tuple[ir.Comparator, ir.ColumnRef, ir.ColumnRef], ...] = ()
 
 
 class RowsReader(Protocol):
@@ -86,16 +60,16 @@ class RowsReader(Protocol):
     context: StatementContext
 
     def source(
-        self, select: SelectTree, ctes: Ctes, outer: Scope | None = None
+        self, select: trees.SelectTree, ctes: Ctes, outer: Scope | None = None
     ) -> tuple[Relation, Scope]: ...
 
-    def reaches_rows(self, query: QueryTree, ctes: Ctes) -> bool: ...
+    def reaches_rows(self, query: trees.QueryTree, ctes: Ctes) -> bool: ...
 
     def rows_of(
-        self, query: QueryTree, ctes: Ctes
+        self, query: trees.QueryTree, ctes: Ctes
     ) -> tuple[Subquery, tuple[tuple[str, Value], ...]]: ...
 
-    def scalar(self, query: QueryTree, ctes: Ctes) -> Parameter | None: ...
+    def scalar(self, query: trees.QueryTree, ctes: Ctes) -> ir.Parameter | None: ...
 
 
 @dataclass(slots=True, eq=False)
@@ -112,7 +86,7 @@ class RowLookups:
     reader: RowsReader
     relation: Relation
     ctes: Ctes
-    found: dict[Tree, Value] = field(default_factory=dict)
+    found: dict[trees.Tree, Value] = field(default_factory=dict)
     joins: list[tuple[Subquery, _Pairs]] = field(default_factory=list)
     written: dict[str, str] = field(default_factory=dict)
     is_public_only: bool = False
@@ -122,40 +96,40 @@ class RowLookups:
         Raises:
             Refusal: UNSUPPORTED: forms that are no join with one row per unit.
         """
-        name = bare(tree)
+        name = tree
         if name not in self.found:
             self.found[name] = value_of(self._read(tree, scope))
         return self.found[name]
 
-    def _read(self, tree: SubqueryTree, scope: Scope) -> Expression:
+    def _read(self, tree: SubqueryTree, scope: Scope) -> ir.Expression:
         query = tree.query
-        if isinstance(query, ValuesTree) and isinstance(tree, InQuery):
+        if isinstance(query, trees.ValuesTree) and isinstance(tree, trees.InQuery):
             return self._listed(tree, query, scope)
-        own = scope.constants.list_of(query) if isinstance(tree, InQuery) else None
-        if own is not None and isinstance(tree, InQuery):
-            item = Parameter(ClientArray(own.number), own.type)
-            return In(compared(read(tree.operand, scope)), (item,))
-        if isinstance(query, SelectTree) and not self.reader.reaches_rows(query, self.ctes):
+        own = scope.constants.list_of(query) if isinstance(tree, trees.InQuery) else None
+        if own is not None and isinstance(tree, trees.InQuery):
+            item = ir.Parameter(ClientArray(own.number), own.type)
+            return ir.In(compared(read(tree.operand, scope)), (item,))
+        if isinstance(query, trees.SelectTree) and not self.reader.reaches_rows(query, self.ctes):
             public = self._public(tree, query, scope)
             if public is not None:
                 return public
-        if not isinstance(query, SelectTree) or self.is_public_only:
+        if not isinstance(query, trees.SelectTree) or self.is_public_only:
             raise unread("this query in a condition")
         match tree:
-            case ExistsQuery():
+            case trees.ExistsQuery():
                 return self._exists(query, scope)
-            case InQuery():
+            case trees.InQuery():
                 return self._is_in(tree, query, scope)
-            case ScalarQuery():
+            case trees.ScalarQuery():
                 answer = self.reader.scalar(query, self.ctes)
                 return self._scalar(query, scope) if answer is None else answer
 
-    def _listed(self, tree: InQuery, query: ValuesTree, scope: Scope) -> Expression:
+    def _listed(self, tree: trees.InQuery, query: trees.ValuesTree, scope: Scope) -> ir.Expression:
         """IN (VALUES ('a'), ('b'))"""
         if query.ctes or query.ending.limit is not None or any(len(row) != 1 for row in query.rows):
             raise unread("this list of values")
-        array = ArrayOf(tuple(row[0] for row in query.rows))
-        return read(Quantified("=", tree.operand, array, is_all=False), scope).expression
+        array = trees.ArrayOf(tuple(row[0] for row in query.rows))
+        return read(trees.Quantified("=", tree.operand, array, is_all=False), scope).expression
 
     def joined(self, relation: Relation) -> Relation:
         written = tuple(self.written.items())
@@ -165,10 +139,12 @@ class RowLookups:
 
     # Public tables
 
-    def _public(self, tree: SubqueryTree, query: SelectTree, scope: Scope) -> Expression | None:
+    def _public(
+        self, tree: SubqueryTree, query: trees.SelectTree, scope: Scope
+    ) -> ir.Expression | None:
         """IN or EXISTS of rows of one public table; None: it is no such query."""
         table = self._public_table(query)
-        if table is None or isinstance(tree, ScalarQuery):
+        if table is None or isinstance(tree, trees.ScalarQuery):
             return None
         if (
             query.group
@@ -178,7 +154,7 @@ class RowLookups:
             or has_aggregate(query.items)
         ):
             raise unread("this query of a public table in a condition")
-        if isinstance(tree, ExistsQuery):
+        if isinstance(tree, trees.ExistsQuery):
             return self._exists_public(query, scope)
         if query.ending.limit is not None or len(query.items) != 1:
             raise unread("this list from a public table")
@@ -186,17 +162,17 @@ class RowLookups:
         relation, inner = self.reader.source(query, with_ctes(query, self.ctes), base)
         output = read(query.items[0][0], inner).expression
         where = None if query.where is None else condition(query.where, inner)
-        if not isinstance(output, ColumnRef) or not isinstance(relation, Scan):
+        if not isinstance(output, ir.ColumnRef) or not isinstance(relation, Scan):
             raise unread("an expression as a list from a public table")
         operand = read(tree.operand, scope).expression
-        return InPublic(operand, relation.table, relation.alias, output, where)
+        return ir.InPublic(operand, relation.table, relation.alias, output, where)
 
-    def _public_table(self, query: SelectTree) -> Exposed | None:
+    def _public_table(self, query: trees.SelectTree) -> Exposed | None:
         item = query.source[0] if len(query.source) == 1 else None
-        table = self.reader.context.table(item) if isinstance(item, TableItem) else None
+        table = self.reader.context.table(item) if isinstance(item, trees.TableItem) else None
         return None if table is None or table.protected else table
 
-    def _exists_public(self, query: SelectTree, scope: Scope) -> Expression:
+    def _exists_public(self, query: trees.SelectTree, scope: Scope) -> ir.Expression:
         """Rows of a public table are looked up as those of a list are: what NULL is in, is no row."""
         queried, inner = self._queried(query, scope)
         scan = queried.relation
@@ -207,11 +183,11 @@ class RowLookups:
         if inner.joined(scan) is not scan or not _leaves_rows(query):
             raise unread("EXISTS of a public table with a subquery or LIMIT")
         ((operand, output),) = queried.pairs
-        return Is(InPublic(operand, scan.table, scan.alias, output, queried.where), True)
+        return ir.Is(ir.InPublic(operand, scan.table, scan.alias, output, queried.where), True)
 
     # Protected rows
 
-    def _exists(self, query: SelectTree, scope: Scope) -> Expression:
+    def _exists(self, query: trees.SelectTree, scope: Scope) -> ir.Expression:
         if query.group or query.having or query.is_distinct or query.ending.offset:
             raise unread("GROUP BY, HAVING, DISTINCT or OFFSET in EXISTS")
         queried, inner = self._queried(query, scope)
@@ -223,7 +199,7 @@ class RowLookups:
             return self._exists_in_order(queried, inner)
         return _is_there(self._add(inner.joined(queried.relation), queried))
 
-    def _exists_in_order(self, queried: _QueriedRows, inner: Scope) -> Expression:
+    def _exists_in_order(self, queried: _QueriedRows, inner: Scope) -> ir.Expression:
         """Some row is before another where the first of them is, after it where the last is, and other than it
         where one of both is."""
         if len(queried.orders) > 1:
@@ -235,24 +211,24 @@ class RowLookups:
         aggregates = tuple(Aggregate(kind, own, None, own.type) for kind in kinds)
         found = self._add(inner.joined(queried.relation), queried, aggregates, is_compared=True)
         each = tuple(
-            Comparison(
-                comparator, ColumnRef(aggregate_column(n), own.type, None, found.alias), outer
+            ir.Comparison(
+                comparator, ir.ColumnRef(aggregate_column(n), own.type, None, found.alias), outer
             )
             for n in range(1, len(kinds) + 1)
         )
-        return Is(each[0] if len(each) == 1 else Connective("OR", each), True)
+        return ir.Is(each[0] if len(each) == 1 else ir.Connective("OR", each), True)
 
-    def _is_in(self, tree: InQuery, query: SelectTree, scope: Scope) -> Expression:
+    def _is_in(self, tree: trees.InQuery, query: trees.SelectTree, scope: Scope) -> ir.Expression:
         operand = read(tree.operand, scope).expression
-        if not isinstance(operand, ColumnRef):
+        if not isinstance(operand, ir.ColumnRef):
             raise unread("IN (SELECT ...) of a protected table with no column before it")
         if query.ending.limit is not None or query.ending.offset is not None:
             raise unread("LIMIT in IN (SELECT ...)")
         if is_grouped(query):
             rows, shown = self.reader.rows_of(query, self.ctes)
             source: Relation = rows
-            outputs: list[Expression] = [
-                ColumnRef(name, value.exact().type or value.type, None, rows.alias)
+            outputs: list[ir.Expression] = [
+                ir.ColumnRef(name, value.exact().type or value.type, None, rows.alias)
                 for name, value in shown
             ]
             queried = _QueriedRows(rows, None)
@@ -263,13 +239,13 @@ class RowLookups:
         if queried.pairs or queried.orders:
             raise unread("IN with a subquery that names columns of the row around it")
         output = outputs[0] if len(outputs) == 1 else None
-        if not isinstance(output, ColumnRef):
+        if not isinstance(output, ir.ColumnRef):
             raise unread("IN of anything but one column of a protected table")
         if may_lack(self.relation, operand) or may_lack(source, output):
             raise unread("IN on a column of an outer join's other side")
         return _is_there(self._add(source, replace(queried, pairs=((operand, output),))))
 
-    def _scalar(self, query: SelectTree, scope: Scope) -> Expression:
+    def _scalar(self, query: trees.SelectTree, scope: Scope) -> ir.Expression:
         if (
             query.group
             or query.having
@@ -290,7 +266,7 @@ class RowLookups:
         there = self._add(own.joined(queried.relation), queried, aggregates)
         return rebuild(value, lambda part: _of_row(part, there.alias, aggregates))
 
-    def _queried(self, query: SelectTree, scope: Scope) -> tuple[_QueriedRows, Scope]:
+    def _queried(self, query: trees.SelectTree, scope: Scope) -> tuple[_QueriedRows, Scope]:
         """The rows of a subquery, and what names mean in it."""
         relation, inner = self.reader.source(query, with_ctes(query, self.ctes), scope)
         for name, visible in inner.relations.items():
@@ -336,21 +312,21 @@ class RowLookups:
             **{aggregate_column(n): one.type for n, one in enumerate(aggregates, start=1)},
         }
         outputs = tuple(
-            (name, ColumnRef(name, kind, None, grouped.alias)) for name, kind in kinds.items()
+            (name, ir.ColumnRef(name, kind, None, grouped.alias)) for name, kind in kinds.items()
         )
         found = Subquery(new_alias(), grouped, None, outputs)
         pairs = tuple(
-            (outer, ColumnRef(key_column(keys.index(inner) + 1), inner.type, None, found.alias))
+            (outer, ir.ColumnRef(key_column(keys.index(inner) + 1), inner.type, None, found.alias))
             for outer, inner in queried.pairs
         )
         self.joins.append((found, pairs))
         return found
 
 
-def _leaves_rows(query: SelectTree) -> bool:
+def _leaves_rows(query: trees.SelectTree) -> bool:
     """Whether LIMIT, if there is one, is a number above 0."""
-    limit: Tree | None = query.ending.limit
-    while limit is not None and not isinstance(limit, Literal):
+    limit: trees.Tree | None = query.ending.limit
+    while limit is not None and not isinstance(limit, trees.Literal):
         limit = getattr(limit, "operand", None)
         if limit is None:
             return False
@@ -360,17 +336,19 @@ def _leaves_rows(query: SelectTree) -> bool:
     return isinstance(text, str) and text.isascii() and text.isdigit() and int(text[:9]) > 0
 
 
-def _is_there(found: Subquery) -> Expression:
+def _is_there(found: Subquery) -> ir.Expression:
     kind = found.outputs[0][1].type or SqlType.TEXT
-    return Not(Is(ColumnRef(UNIT_COLUMN, kind, None, found.alias), None))
+    return ir.Not(ir.Is(ir.ColumnRef(UNIT_COLUMN, kind, None, found.alias), None))
 
 
-def _of_row(part: Expression, alias: str, aggregates: tuple[Aggregate, ...]) -> Expression:
+def _of_row(part: ir.Expression, alias: str, aggregates: tuple[Aggregate, ...]) -> ir.Expression:
     """An aggregate, in one row per unit, as it is of a row: without partner a count is 0, any other NULL."""
-    if not isinstance(part, ColumnRef):
+    if not isinstance(part, ir.ColumnRef):
         return part
     there = replace(part, relation=alias)
     numbers = {aggregate_column(n): one.kind for n, one in enumerate(aggregates, start=1)}
     if numbers[part.column] not in _COUNTS:
         return there
-    return Choose(Choice.COALESCE, (there, Constant(Fraction(0), SqlType.INT8)), SqlType.INT8)
+    return ir.Choose(
+        ir.Choice.COALESCE, (there, ir.Constant(Fraction(0), SqlType.INT8)), SqlType.INT8
+    )

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from proxy.query.canonical import trees
 from proxy.query.canonical.tokens import unread
-from proxy.query.canonical.trees import Call, CastTo, Literal, Operation, Tree
 from proxy.query.canonical.type_names import type_named
 from proxy.query.canonical.values import is_widening
 from proxy.query.canonical.walk import is_aggregate
@@ -41,52 +41,52 @@ _DIGITS = 20
 class NoisyReader:
     """answer: Of one aggregate of the block."""
 
-    answer: Callable[[Call], AnswerOf]
+    answer: Callable[[trees.Call], AnswerOf]
 
-    def read(self, tree: Tree) -> NoisyExpression:
+    def read(self, tree: trees.Tree) -> NoisyExpression:
         """
         Raises:
             Refusal: UNSUPPORTED: anything through which no interval goes.
         """
         match tree:
-            case Call() if is_aggregate(tree):
+            case trees.Call() if is_aggregate(tree):
                 found = self.answer(tree)
                 if not found.type.is_number:
                     raise unread("the error of an answer that is no number")
                 return found
-            case Literal(value=str() as text, is_text=False):
+            case trees.Literal(value=str() as text, is_text=False):
                 value = typing_rules.number(text)
                 assert value is not None, "as the tokens are"
                 return PublicNumber(value, typing_rules.literal_type(text))
-            case Operation(operator="-", operands=(operand,)):
+            case trees.Operation(operator="-", operands=(operand,)):
                 return self._negated(self.read(operand))
-            case Operation(operator=sign, operands=(left, right)) if sign in _OPERATORS:
+            case trees.Operation(operator=sign, operands=(left, right)) if sign in _OPERATORS:
                 return self._arithmetic(_OPERATORS[sign], left, right)
-            case CastTo():
+            case trees.CastTo():
                 return self._cast(tree)
-            case Call(name="NULLIF", arguments=(operand, equal)):
+            case trees.Call(name="NULLIF", arguments=(operand, equal)):
                 number = self._bare(equal)
                 if not isinstance(number, PublicNumber):
                     raise unread("the error of NULLIF of two answers")
                 of = self.read(operand)
                 return NoisyNullIf(of, number, of.type)
-            case Call(name="COALESCE", arguments=arguments):
+            case trees.Call(name="COALESCE", arguments=arguments):
                 first, *others = map(self.read, arguments)
                 kinds = [one.type for one in (first, *others)]
                 # What has an interval is not NULL, so the others only decide the type.
                 return NoisyCast(
                     self._without(first), None, typing_rules.common_result(kinds, None)
                 )
-            case Call(name=("GREATEST" | "LEAST") as name, arguments=arguments):
+            case trees.Call(name=("GREATEST" | "LEAST") as name, arguments=arguments):
                 operands = tuple(map(self.read, arguments))
                 kind = typing_rules.common_result([one.type for one in operands], None)
                 return NoisyChoice(name == "GREATEST", tuple(map(self._without, operands)), kind)
-            case Call(name=name, arguments=arguments) if name in _FUNCTIONS:
+            case trees.Call(name=name, arguments=arguments) if name in _FUNCTIONS:
                 return self._call(_FUNCTIONS[name], arguments)
             case _:
                 raise unread("the error of this form of expression")
 
-    def _bare(self, tree: Tree) -> NoisyExpression:
+    def _bare(self, tree: trees.Tree) -> NoisyExpression:
         return self._without(self.read(tree))
 
     def _without(self, found: NoisyExpression) -> NoisyExpression:
@@ -101,22 +101,26 @@ class NoisyReader:
             return PublicNumber(-operand.value, operand.type)
         return NoisyCall(NumericFunction.NEGATE, operand, 0, operand.type)
 
-    def _arithmetic(self, operator: NoisyOperator, left: Tree, right: Tree) -> NoisyExpression:
+    def _arithmetic(
+        self, operator: NoisyOperator, left: trees.Tree, right: trees.Tree
+    ) -> NoisyExpression:
         one, other = self.read(left), self.read(right)
         kind = typing_rules.common((one.type, other.type), None)
         return NoisyArithmetic(operator, self._without(one), self._without(other), kind)
 
-    def _call(self, function: NumericFunction, arguments: tuple[Tree, ...]) -> NoisyExpression:
+    def _call(
+        self, function: NumericFunction, arguments: tuple[trees.Tree, ...]
+    ) -> NoisyExpression:
         operand = self.read(arguments[0])
         digits = _digits(self.read(arguments[1])) if len(arguments) == 2 else 0
         if len(arguments) > 2:
             raise unread("the error of this form of expression")
         return NoisyCall(function, self._without(operand), digits, operand.type)
 
-    def _cast(self, tree: CastTo) -> NoisyExpression:
+    def _cast(self, tree: trees.CastTo) -> NoisyExpression:
         kind = type_named(tree.type, {})
         inner = tree.operand
-        if isinstance(inner, Literal) and inner.is_text and isinstance(inner.value, str):
+        if isinstance(inner, trees.Literal) and inner.is_text and isinstance(inner.value, str):
             value = typing_rules.number(inner.value) if kind.is_number else None
             if value is None:
                 raise unread("the error of this form of expression")

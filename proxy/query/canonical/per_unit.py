@@ -17,9 +17,9 @@ from proxy.query.canonical.scope import Scope
 from proxy.query.canonical.tokens import unread
 from proxy.query.canonical.trees import Call, SelectTree, Tree
 from proxy.query.canonical.values import Value, value_of
+from proxy.query.ir import expressions as ir
 from proxy.query.ir.exposed import row_names, unit_columns
 from proxy.query.ir.expression_walk import columns
-from proxy.query.ir.expressions import ColumnRef, Comparator, Comparison, Constant, Expression
 from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.ir.relations import GroupByUnit, Relation, Subquery
 
@@ -49,18 +49,18 @@ class AggregatesWithin:
         if aggregate not in self.found:
             self.found.append(aggregate)
         name = aggregate_column(self.found.index(aggregate) + 1)
-        column = ColumnRef(name, aggregate.type, None, self.alias)
+        column = ir.ColumnRef(name, aggregate.type, None, self.alias)
         if not truth:
             return value_of(column)
-        one = Constant(Fraction(1), SqlType.INT4)
-        return value_of(Comparison(Comparator.EQ, column, one))
+        one = ir.Constant(Fraction(1), SqlType.INT4)
+        return value_of(ir.Comparison(ir.Comparator.EQ, column, one))
 
 
 def read_per_unit(
     context: StatementContext,
     select: SelectTree,
     relation: Relation,
-    where: Expression | None,
+    where: ir.Expression | None,
     scope: Scope,
     outputs_of: Callable[[Scope], Sequence[tuple[str, Value]]],
 ) -> tuple[Subquery, Outputs]:
@@ -70,7 +70,7 @@ def read_per_unit(
         raise unread("ROLLUP, CUBE or GROUPING SETS of a subquery that groups by the privacy unit")
     units = unit_columns(relation, context.tables.values())
     written = [read(tree, scope).exact() for tree in dict.fromkeys(levels[0])]
-    held = [key for key in written if isinstance(key, ColumnRef) and _name(key) in units]
+    held = [key for key in written if isinstance(key, ir.ColumnRef) and _name(key) in units]
     if not held:
         raise unread("GROUP BY of rows without the privacy unit")
     inner = AggregatesWithin(context.alias())
@@ -94,7 +94,8 @@ def read_distinct(context: StatementContext, rows: Subquery) -> Subquery:
     """DISTINCT of rows that have their columns already, those of windows among them, as GROUP BY all."""
     names = [name for name, _ in rows.outputs]
     shown = [
-        ColumnRef(name, part.type or SqlType.TEXT, None, rows.alias) for name, part in rows.outputs
+        ir.ColumnRef(name, part.type or SqlType.TEXT, None, rows.alias)
+        for name, part in rows.outputs
     ]
     units = unit_columns(rows, context.tables.values())
     held = [one for one in shown if _name(one) in units]
@@ -105,12 +106,12 @@ def read_distinct(context: StatementContext, rows: Subquery) -> Subquery:
     keys = tuple(one for one in shown if one not in held)
     numbers = {key: key_column(number) for number, key in enumerate(keys, start=1)}
     outputs = tuple(
-        (one.column, ColumnRef(numbers.get(one, UNIT_COLUMN), one.type, None, alias))
+        (one.column, ir.ColumnRef(numbers.get(one, UNIT_COLUMN), one.type, None, alias))
         for one in shown
     )
     grouped = GroupByUnit(alias, rows, None, (*held, *named)[0], (), keys=keys)
     return Subquery(context.alias(), grouped, None, outputs)
 
 
-def _name(column: ColumnRef) -> tuple[str, str]:
+def _name(column: ir.ColumnRef) -> tuple[str, str]:
     return column.relation, column.column

@@ -23,6 +23,7 @@ from proxy.query.bind.join_conditions import (
     with_equalities,
 )
 from proxy.query.bind.scope import ColumnType, Named
+from proxy.query.canonical import trees
 from proxy.query.canonical.answer_joins import rows_in
 from proxy.query.canonical.context import Ctes, StatementContext, cte_of, is_grouped, with_ctes
 from proxy.query.canonical.expressions import condition, read
@@ -31,20 +32,6 @@ from proxy.query.canonical.lookups import RowLookups
 from proxy.query.canonical.per_unit import read_distinct, read_per_unit, unit_keys
 from proxy.query.canonical.scope import Scope, VisibleRelation
 from proxy.query.canonical.tokens import unread
-from proxy.query.canonical.trees import (
-    ColumnName,
-    FromItem,
-    FunctionItem,
-    JoinItem,
-    Literal,
-    QueryItem,
-    QueryTree,
-    SelectTree,
-    SetTree,
-    TableItem,
-    Tree,
-    ValuesTree,
-)
 from proxy.query.canonical.values import Value
 from proxy.query.canonical.walk import has_aggregate, has_window, names_table, subqueries
 from proxy.query.canonical.windows import WindowsBelow
@@ -80,9 +67,9 @@ class RelationReader:
     def __init__(self, context: StatementContext) -> None:
         self.context = context
         self._natures: dict[int, Nature] = {}
-        self._kept: list[QueryTree] = []  # identities are keys
+        self._kept: list[trees.QueryTree] = []  # identities are keys
         self._whole_groups: set[int] = set()
-        self.answers: Callable[[QueryTree, Ctes], Parameter | None] | None = None
+        self.answers: Callable[[trees.QueryTree, Ctes], Parameter | None] | None = None
 
     def base_scope(self) -> Scope:
         return Scope(
@@ -93,7 +80,7 @@ class RelationReader:
 
     # What a query gives
 
-    def nature(self, query: QueryTree, ctes: Ctes) -> Nature:
+    def nature(self, query: trees.QueryTree, ctes: Ctes) -> Nature:
         found = self._natures.get(id(query))
         if found is None:
             self._natures[id(query)] = Nature.CLEAN  # a recursive CTE ends here
@@ -101,10 +88,10 @@ class RelationReader:
             found = self._natures[id(query)] = self._nature(query, with_ctes(query, ctes))
         return found
 
-    def _nature(self, query: QueryTree, ctes: Ctes) -> Nature:
-        if isinstance(query, ValuesTree):
+    def _nature(self, query: trees.QueryTree, ctes: Ctes) -> Nature:
+        if isinstance(query, trees.ValuesTree):
             return Nature.CLEAN
-        if isinstance(query, SetTree):
+        if isinstance(query, trees.SetTree):
             parts = [self.nature(part, ctes) for part in query.parts]
             for one in (Nature.ROWS, Nature.ANSWERS, Nature.CLEAN):
                 if one in parts:
@@ -125,9 +112,9 @@ class RelationReader:
             return Nature.ANSWERS
         return Nature.ROWS if self._groups_by_unit(query, ctes) else Nature.ANSWERS
 
-    def _item_nature(self, item: FromItem, ctes: Ctes) -> Nature:
+    def _item_nature(self, item: trees.FromItem, ctes: Ctes) -> Nature:
         match item:
-            case TableItem():
+            case trees.TableItem():
                 cte = cte_of(item, ctes)
                 if cte is not None:
                     return self.nature(cte.tree.query, cte.around)
@@ -135,34 +122,34 @@ class RelationReader:
                 if table is None:
                     return Nature.CLEAN
                 return Nature.ROWS if table.protected else Nature.PUBLIC
-            case QueryItem():
+            case trees.QueryItem():
                 return self.nature(item.query, ctes)
-            case FunctionItem():
+            case trees.FunctionItem():
                 return Nature.CLEAN
-            case JoinItem():
+            case trees.JoinItem():
                 raise AssertionError("leaves are no joins")
             case _:
                 assert_never(item)
 
-    def is_answer(self, item: FromItem, ctes: Ctes) -> bool:
+    def is_answer(self, item: trees.FromItem, ctes: Ctes) -> bool:
         """Whether a leaf of FROM can be joined with answers, not with rows."""
-        if isinstance(item, FunctionItem):
+        if isinstance(item, trees.FunctionItem):
             raise unread("a function in FROM beside a protected table")
         is_clean = self._item_nature(item, ctes) in (Nature.ANSWERS, Nature.CLEAN)
         return is_clean and not self._is_constant_row(item, ctes)
 
-    def lists_answers(self, query: QueryTree, ctes: Ctes) -> bool:
+    def lists_answers(self, query: trees.QueryTree, ctes: Ctes) -> bool:
         """Whether a query behind IN gives answers with groups, or what is made of such."""
         nature = self.nature(query, ctes)
         if nature is Nature.ANSWERS:
-            return not isinstance(query, SelectTree) or is_grouped(query)
+            return not isinstance(query, trees.SelectTree) or is_grouped(query)
         return nature is Nature.CLEAN and self._has_answers(query, ctes)
 
-    def _has_answers(self, query: QueryTree, ctes: Ctes) -> bool:
+    def _has_answers(self, query: trees.QueryTree, ctes: Ctes) -> bool:
         inner = with_ctes(query, ctes)
-        if isinstance(query, SetTree):
+        if isinstance(query, trees.SetTree):
             return any(self.lists_answers(part, inner) for part in query.parts)
-        if isinstance(query, ValuesTree):
+        if isinstance(query, trees.ValuesTree):
             return False
         items = leaves(query.source)
         if any(self._item_nature(item, inner) is Nature.ANSWERS for item in items):
@@ -170,13 +157,13 @@ class RelationReader:
         queries = [self._query_of(item, inner) for item in items]
         return any(self._has_answers(one, inner) for one in queries if one is not None)
 
-    def _groups_by_unit(self, select: SelectTree, ctes: Ctes) -> bool:
+    def _groups_by_unit(self, select: trees.SelectTree, ctes: Ctes) -> bool:
         probe = RelationReader(self.context)
         rows = rows_in(select.source, lambda item: self.is_answer(item, ctes))
         relation, scope = probe.source(replace(select, source=(rows,)), ctes)
         units = unit_columns(relation, self.context.tables.values()) | row_names(relation)
         for tree in unit_keys(select):
-            if not isinstance(tree, ColumnName):
+            if not isinstance(tree, trees.ColumnName):
                 continue
             try:
                 found = read(tree, scope).expression
@@ -189,7 +176,7 @@ class RelationReader:
     # FROM
 
     def source(
-        self, select: SelectTree, ctes: Ctes, outer: Scope | None = None
+        self, select: trees.SelectTree, ctes: Ctes, outer: Scope | None = None
     ) -> tuple[Relation, Scope]:
         """The FROM clause, and what names mean in the SELECT."""
         if not select.source:
@@ -212,25 +199,25 @@ class RelationReader:
         lookups = RowLookups(self, relation, ctes)
         return relation, replace(scope, subquery=lookups.read, lookups=lookups)
 
-    def _item(self, item: FromItem, scope: Scope, ctes: Ctes) -> tuple[Relation, Scope]:
+    def _item(self, item: trees.FromItem, scope: Scope, ctes: Ctes) -> tuple[Relation, Scope]:
         match item:
-            case TableItem():
+            case trees.TableItem():
                 found, visible = self._table(item, ctes)
                 return found, _seen(scope, item.alias, visible)
-            case QueryItem():
+            case trees.QueryItem():
                 if item.is_lateral:
                     raise unread("LATERAL beside rows of a protected table")
                 rows = self.rows(item.query, ctes)
                 relation, visible = self._renamed(rows, item.columns)
                 return relation, _seen(scope, item.alias, visible)
-            case FunctionItem():
+            case trees.FunctionItem():
                 raise unread("a function in FROM beside rows of a protected table")
-            case JoinItem():
+            case trees.JoinItem():
                 return self._join(item, scope, ctes)
             case _:
                 assert_never(item)
 
-    def _table(self, item: TableItem, ctes: Ctes) -> tuple[Relation, VisibleRelation]:
+    def _table(self, item: trees.TableItem, ctes: Ctes) -> tuple[Relation, VisibleRelation]:
         cte = cte_of(item, ctes)
         if cte is not None:
             if cte.tree.is_recursive and names_table(cte.tree.query, cte.tree.name):
@@ -281,7 +268,7 @@ class RelationReader:
             relation = replace(relation, outputs=outputs)
         return relation, VisibleRelation(relation.alias, _columns_of(relation.alias, renamed))
 
-    def _join(self, item: JoinItem, scope: Scope, ctes: Ctes) -> tuple[Relation, Scope]:
+    def _join(self, item: trees.JoinItem, scope: Scope, ctes: Ctes) -> tuple[Relation, Scope]:
         left, scope = self._item(item.left, scope, ctes)
         before = dict(scope.merged)
         right, scope = self._item(item.right, scope, ctes)
@@ -301,7 +288,7 @@ class RelationReader:
         rest: Expression | None = None
         lists = RowLookups(self, left, ctes, is_public_only=True)
         scope = replace(scope, subquery=lists.read)
-        if item.on is not None and item.on != Literal(True):
+        if item.on is not None and item.on != trees.Literal(True):
             found, others = equalities(condition(item.on, scope), *sides)
             equal += found
             rest = conjunction(others)
@@ -330,7 +317,7 @@ class RelationReader:
     def _is_public(self, relation: Relation) -> bool:
         return not any(self.context.tables[scan.table].protected for scan in scans(relation))
 
-    def _without_public_rows(self, item: JoinItem, joined: Join) -> Join:
+    def _without_public_rows(self, item: trees.JoinItem, joined: Join) -> Join:
         """An outer join that keeps public rows, as one that does not (bind/added_rows.py)."""
         is_public = [self._is_public(side) for side in (joined.left, joined.right)]
         is_full = item.kind == "FULL"
@@ -373,7 +360,7 @@ class RelationReader:
         )
 
     def where(
-        self, tree: Tree | None, relation: Relation, scope: Scope
+        self, tree: trees.Tree | None, relation: Relation, scope: Scope
     ) -> tuple[Relation, Expression | None]:
         """WHERE; equalities in it complete joins that are written with commas."""
         if tree is None:
@@ -384,36 +371,40 @@ class RelationReader:
 
     # Rows of constants in FROM: (SELECT 1 AS a) c
 
-    def _without_constants(self, items: Sequence[FromItem], ctes: Ctes) -> Iterator[FromItem]:
+    def _without_constants(
+        self, items: Sequence[trees.FromItem], ctes: Ctes
+    ) -> Iterator[trees.FromItem]:
         """The items without those that are one row of constants, where no condition is about them."""
         for item in items:
-            if isinstance(item, JoinItem):
+            if isinstance(item, trees.JoinItem):
                 sides = (item.left, item.right)
                 is_cross = item.kind in ("CROSS", "INNER") and not item.using
-                is_cross = is_cross and item.on in (None, Literal(True))
+                is_cross = is_cross and item.on in (None, trees.Literal(True))
                 found = tuple(self._without_constants(sides, ctes)) if is_cross else sides
                 yield from (item,) if found == sides else found
             elif not self._is_constant_row(item, ctes):
                 yield item
 
-    def _is_constant_row(self, item: FromItem, ctes: Ctes) -> bool:
+    def _is_constant_row(self, item: trees.FromItem, ctes: Ctes) -> bool:
         query = self._query_of(item, ctes)
         return (
-            isinstance(query, SelectTree)
+            isinstance(query, trees.SelectTree)
             and not (query.source or query.where or query.group or query.having)
             and query.ending.limit is None
             and not (has_aggregate(query.items) or has_window(query.items) or query.is_distinct)
         )
 
-    def _query_of(self, item: FromItem, ctes: Ctes) -> QueryTree | None:
-        if isinstance(item, QueryItem):
+    def _query_of(self, item: trees.FromItem, ctes: Ctes) -> trees.QueryTree | None:
+        if isinstance(item, trees.QueryItem):
             return item.query
-        cte = cte_of(item, ctes) if isinstance(item, TableItem) else None
+        cte = cte_of(item, ctes) if isinstance(item, trees.TableItem) else None
         return None if cte is None else cte.tree.query
 
-    def _with_constants(self, item: FromItem, scope: Scope, ctes: Ctes) -> Scope:
+    def _with_constants(self, item: trees.FromItem, scope: Scope, ctes: Ctes) -> Scope:
         query = self._query_of(item, ctes)
-        assert isinstance(query, SelectTree) and isinstance(item, QueryItem | TableItem)
+        assert isinstance(query, trees.SelectTree) and isinstance(
+            item, trees.QueryItem | trees.TableItem
+        )
         base = self.base_scope()
         own = [(name or output_name(tree), read(tree, base)) for tree, name in query.items]
         names = (*item.columns, *(name for name, _ in own[len(item.columns) :]))
@@ -422,29 +413,29 @@ class RelationReader:
 
     # What lookups need
 
-    def reaches_rows(self, query: QueryTree, ctes: Ctes) -> bool:
+    def reaches_rows(self, query: trees.QueryTree, ctes: Ctes) -> bool:
         return self.nature(query, ctes) in (Nature.ROWS, Nature.ANSWERS)
 
-    def rows_of(self, query: QueryTree, ctes: Ctes) -> tuple[Subquery, Outputs]:
+    def rows_of(self, query: trees.QueryTree, ctes: Ctes) -> tuple[Subquery, Outputs]:
         rows = self.rows(query, ctes)
         assert isinstance(rows.relation, Subquery)
         return rows.relation, rows.columns
 
-    def scalar(self, query: QueryTree, ctes: Ctes) -> Parameter | None:
+    def scalar(self, query: trees.QueryTree, ctes: Ctes) -> Parameter | None:
         """The answer of a subquery by itself; None: it is asked of each row."""
         return None if self.answers is None else self.answers(query, ctes)
 
     # SELECTs that give rows
 
-    def rows(self, query: QueryTree, ctes: Ctes) -> RowsOf:
+    def rows(self, query: trees.QueryTree, ctes: Ctes) -> RowsOf:
         """
         Raises:
             Refusal: LIMIT and the like below an aggregate: which rows stay would be data's.
         """
         inner = with_ctes(query, ctes)
-        if isinstance(query, ValuesTree):
+        if isinstance(query, trees.ValuesTree):
             raise unread("VALUES beside rows of a protected table")
-        if isinstance(query, SetTree):
+        if isinstance(query, trees.SetTree):
             return self._union(query, inner)
         nature = self.nature(query, ctes)
         if nature not in (Nature.ROWS, Nature.PUBLIC):
@@ -473,11 +464,11 @@ class RelationReader:
             subquery = read_distinct(self.context, subquery)
         return RowsOf(subquery, shown)
 
-    def _outputs(self, select: SelectTree, scope: Scope) -> list[tuple[str, Value]]:
+    def _outputs(self, select: trees.SelectTree, scope: Scope) -> list[tuple[str, Value]]:
         """The items after SELECT, without columns of no policy, which nobody can name outside."""
         found = []
         for tree, name in select.items:
-            if isinstance(tree, ColumnName) and _is_unlisted(tree, scope):
+            if isinstance(tree, trees.ColumnName) and _is_unlisted(tree, scope):
                 continue
             value = read(tree, scope)
             exact(shallow(value.expression))
@@ -485,14 +476,14 @@ class RelationReader:
         return found
 
     def _per_unit(
-        self, select: SelectTree, relation: Relation, where: Expression | None, scope: Scope
+        self, select: trees.SelectTree, relation: Relation, where: Expression | None, scope: Scope
     ) -> RowsOf:
         made, outputs = read_per_unit(
             self.context, select, relation, where, scope, lambda inner: self._outputs(select, inner)
         )
         return RowsOf(made, outputs)
 
-    def _union(self, query: SetTree, ctes: Ctes) -> RowsOf:
+    def _union(self, query: trees.SetTree, ctes: Ctes) -> RowsOf:
         if query.operator != "UNION ALL" or query.ending.limit or query.ending.offset:
             raise unread(f"{query.operator} of rows of protected tables")
         read_parts = [self.rows(part, ctes) for part in query.parts]
@@ -527,10 +518,10 @@ class RelationReader:
         return RowsOf(Subquery(self.context.alias(), union, None, named), tuple(shown))
 
 
-def leaves(items: Sequence[FromItem]) -> list[FromItem]:
-    found: list[FromItem] = []
+def leaves(items: Sequence[trees.FromItem]) -> list[trees.FromItem]:
+    found: list[trees.FromItem] = []
     for item in items:
-        found += leaves((item.left, item.right)) if isinstance(item, JoinItem) else [item]
+        found += leaves((item.left, item.right)) if isinstance(item, trees.JoinItem) else [item]
     return found
 
 
@@ -561,13 +552,13 @@ def _columns_of(alias: str, outputs: Outputs) -> dict[str, Value]:
     }
 
 
-def _is_unlisted(tree: ColumnName, scope: Scope) -> bool:
+def _is_unlisted(tree: trees.ColumnName, scope: Scope) -> bool:
     relation = scope.relations.get(tree.relation)
     return relation is not None and tree.column not in relation.columns
 
 
-def output_name(tree: Tree) -> str:
-    return tree.column if isinstance(tree, ColumnName) else "?column?"
+def output_name(tree: trees.Tree) -> str:
+    return tree.column if isinstance(tree, trees.ColumnName) else "?column?"
 
 
 def named_apart(outputs: Sequence[tuple[str, Value]]) -> tuple[tuple[str, Value], ...]:

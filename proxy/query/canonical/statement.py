@@ -12,6 +12,7 @@ from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
 from proxy.query.bind.added_rows import check_added_rows
 from proxy.query.bind.expression_reading import exact, shallow
+from proxy.query.canonical import trees
 from proxy.query.canonical.aggregates import read_aggregate
 from proxy.query.canonical.answer_joins import MetRows, met_rows
 from proxy.query.canonical.constants import NO_CONSTANTS, KnownConstants, made_constants
@@ -23,27 +24,7 @@ from proxy.query.canonical.query_grammar import parse_canonical
 from proxy.query.canonical.relations import Nature, RelationReader, leaves
 from proxy.query.canonical.scope import Scope
 from proxy.query.canonical.tokens import unread
-from proxy.query.canonical.trees import (
-    ArrayQuery,
-    Call,
-    ColumnName,
-    ExistsQuery,
-    FromItem,
-    FunctionItem,
-    InQuery,
-    Junction,
-    QueryItem,
-    QueryTree,
-    ScalarQuery,
-    SelectTree,
-    SetTree,
-    TableItem,
-    Tree,
-    ValuesTree,
-    WholeRow,
-)
 from proxy.query.canonical.walk import (
-    bare,
     has_aggregate,
     is_aggregate,
     parts,
@@ -112,12 +93,12 @@ class _AnswersReader:
         self._relations = relations
         self._context = relations.context
         self._seen: dict[int, int] = {}
-        self._kept: list[QueryTree] = []
+        self._kept: list[trees.QueryTree] = []
         self.blocks: list[AggregateBlock] = []
         self.scalars: list[Scalar] = []
         relations.answers = self._scalar
 
-    def read(self, query: QueryTree, ctes: Ctes) -> None:
+    def read(self, query: trees.QueryTree, ctes: Ctes) -> None:
         """Add all blocks of a query, those of which others need the answers first."""
         if id(query) in self._seen:
             return
@@ -125,15 +106,15 @@ class _AnswersReader:
         self._kept.append(query)
         inner = with_ctes(query, ctes)
         match query:
-            case ValuesTree():
+            case trees.ValuesTree():
                 self._read_subqueries(query.rows, inner)
-            case SetTree():
+            case trees.SetTree():
                 for part in query.parts:
                     self.read(part, inner)
-            case SelectTree():
+            case trees.SelectTree():
                 self._read_select(query, inner)
 
-    def _read_select(self, select: SelectTree, ctes: Ctes) -> None:
+    def _read_select(self, select: trees.SelectTree, ctes: Ctes) -> None:
         nature = self._relations.nature(select, ctes)
         if nature is Nature.ROWS:
             raise Refusal(
@@ -148,44 +129,46 @@ class _AnswersReader:
             self._seen[id(select)] = len(self.blocks)
             self._add(select, ctes)
             return
-        trees = (select.items, select.where, select.having, select.group, select.ending)
-        if any(isinstance(one, Call) and one.name in _ENDS for one in parts(trees)):
+        every = (select.items, select.where, select.having, select.group, select.ending)
+        if any(isinstance(one, trees.Call) and one.name in _ENDS for one in parts(every)):
             raise unread("dp.error() and its like of anything but aggregates of a protected table")
-        self._read_subqueries(trees, ctes)
+        self._read_subqueries(every, ctes)
 
-    def _read_below(self, item: FromItem, ctes: Ctes) -> None:
+    def _read_below(self, item: trees.FromItem, ctes: Ctes) -> None:
         query, around = None, ctes
-        if isinstance(item, QueryItem):
+        if isinstance(item, trees.QueryItem):
             query = item.query
-        elif isinstance(item, FunctionItem) and any(subqueries(item.call)):
+        elif isinstance(item, trees.FunctionItem) and any(subqueries(item.call)):
             raise unread("a subquery as an argument of a function in FROM")
-        elif isinstance(item, TableItem):
+        elif isinstance(item, trees.TableItem):
             cte = cte_of(item, ctes)
             query, around = (None, ctes) if cte is None else (cte.tree.query, cte.around)
         if query is not None and self._relations.nature(query, around) is not Nature.ROWS:
             self.read(query, around)
 
-    def _read_subqueries(self, trees: object, ctes: Ctes) -> None:
-        for query in subqueries(trees):
+    def _read_subqueries(self, tree: object, ctes: Ctes) -> None:
+        for query in subqueries(tree):
             self.read(query, ctes)
 
-    def _beside_answers(self, select: SelectTree) -> tuple[Tree, ...]:
+    def _beside_answers(self, select: trees.SelectTree) -> tuple[trees.Tree, ...]:
         """Subqueries of which the answers stay beside those of this SELECT."""
-        keys = tuple(bare(tree) for level in self._levels(select) for tree in level)
+        keys = tuple(tree for level in self._levels(select) for tree in level)
         ending = tuple(one.operand for one in select.ending.order)
-        trees = (*(tree for tree, _ in select.items), select.having, *ending)
+        every = (*(tree for tree, _ in select.items), select.having, *ending)
         return tuple(
             part
-            for tree in trees
+            for tree in every
             if tree is not None
             for part in uncovered(tree, keys, _WHOLE)
-            if isinstance(part, ScalarQuery | ExistsQuery | InQuery | ArrayQuery)
+            if isinstance(
+                part, trees.ScalarQuery | trees.ExistsQuery | trees.InQuery | trees.ArrayQuery
+            )
         )
 
-    def _scalar(self, query: QueryTree, ctes: Ctes) -> Parameter | None:
+    def _scalar(self, query: trees.QueryTree, ctes: Ctes) -> Parameter | None:
         """The one answer of a subquery that names no row around it."""
         if (
-            not isinstance(query, SelectTree)
+            not isinstance(query, trees.SelectTree)
             or self._relations.nature(query, ctes) is not Nature.ANSWERS
         ):
             raise unread("this subquery in a condition")
@@ -194,7 +177,7 @@ class _AnswersReader:
             return None
         is_plain = not (query.group or query.having or query.is_distinct or query.ending.limit)
         tree = query.items[0][0] if len(query.items) == 1 else None
-        if not is_plain or not isinstance(tree, Call) or not is_aggregate(tree):
+        if not is_plain or not isinstance(tree, trees.Call) or not is_aggregate(tree):
             raise unread("a subquery in a condition that is not one aggregate of a table")
         self.read(query, ctes)
         block = self._seen[id(query)]
@@ -205,7 +188,7 @@ class _AnswersReader:
 
     # One SELECT
 
-    def _add(self, select: SelectTree, ctes: Ctes) -> None:
+    def _add(self, select: trees.SelectTree, ctes: Ctes) -> None:
         if select.distinct_on:
             raise unread("DISTINCT ON")
         met = self._met_rows(select, ctes)
@@ -218,9 +201,9 @@ class _AnswersReader:
             select = replace(select, source=(met.rows,), where=_conjunction(met.settled))
         relation, scope = self._relations.source(select, ctes)
         relation, where = self._relations.where(select.where, relation, scope)
-        trees = tuple(dict.fromkeys(bare(tree) for level in levels for tree in level))
-        keys = {tree: _key(tree, scope) for tree in trees}
-        _check_levels(levels, keys, [bare(tree) for tree, _ in select.items])
+        written = dict.fromkeys(tree for level in levels for tree in level)
+        keys = {tree: _key(tree, scope) for tree in written}
+        _check_levels(levels, keys, [tree for tree, _ in select.items])
         asked = self._asked(select, scope, tuple(keys), answers)
         if len(asked.aggregates) > limits.RELEASES_PER_STATEMENT:
             raise Refusal(
@@ -251,16 +234,16 @@ class _AnswersReader:
             has_truths=asked.has_truths,
         )
         check_added_rows(block)
-        self.blocks += _of_levels(block, [[keys[bare(tree)] for tree in level] for level in levels])
+        self.blocks += _of_levels(block, [[keys[tree] for tree in level] for level in levels])
 
-    def _levels(self, select: SelectTree) -> tuple[tuple[Tree, ...], ...]:
+    def _levels(self, select: trees.SelectTree) -> tuple[tuple[trees.Tree, ...], ...]:
         if select.group:
             return key_sets(select)
         if select.is_distinct and not has_aggregate(select.items):
             return (tuple(tree for tree, _ in select.items),)
         return ((),)
 
-    def _met_rows(self, select: SelectTree, ctes: Ctes) -> MetRows | None:
+    def _met_rows(self, select: trees.SelectTree, ctes: Ctes) -> MetRows | None:
         relations = self._relations
         return met_rows(
             select,
@@ -271,39 +254,38 @@ class _AnswersReader:
 
     def _asked(
         self,
-        select: SelectTree,
+        select: trees.SelectTree,
         scope: Scope,
-        keys: tuple[Tree, ...],
+        keys: tuple[trees.Tree, ...],
         answers: frozenset[str],
     ) -> _Asked:
         asked = _Asked({}, [])
-        trees = [
+        every = [
             *(tree for tree, _ in select.items),
             *([] if select.having is None else [select.having]),
             *(one.operand for one in select.ending.order),
         ]
-        for tree in trees:
+        for tree in every:
             for part in uncovered(tree, keys, _WHOLE):
-                if not isinstance(part, ColumnName) or part.relation not in answers:
+                if not isinstance(part, trees.ColumnName) or part.relation not in answers:
                     self._take(part, scope, asked)
         return asked
 
     def _take(self, part: object, scope: Scope, asked: _Asked) -> None:
         match part:
-            case Call(name=name) if name in _ENDS:
+            case trees.Call(name=name) if name in _ENDS:
                 self._interval(part, scope, asked)
-            case Call() if is_aggregate(part):
+            case trees.Call() if is_aggregate(part):
                 for one in self._aggregates(part, scope, asked):
                     asked.aggregates.setdefault(one)
-            case ColumnName() | WholeRow():
+            case trees.ColumnName() | trees.WholeRow():
                 raise Refusal(
                     Code.RAW_ROWS,
-                    f'"{part.column if isinstance(part, ColumnName) else part.relation}" can only be read'
-                    " inside an aggregate or as a key of GROUP BY",
+                    f'"{getattr(part, "column", "a row")}" can only be read inside an aggregate or as a key',
                     "Put it into GROUP BY, or aggregate it.",
                 )
 
-    def _aggregates(self, call: Call, scope: Scope, asked: _Asked) -> Sequence[Aggregate]:
+    def _aggregates(self, call: trees.Call, scope: Scope, asked: _Asked) -> Sequence[Aggregate]:
         found = read_aggregate(call, scope)
         match found:
             case Aggregate():
@@ -315,19 +297,19 @@ class _AnswersReader:
             case _:
                 return found
 
-    def _interval(self, call: Call, scope: Scope, asked: _Asked) -> None:
+    def _interval(self, call: trees.Call, scope: Scope, asked: _Asked) -> None:
         """dp.low, dp.high, dp.error or dp.clipped."""
         end = _ENDS[call.name]
         if len(call.arguments) != 1:
             raise unread(f"{call.name} of several arguments")
         of = call.arguments[0]
-        if isinstance(of, Call) and is_aggregate(of):
+        if isinstance(of, trees.Call) and is_aggregate(of):
             for one in self._aggregates(of, scope, asked):
                 asked.aggregates.setdefault(one)
                 asked.intervals.append((end, one))
             return
 
-        def answer(part: Call) -> AnswerOf:
+        def answer(part: trees.Call) -> AnswerOf:
             (aggregate,) = self._aggregates(part, scope, asked)
             asked.aggregates.setdefault(aggregate)
             return AnswerOf(list(asked.aggregates).index(aggregate) + 1, aggregate.type)
@@ -338,10 +320,10 @@ class _AnswersReader:
         asked.intervals.append((end, expression))
 
 
-def _conjunction(trees: Sequence[Tree]) -> Tree | None:
-    if len(trees) < 2:
-        return trees[0] if trees else None
-    return Junction("AND", tuple(trees))
+def _conjunction(parts_of: Sequence[trees.Tree]) -> trees.Tree | None:
+    if len(parts_of) < 2:
+        return parts_of[0] if parts_of else None
+    return trees.Junction("AND", tuple(parts_of))
 
 
 def _refuse_unsummed(asked: _Asked) -> None:
@@ -355,15 +337,17 @@ def _refuse_unsummed(asked: _Asked) -> None:
 
 
 def _check_levels(
-    levels: Sequence[Sequence[Tree]], keys: Mapping[Tree, Key], items: Sequence[Tree]
+    levels: Sequence[Sequence[trees.Tree]],
+    keys: Mapping[trees.Tree, Key],
+    items: Sequence[trees.Tree],
 ) -> None:
     """In a level that has one of two equal keys only, the other is NULL, whatever their values are."""
-    trees = [[bare(tree) for tree in level] for level in levels]
+    plain = [list(level) for level in levels]
     places: dict[Key, set[tuple[int, ...]]] = {}
     is_partial = False
     for tree, key in keys.items():
         # How often a level has it, as two items of one expression are two keys to PostgreSQL.
-        within = tuple(level.count(tree) for level in trees)
+        within = tuple(level.count(tree) for level in plain)
         places.setdefault(replace(key, type_name=""), set()).add(within)
         is_partial |= 0 in within and max(within) > 1 and items.count(tree) > 1
     if is_partial or any(len(one) > 1 for one in places.values()):
@@ -386,7 +370,7 @@ def _of_levels(block: AggregateBlock, levels: Sequence[Sequence[Key]]) -> list[A
     ]
 
 
-def _key(tree: Tree, scope: Scope) -> Key:
+def _key(tree: trees.Tree, scope: Scope) -> Key:
     value = read(tree, scope)
     expression = exact(shallow(value.exact()))
     return Key(expression, expression.type or value.type, value.name)

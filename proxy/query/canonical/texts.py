@@ -10,19 +10,9 @@ from proxy.query.canonical.casts import as_text
 from proxy.query.canonical.signatures import Builder, Signatures, overloads
 from proxy.query.canonical.tokens import unread
 from proxy.query.canonical.values import Value, value_of
-from proxy.query.ir.expressions import (
-    Case,
-    Choice,
-    Choose,
-    Concat,
-    Constant,
-    Expression,
-    Not,
-    TextCall,
-    TextFunction,
-)
+from proxy.query.ir import expressions as ir
 
-_EMPTY = Constant("", SqlType.TEXT)
+_EMPTY = ir.Constant("", SqlType.TEXT)
 _PRINTED = (
     "smallint",
     "integer",
@@ -35,21 +25,21 @@ _PRINTED = (
 )
 
 
-def _text(function: TextFunction, result: SqlType = SqlType.TEXT) -> Builder:
+def _text(function: ir.TextFunction, result: SqlType = SqlType.TEXT) -> Builder:
     def made(arguments: Sequence[Value]) -> Value:
         operand, *others = arguments
         given = tuple(one.constant() for one in others)
-        return value_of(TextCall(function, operand.expression, given, result), result)
+        return value_of(ir.TextCall(function, operand.expression, given, result), result)
 
     return made
 
 
-def concatenated(operands: Sequence[Expression]) -> Expression:
+def concatenated(operands: Sequence[ir.Expression]) -> ir.Expression:
     """One node of all that stand beside each other."""
-    flat: list[Expression] = []
+    flat: list[ir.Expression] = []
     for part in operands:
-        flat += part.operands if isinstance(part, Concat) else (part,)
-    return Concat(tuple(flat))
+        flat += part.operands if isinstance(part, ir.Concat) else (part,)
+    return ir.Concat(tuple(flat))
 
 
 def _joined(arguments: Sequence[Value]) -> Value:
@@ -65,27 +55,27 @@ def concat_ws(arguments: Sequence[Value]) -> Value:
     """concat_ws(separator, a, b, ...): each with a separator before it, what is NULL without one, and then all
     but the first separator."""
     separator = arguments[0].constant()
-    if not isinstance(separator, Constant) or not isinstance(separator.value, str):
+    if not isinstance(separator, ir.Constant) or not isinstance(separator.value, str):
         raise unread("a separator that is no constant")
     parts = [concatenated([separator, _printed(one)]) for one in arguments[1:]]
     joined = concatenated([_or_nothing(part) for part in parts])
-    start = Constant(Fraction(len(separator.value) + 1), SqlType.INT4)
-    return value_of(TextCall(TextFunction.SUBSTR, joined, (start,), SqlType.TEXT))
+    start = ir.Constant(Fraction(len(separator.value) + 1), SqlType.INT4)
+    return value_of(ir.TextCall(ir.TextFunction.SUBSTR, joined, (start,), SqlType.TEXT))
 
 
-def _or_nothing(part: Expression) -> Expression:
-    return Choose(Choice.COALESCE, (part, _EMPTY), SqlType.TEXT)
+def _or_nothing(part: ir.Expression) -> ir.Expression:
+    return ir.Choose(ir.Choice.COALESCE, (part, _EMPTY), SqlType.TEXT)
 
 
-def _printed(value: Value) -> Expression:
+def _printed(value: Value) -> ir.Expression:
     """As concat() takes it: a truth value as t or f."""
     part = value.expression
     if value.type is SqlType.BPCHAR:
         raise unread("concat() of a character(n)")
     if value.type is SqlType.BOOL:
-        letters = [Constant(letter, SqlType.TEXT) for letter in ("t", "f")]
-        whens = ((part, letters[0]), (Not(part), letters[1]))
-        return Case(whens, Constant(None, SqlType.TEXT), SqlType.TEXT)
+        letters = [ir.Constant(letter, SqlType.TEXT) for letter in ("t", "f")]
+        whens = ((part, letters[0]), (ir.Not(part), letters[1]))
+        return ir.Case(whens, ir.Constant(None, SqlType.TEXT), SqlType.TEXT)
     return as_text(value)
 
 
@@ -106,26 +96,28 @@ _BESIDE = (
     *(("text", kind) for kind in _BESIDE_TEXT),
 )
 TEXTS: Signatures = {
-    "lower(text)": _text(TextFunction.LOWER),
-    "upper(text)": _text(TextFunction.UPPER),
-    "initcap(text)": _text(TextFunction.INITCAP),
-    "reverse(text)": _text(TextFunction.REVERSE),
-    **overloads("length", (("text",), ("bpchar",)), _text(TextFunction.LENGTH, SqlType.INT4)),
-    **overloads("char_length", (("text",), ("bpchar",)), _text(TextFunction.LENGTH, SqlType.INT4)),
-    "character_length(text)": _text(TextFunction.LENGTH, SqlType.INT4),
-    "left(text,integer)": _text(TextFunction.LEFT),
-    "right(text,integer)": _text(TextFunction.RIGHT),
-    **overloads("substr", _PIECES, _text(TextFunction.SUBSTR)),
-    **overloads("substring", _PIECES, _text(TextFunction.SUBSTR)),
-    **overloads("strpos", _SOUGHT, _text(TextFunction.STRPOS, SqlType.INT4)),
-    "starts_with(text,text)": _text(TextFunction.STARTS_WITH, SqlType.BOOL),
-    "^@(text,text)": _text(TextFunction.STARTS_WITH, SqlType.BOOL),
-    **overloads("btrim", _TRIMMED, _text(TextFunction.BTRIM)),
-    **overloads("ltrim", _TRIMMED, _text(TextFunction.LTRIM)),
-    **overloads("rtrim", _TRIMMED, _text(TextFunction.RTRIM)),
-    "split_part(text,text,integer)": _text(TextFunction.SPLIT_PART),
-    "replace(text,text,text)": _text(TextFunction.REPLACE),
-    **overloads("lpad", _PADDED, _text(TextFunction.LPAD)),
-    **overloads("rpad", _PADDED, _text(TextFunction.RPAD)),
+    "lower(text)": _text(ir.TextFunction.LOWER),
+    "upper(text)": _text(ir.TextFunction.UPPER),
+    "initcap(text)": _text(ir.TextFunction.INITCAP),
+    "reverse(text)": _text(ir.TextFunction.REVERSE),
+    **overloads("length", (("text",), ("bpchar",)), _text(ir.TextFunction.LENGTH, SqlType.INT4)),
+    **overloads(
+        "char_length", (("text",), ("bpchar",)), _text(ir.TextFunction.LENGTH, SqlType.INT4)
+    ),
+    "character_length(text)": _text(ir.TextFunction.LENGTH, SqlType.INT4),
+    "left(text,integer)": _text(ir.TextFunction.LEFT),
+    "right(text,integer)": _text(ir.TextFunction.RIGHT),
+    **overloads("substr", _PIECES, _text(ir.TextFunction.SUBSTR)),
+    **overloads("substring", _PIECES, _text(ir.TextFunction.SUBSTR)),
+    **overloads("strpos", _SOUGHT, _text(ir.TextFunction.STRPOS, SqlType.INT4)),
+    "starts_with(text,text)": _text(ir.TextFunction.STARTS_WITH, SqlType.BOOL),
+    "^@(text,text)": _text(ir.TextFunction.STARTS_WITH, SqlType.BOOL),
+    **overloads("btrim", _TRIMMED, _text(ir.TextFunction.BTRIM)),
+    **overloads("ltrim", _TRIMMED, _text(ir.TextFunction.LTRIM)),
+    **overloads("rtrim", _TRIMMED, _text(ir.TextFunction.RTRIM)),
+    "split_part(text,text,integer)": _text(ir.TextFunction.SPLIT_PART),
+    "replace(text,text,text)": _text(ir.TextFunction.REPLACE),
+    **overloads("lpad", _PADDED, _text(ir.TextFunction.LPAD)),
+    **overloads("rpad", _PADDED, _text(ir.TextFunction.RPAD)),
     **overloads("||", _BESIDE, _joined),
 }

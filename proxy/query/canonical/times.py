@@ -13,27 +13,8 @@ from proxy.query.bind.nodes.written_bins import week_of_day
 from proxy.query.canonical.signatures import Signatures, overloads
 from proxy.query.canonical.tokens import unread
 from proxy.query.canonical.values import Value, value_of
+from proxy.query.ir import expressions as ir
 from proxy.query.ir.expression_walk import columns
-from proxy.query.ir.expressions import (
-    Arithmetic,
-    Cast,
-    ColumnRef,
-    Constant,
-    DateTrunc,
-    Expression,
-    Extract,
-    FormattedTime,
-    Given,
-    Inside,
-    InsideLook,
-    NumericCall,
-    NumericFunction,
-    Operator,
-    Parameter,
-    Quotient,
-    Shift,
-    TimeBin,
-)
 from proxy.query.ir.given_fields import (
     CLOCK_FIELDS,
     FIELDS,
@@ -58,15 +39,15 @@ _INTERVALS = (SqlType.INTERVAL, SqlType.DURATION)
 
 def _text_or_given(value: Value) -> str | ClientParameter:
     part = value.expression
-    if isinstance(part, Parameter) and isinstance(part.source, ClientParameter):
+    if isinstance(part, ir.Parameter) and isinstance(part.source, ClientParameter):
         return part.source
-    text = part.value if isinstance(part, Constant) else None
+    text = part.value if isinstance(part, ir.Constant) else None
     if not isinstance(text, str):
         raise unread("an expression where a constant text is needed")
     return text
 
 
-def _operand(value: Value) -> Expression:
+def _operand(value: Value) -> ir.Expression:
     """Of a function for timestamps with time zone a date itself: PostgreSQL casts it to that type alone. Any
     other cast is the client's own."""
     part = value.expression
@@ -80,27 +61,27 @@ def _extract(result: SqlType) -> object:
         if isinstance(field, ClientParameter):
             if not operand.type.is_time:
                 raise unread("a field that is no constant")
-            given: Given = (("field", field),)
-            return _typed(Extract("", _field_operand(operand), given=given), result)
+            given: ir.Given = (("field", field),)
+            return _typed(ir.Extract("", _field_operand(operand), given=given), result)
         return _typed(_field(field.lower(), operand), result)
 
     return made
 
 
-def _field_operand(operand: Value) -> Expression:
+def _field_operand(operand: Value) -> ir.Expression:
     """date_part() of a date is that of a timestamp to some versions of PostgreSQL."""
     part = operand.expression
     is_local = part.type is SqlType.DATE and operand.type is SqlType.TIMESTAMP
     return part if is_local else operand.exact()
 
 
-def _typed(part: Expression, result: SqlType) -> Value:
+def _typed(part: ir.Expression, result: SqlType) -> Value:
     """date_part() is extract(), in double precision."""
-    is_same = part.type is result or isinstance(part, Constant)
-    return value_of(part if is_same else Cast(part, result), result)
+    is_same = part.type is result or isinstance(part, ir.Constant)
+    return value_of(part if is_same else ir.Cast(part, result), result)
 
 
-def _field(name: str, operand: Value) -> Expression:
+def _field(name: str, operand: Value) -> ir.Expression:
     part = operand.expression
     if operand.type in _INTERVALS:
         return _of_interval(name, operand)
@@ -113,17 +94,17 @@ def _field(name: str, operand: Value) -> Expression:
     on_clock = name in CLOCK_FIELDS and of.type is SqlType.DATE
     if name not in FIELDS or on_clock:
         raise unread(f"the field {name}")
-    return Extract(name, of)
+    return ir.Extract(name, of)
 
 
-def _of_interval(name: str, operand: Value) -> Expression:
+def _of_interval(name: str, operand: Value) -> ir.Expression:
     part = operand.expression
-    if part.type is SqlType.DURATION and isinstance(part, ColumnRef) and name == "epoch":
-        return Inside(InsideLook.EPOCH, part, (), (), SqlType.NUMERIC)
+    if part.type is SqlType.DURATION and isinstance(part, ir.ColumnRef) and name == "epoch":
+        return ir.Inside(ir.InsideLook.EPOCH, part, (), (), SqlType.NUMERIC)
     span = _constant_span(part)
     if span is not None and not span.months and name == "epoch":
-        return Constant(span.compared, SqlType.NUMERIC)
-    found = None if isinstance(part, Constant | Parameter) else interval_field(name, part)
+        return ir.Constant(span.compared, SqlType.NUMERIC)
+    found = None if isinstance(part, ir.Constant | ir.Parameter) else interval_field(name, part)
     if found is None:
         raise unread(f"{name} of this interval")
     return found
@@ -131,19 +112,19 @@ def _of_interval(name: str, operand: Value) -> Expression:
 
 def _truncated(arguments: Sequence[Value]) -> Value:
     unit, operand = _text_or_given(arguments[0]), arguments[1]
-    held: Given = (("unit", unit),) if isinstance(unit, ClientParameter) else ()
+    held: ir.Given = (("unit", unit),) if isinstance(unit, ClientParameter) else ()
     written = "" if isinstance(unit, ClientParameter) else unit.lower()
     if not held and written not in TRUNCATIONS:
         raise unread(f"date_trunc() to {written}")
     if len(arguments) == 3:
         zone, of_zone = _zone(arguments[2])
         part = operand.exact()
-        return value_of(DateTrunc(written, part, SqlType.TIMESTAMPTZ, zone, (*held, *of_zone)))
+        return value_of(ir.DateTrunc(written, part, SqlType.TIMESTAMPTZ, zone, (*held, *of_zone)))
     part = _operand(operand)
-    return value_of(DateTrunc(written, part, operand.type, None, held), operand.type)
+    return value_of(ir.DateTrunc(written, part, operand.type, None, held), operand.type)
 
 
-def _zone(value: Value) -> tuple[Zone | None, Given]:
+def _zone(value: Value) -> tuple[Zone | None, ir.Given]:
     name = _text_or_given(value)
     if isinstance(name, ClientParameter):
         return None, (("zone", name),)
@@ -155,17 +136,17 @@ def _in_zone(arguments: Sequence[Value]) -> Value:
     zone, given = _zone(arguments[0])
     operand = arguments[1].exact()
     if operand.type is SqlType.DATE:
-        operand = Cast(operand, SqlType.TIMESTAMPTZ)
+        operand = ir.Cast(operand, SqlType.TIMESTAMPTZ)
     kind = SqlType.TIMESTAMP if operand.type is SqlType.TIMESTAMPTZ else SqlType.TIMESTAMPTZ
     known = None if zone is None else _known_in_zone(operand, zone)
-    return value_of(Cast(operand, kind, zone, given) if known is None else known, kind)
+    return value_of(ir.Cast(operand, kind, zone, given) if known is None else known, kind)
 
 
-def _known_in_zone(operand: Expression, zone: Zone) -> Expression | None:
+def _known_in_zone(operand: ir.Expression, zone: Zone) -> ir.Expression | None:
     """A constant in a zone, as a constant, so that conditions narrow keys by it; None where it depends on the
     session, or lies beyond the years in which the clock is known."""
-    text = operand.value if isinstance(operand, Constant) else None
-    if not isinstance(operand, Constant) or not isinstance(text, str):
+    text = operand.value if isinstance(operand, ir.Constant) else None
+    if not isinstance(operand, ir.Constant) or not isinstance(text, str):
         return None
     is_local = operand.type is SqlType.TIMESTAMP
     if not is_local and not (operand.type is SqlType.TIMESTAMPTZ and names_its_zone(text)):
@@ -178,43 +159,43 @@ def _known_in_zone(operand: Expression, zone: Zone) -> Expression | None:
     if not zone.covers(at, at) or not is_in_calendar(meant):
         return None
     kind = SqlType.TIMESTAMPTZ if is_local else SqlType.TIMESTAMP
-    return Constant(iso_text(meant, kind), kind)
+    return ir.Constant(iso_text(meant, kind), kind)
 
 
 def _formatted(arguments: Sequence[Value]) -> Value:
     """to_char() of a time, which prints what the session's clock shows."""
     operand, template = _operand(arguments[0]), _text_or_given(arguments[1])
     if operand.type is not SqlType.TIMESTAMP:
-        operand = Cast(operand, SqlType.TIMESTAMP)
+        operand = ir.Cast(operand, SqlType.TIMESTAMP)
     if isinstance(template, ClientParameter):
-        return value_of(FormattedTime(operand, "", given=(("template", template),)))
+        return value_of(ir.FormattedTime(operand, "", given=(("template", template),)))
     check_template(template, None)
-    return value_of(FormattedTime(operand, template))
+    return value_of(ir.FormattedTime(operand, template))
 
 
 def _date(arguments: Sequence[Value]) -> Value:
     """date(x), which is x::date."""
-    return value_of(Cast(arguments[0].exact(), SqlType.DATE), SqlType.DATE)
+    return value_of(ir.Cast(arguments[0].exact(), SqlType.DATE), SqlType.DATE)
 
 
 def _bin(arguments: Sequence[Value]) -> Value:
     """date_bin('15 minutes', column, timestamp '2001-01-01')"""
     stride, operand, origin = arguments[0].constant(), arguments[1].exact(), arguments[2].constant()
     kind = arguments[1].type
-    given: Given = ()
+    given: ir.Given = ()
     width = start = 0
-    if isinstance(stride, Constant):
+    if isinstance(stride, ir.Constant):
         width = bin_width(_constant_span(stride), None)
     else:
         given = (("width", _source(stride)),)
-    if isinstance(origin, Constant):
+    if isinstance(origin, ir.Constant):
         start = bin_origin(origin.value if origin.type is kind else None, kind, None)
     else:
         given = (*given, ("origin", _source(origin)))
-    return value_of(TimeBin(operand, width, start, kind, given), kind)
+    return value_of(ir.TimeBin(operand, width, start, kind, given), kind)
 
 
-def _source(part: Parameter) -> ClientParameter | WrittenText:
+def _source(part: ir.Parameter) -> ClientParameter | WrittenText:
     if not isinstance(part.source, ClientParameter | WrittenText):
         raise unread("the answer of a subquery in this place")
     return part.source
@@ -224,22 +205,22 @@ def _epoch_bin(arguments: Sequence[Value]) -> Value:
     """to_timestamp(floor(extract(epoch FROM column) / 300) * 300): the instant that begins a bin of seconds
     since 1970. A local time is counted as if it were one of UTC."""
     match arguments[0].expression:
-        case Arithmetic(
-            operator=Operator.MULTIPLY,
-            left=NumericCall(
-                function=NumericFunction.FLOOR,
+        case ir.Arithmetic(
+            operator=ir.Operator.MULTIPLY,
+            left=ir.NumericCall(
+                function=ir.NumericFunction.FLOOR,
                 digits=0,
-                operand=Quotient(
-                    operand=Extract(field="epoch", operand=operand),
-                    divisor=Constant(value=Fraction() as divisor),
+                operand=ir.Quotient(
+                    operand=ir.Extract(field="epoch", operand=operand),
+                    divisor=ir.Constant(value=Fraction() as divisor),
                     remainder=False,
                 ),
             ),
-            right=Constant(value=Fraction() as factor),
+            right=ir.Constant(value=Fraction() as factor),
         ) if divisor == factor and divisor.denominator == 1 and 0 < divisor <= MOST_BIN_WIDTH:
             if operand.type is not SqlType.TIMESTAMPTZ:
-                operand = Cast(operand, SqlType.TIMESTAMPTZ, UTC)
-            found = TimeBin(operand, int(divisor * _SECOND), 0, SqlType.TIMESTAMPTZ)
+                operand = ir.Cast(operand, SqlType.TIMESTAMPTZ, UTC)
+            found = ir.TimeBin(operand, int(divisor * _SECOND), 0, SqlType.TIMESTAMPTZ)
             return value_of(found, SqlType.TIMESTAMPTZ)
         case _:
             raise unread("to_timestamp() of this expression")
@@ -279,20 +260,20 @@ def _moved(arguments: Sequence[Value], *, is_back: bool) -> Value:
         week = week_of_day(part, by.expression)
         if week is not None:
             return value_of(week, SqlType.DATE)
-    if isinstance(by.expression, Parameter):
+    if isinstance(by.expression, ir.Parameter):
         source = _source(by.expression)
-        return value_of(Shift(part, 0, 0, 0, kind, (("by", source),), is_back), kind)
+        return value_of(ir.Shift(part, 0, 0, 0, kind, (("by", source),), is_back), kind)
     span = _constant_span(by.expression)
     if span is None:
         raise unread("an interval that is no constant")
     if not columns(part):
         raise unread("a time moved that is a constant")
     span = checked_span(-span if is_back else span, None)
-    return value_of(Shift(part, span.months, span.days, span.microseconds, kind), kind)
+    return value_of(ir.Shift(part, span.months, span.days, span.microseconds, kind), kind)
 
 
-def _constant_span(part: Expression) -> TimeSpan | None:
-    value = part.value if isinstance(part, Constant) else None
+def _constant_span(part: ir.Expression) -> TimeSpan | None:
+    value = part.value if isinstance(part, ir.Constant) else None
     if isinstance(value, Fraction) and abs(value) < 10**9 and value.denominator == 1:
         return TimeSpan(days=int(value))
     return span_of(value) if isinstance(value, str) else None

@@ -6,7 +6,7 @@ aliases that are unique in the statement, each literal as a number, true, false,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class ColumnName:
 
     relation: str
     column: str
-    start: int = -1
+    start: int = field(default=-1, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Call:
     within: tuple[OrderBy, ...] = ()
     filter: Tree | None = None
     over: WindowOf | str | None = None
-    start: int = -1
+    start: int = field(default=-1, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

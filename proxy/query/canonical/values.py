@@ -12,14 +12,7 @@ from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
 from proxy.query.canonical.tokens import unread
-from proxy.query.ir.expressions import (
-    Cast,
-    Constant,
-    Expression,
-    NumericCall,
-    NumericFunction,
-    Parameter,
-)
+from proxy.query.ir import expressions as ir
 
 _WIDTH = (
     *(SqlType.INT2, SqlType.INT4, SqlType.INT8, SqlType.NUMERIC, SqlType.FLOAT4, SqlType.FLOAT8),
@@ -32,7 +25,7 @@ class Value:
     """type: PostgreSQL's. name: Of the type, with its modifier. labels: Of an enumeration, where they are
     public; a text that is compared with it is one of them."""
 
-    expression: Expression
+    expression: ir.Expression
     type: SqlType
     name: str
     labels: tuple[str, ...] = ()
@@ -42,33 +35,33 @@ class Value:
         """The type's name in signatures of functions."""
         return "enum" if self.labels else self.type.sql
 
-    def exact(self) -> Expression:
+    def exact(self) -> ir.Expression:
         """The expression as one of this type: where the type itself matters, as in a key."""
         part = self.expression
         if part.type is self.type or part.type is None:
             return part
-        if isinstance(part, Constant) and part.type.is_number and self.type.is_number:
+        if isinstance(part, ir.Constant) and part.type.is_number and self.type.is_number:
             return replace(part, type=self.type)
         if is_widening(part.type, self.type) or (part.type.is_time and self.type.is_time):
-            return Cast(part, self.type)
+            return ir.Cast(part, self.type)
         return part
 
-    def constant(self) -> Constant | Parameter:
+    def constant(self) -> ir.Constant | ir.Parameter:
         """
         Raises:
             Refusal: UNSUPPORTED: it is computed of a row.
         """
         part = self.expression
-        if isinstance(part, NumericCall) and part.function is NumericFunction.NEGATE:
+        if isinstance(part, ir.NumericCall) and part.function is ir.NumericFunction.NEGATE:
             inner = part.operand
-            if isinstance(inner, Constant) and isinstance(inner.value, Fraction):
-                return Constant(-inner.value, inner.type)
-        if not isinstance(part, Constant | Parameter):
+            if isinstance(inner, ir.Constant) and isinstance(inner.value, Fraction):
+                return ir.Constant(-inner.value, inner.type)
+        if not isinstance(part, ir.Constant | ir.Parameter):
             raise unread("an expression where a constant is needed")
         return part
 
 
-def value_of(expression: Expression, kind: SqlType | None = None) -> Value:
+def value_of(expression: ir.Expression, kind: SqlType | None = None) -> Value:
     found = kind or expression.type or SqlType.TEXT
     return Value(expression, found, found.sql)
 

@@ -3,23 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
+from typing import Any
 
-from proxy.query.canonical.trees import (
-    ArrayQuery,
-    Call,
-    ColumnName,
-    ExistsQuery,
-    InQuery,
-    QueryItem,
-    QueryTree,
-    ScalarQuery,
-    SelectTree,
-    SetTree,
-    TableItem,
-    Tree,
-    ValuesTree,
-)
+from proxy.query.canonical import trees
 
 AGGREGATES = frozenset(
     {
@@ -32,29 +19,37 @@ AGGREGATES = frozenset(
         *("range_agg", "range_intersect_agg", "rank", "dense_rank", "percent_rank", "cume_dist"),
     }
 )
-_QUERIES = (SelectTree, SetTree, ValuesTree)
+_QUERIES = (trees.SelectTree, trees.SetTree, trees.ValuesTree)
 
 
 def is_aggregate(tree: object) -> bool:
     """Whether it is a call of an aggregate, known here or refused."""
-    return isinstance(tree, Call) and tree.over is None and tree.name in AGGREGATES
+    return isinstance(tree, trees.Call) and tree.over is None and tree.name in AGGREGATES
+
+
+_FIELDS: dict[type[Any], tuple[str, ...]] = {}
+
+
+def _fields(node: object) -> tuple[str, ...]:
+    """Names of the fields of a node; none of what is no node."""
+    kind: type[Any] = node.__class__
+    if kind not in _FIELDS:
+        _FIELDS[kind] = tuple(one.name for one in fields(kind)) if is_dataclass(kind) else ()
+    return _FIELDS[kind]
 
 
 def children(tree: object) -> Iterator[object]:
     """What is directly in a node: trees, queries, items of FROM."""
-    if isinstance(tree, tuple):
-        for one in tree:
-            if isinstance(one, tuple):
-                yield from children(one)
-            elif is_dataclass(one):
-                yield one
-    elif is_dataclass(tree):
-        for field in fields(tree):
-            value = getattr(tree, field.name)
-            if isinstance(value, tuple):
-                yield from children(value)
-            elif is_dataclass(value):
-                yield value
+    values = tree if isinstance(tree, tuple) else _values(tree)
+    for value in values:
+        if isinstance(value, tuple):
+            yield from children(value)
+        elif _fields(value):
+            yield value
+
+
+def _values(tree: object) -> Iterator[object]:
+    return (getattr(tree, name) for name in _fields(tree))
 
 
 def parts(tree: object, *, with_queries: bool = False) -> Iterator[object]:
@@ -72,61 +67,46 @@ def has_aggregate(tree: object) -> bool:
 
 
 def has_window(tree: object) -> bool:
-    calls = (part for part in parts(tree) if isinstance(part, Call))
+    calls = (part for part in parts(tree) if isinstance(part, trees.Call))
     return any(one.over is not None or one.name == "gen_random_uuid" for one in calls)
 
 
-def subqueries(tree: object) -> Iterator[QueryTree]:
+def subqueries(tree: object) -> Iterator[trees.QueryTree]:
     """Of the tree itself, in order; not those inside them."""
     for part in parts(tree):
-        if isinstance(part, InQuery | ExistsQuery | ScalarQuery | ArrayQuery):
+        if isinstance(
+            part, trees.InQuery | trees.ExistsQuery | trees.ScalarQuery | trees.ArrayQuery
+        ):
             yield part.query
 
 
-def unknown_relations(query: QueryTree) -> frozenset[str]:
+def unknown_relations(query: trees.QueryTree) -> frozenset[str]:
     """Aliases that a query names, and that are in no FROM clause in it."""
     every = tuple(parts(query, with_queries=True))
-    named = {part.relation for part in every if isinstance(part, ColumnName)}
-    known = {part.alias for part in every if isinstance(part, TableItem | QueryItem)}
+    named = {part.relation for part in every if isinstance(part, trees.ColumnName)}
+    known = {part.alias for part in every if isinstance(part, trees.TableItem | trees.QueryItem)}
     return frozenset(named - known - {""})
 
 
-def names_table(query: QueryTree, name: str) -> bool:
+def names_table(query: trees.QueryTree, name: str) -> bool:
     """Whether a FROM clause in it has this name without a schema."""
-    items = (one for one in parts(query, with_queries=True) if isinstance(one, TableItem))
+    items = (one for one in parts(query, with_queries=True) if isinstance(one, trees.TableItem))
     return any(not one.schema and one.name == name for one in items)
 
 
-def bare(tree: Tree) -> Tree:
-    """The tree without places, so that the same words are the same."""
-    found = _bare(tree)
-    assert isinstance(found, Tree)
-    return found
-
-
-def _bare(tree: object) -> object:
-    if isinstance(tree, tuple):
-        return tuple(map(_bare, tree))
-    if not is_dataclass(tree) or isinstance(tree, type):
-        return tree
-    changed = {field.name: _bare(getattr(tree, field.name)) for field in fields(tree)}
-    if "start" in changed:
-        changed["start"] = -1
-    return replace(tree, **changed)
-
-
-def uncovered(tree: object, keys: tuple[Tree, ...], whole: frozenset[str]) -> Iterator[object]:
+def uncovered(
+    tree: object, keys: tuple[trees.Tree, ...], whole: frozenset[str]
+) -> Iterator[object]:
     """The parts of an expression that are neither keys nor inside an aggregate or a subquery.
 
     Args:
-        keys: Without places.
         whole: Names of calls that are given as wholes, as aggregates are.
     """
-    if isinstance(tree, _QUERIES) or (isinstance(tree, Tree) and bare(tree) in keys):
+    if isinstance(tree, _QUERIES) or (isinstance(tree, trees.Tree) and tree in keys):
         return
     if not isinstance(tree, tuple):
         yield tree
-    if is_aggregate(tree) or (isinstance(tree, Call) and tree.name in whole):
+    if is_aggregate(tree) or (isinstance(tree, trees.Call) and tree.name in whole):
         return
     for one in children(tree):
         yield from uncovered(one, keys, whole)

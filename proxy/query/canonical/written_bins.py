@@ -12,27 +12,27 @@ from proxy.base.instants import seconds_of
 from proxy.base.sql_types import SqlType
 from proxy.base.time_spans import TimeSpan, span_of
 from proxy.query.bind.nodes.written_bins import counted_widths, first_weekday, week_from
-from proxy.query.canonical.trees import Call, CastTo, Literal, Operation, Tree
+from proxy.query.canonical import trees
 from proxy.query.canonical.values import Value, value_of
 from proxy.query.ir.expressions import Constant, TimeBin
 
 _SECOND = 10**6
-Read = Callable[[Tree], Value]
+_DAY = trees.Literal("day", is_text=True)
+Read = Callable[[trees.Tree], Value]
 
 
-def written_bin(tree: Tree, read: Read) -> Value | None:
+def written_bin(tree: trees.Tree, read: Read) -> Value | None:
     """The bin that an expression says by arithmetic; None: it is no such expression."""
     match tree:
-        case Operation(operator="+", operands=(left, right)):
+        case trees.Operation(operator="+", operands=(left, right)):
             return _bin(left, right, read) or _bin(right, left, read)
-        case Call(name="date_trunc", arguments=(Literal(value="day") | CastTo() as unit, operand)):
-            is_day = isinstance(unit, CastTo) and unit.operand == Literal("day", is_text=True)
-            return _week(operand, read) if is_day else None
+        case trees.Call(name="date_trunc", arguments=(trees.CastTo(operand=unit), operand)):
+            return _week(operand, read) if unit == _DAY else None
         case _:
             return None
 
 
-def _bin(start: Tree, steps: Tree, read: Read) -> Value | None:
+def _bin(start: trees.Tree, steps: trees.Tree, read: Read) -> Value | None:
     """A constant local time and whole numbers of widths since it."""
     found = _multiplied(steps, read)
     if found is None:
@@ -50,9 +50,9 @@ def _bin(start: Tree, steps: Tree, read: Read) -> Value | None:
     return value_of(found_bin, SqlType.TIMESTAMP)
 
 
-def _week(tree: Tree, read: Read) -> Value | None:
+def _week(tree: trees.Tree, read: Read) -> Value | None:
     """Of date_trunc('day', t - interval '1 day' * (number of days since a week began)), its first day."""
-    if not isinstance(tree, Operation) or tree.operator != "-" or len(tree.operands) != 2:
+    if not isinstance(tree, trees.Operation) or tree.operator != "-" or len(tree.operands) != 2:
         return None
     found = _multiplied(tree.operands[1], read)
     if found is None or found[0] != TimeSpan(days=1):
@@ -63,12 +63,12 @@ def _week(tree: Tree, read: Read) -> Value | None:
     return None if first is None else value_of(week_from(time, first), SqlType.TIMESTAMP)
 
 
-def _multiplied(tree: Tree, read: Read) -> tuple[TimeSpan, Tree] | None:
+def _multiplied(tree: trees.Tree, read: Read) -> tuple[TimeSpan, trees.Tree] | None:
     """An interval, and what it is multiplied by."""
-    if not isinstance(tree, Operation) or tree.operator != "*" or len(tree.operands) != 2:
+    if not isinstance(tree, trees.Operation) or tree.operator != "*" or len(tree.operands) != 2:
         return None
     for one, other in (tree.operands, tree.operands[::-1]):
-        if isinstance(one, CastTo) and one.type.name == "interval":
+        if isinstance(one, trees.CastTo) and one.type.name == "interval":
             part = read(one).expression
             value = part.value if isinstance(part, Constant) else None
             span = span_of(value) if isinstance(value, str) else None
