@@ -109,7 +109,9 @@ def compare(
         text = canonical_statement(connection, inner, oids).text
     except (PostgresError, Refusal) as error:
         return Verdict(outcome=Outcome.NO_TEXT, text=error.message)
-    return judged(text, lambda: read_canonical(text, tables, tuple(types)).blocks, blocks, refusal)
+    return judged(
+        text, lambda: read_canonical(text, tables, tuple(types)).query.blocks, blocks, refusal
+    )
 
 
 def judged(

@@ -95,7 +95,7 @@ class _Session:
     def canonical(self, text: str) -> Sequence[AggregateBlock]:
         """Without what the shadow evaluates, and with that if it is refused."""
         try:
-            return read_canonical(text, self._tables, self._types).blocks
+            return read_canonical(text, self._tables, self._types).query.blocks
         except Refusal:
             wanted = constants_in(text)
             if not wanted:
@@ -118,7 +118,7 @@ class _Session:
         read = read_canonical(text, self._tables, self._types, KnownConstants(parts))
         evaluated = evaluated_texts(Evaluated({}, types, texts, {}), frozenset(types))
         values = self._values([one.sql for one in evaluated])
-        return self._bound(read.blocks, tuple(one.type for one in evaluated), values)
+        return self._bound(read.query.blocks, tuple(one.type for one in evaluated), values)
 
     def _bound(
         self, blocks: Sequence[AggregateBlock], types: Sequence[SqlType], values: Values

@@ -88,7 +88,7 @@ def read(tree: trees.Tree, scope: Scope) -> Value:
             raise unread("a row as a value")
         case trees.GroupingOf():
             raise unread("GROUPING() in this place")
-        case trees.NamedArgument():
+        case trees.NamedArgument() | trees.RawSql():
             raise unread("a named argument")
         case trees.SpecialWord():
             raise Refusal(

@@ -116,6 +116,8 @@ def expression_sql(tree: Tree) -> str:
             return f"GROUPING({_list(keys)})"
         case trees.SpecialWord(word=word):
             return word
+        case trees.RawSql(text=text):
+            return text
         case trees.NamedArgument(name=name, value=value):
             return f"{quoted(name)} => {expression_sql(value)}"
         case trees.Collated(operand=operand, collation=collation):
@@ -251,6 +253,8 @@ def _item(item: FromItem) -> str:
         case trees.QueryItem(query=query):
             word = "LATERAL " if item.is_lateral else ""
             return f"{word}({query_sql(query)}){_alias(item.alias, item.columns)}"
+        case trees.RawSql(text=text):
+            return text
         case trees.FunctionItem(call=call):
             return f"{expression_sql(call)}{_alias(item.alias, item.columns)}"
         case trees.JoinItem():

@@ -126,7 +126,7 @@ class RelationReader:
                 return self.nature(item.query, ctes)
             case trees.FunctionItem():
                 return Nature.CLEAN
-            case trees.JoinItem():
+            case trees.JoinItem() | trees.RawSql():
                 raise AssertionError("leaves are no joins")
             case _:
                 assert_never(item)
@@ -210,7 +210,7 @@ class RelationReader:
                 rows = self.rows(item.query, ctes)
                 relation, visible = self._renamed(rows, item.columns)
                 return relation, _seen(scope, item.alias, visible)
-            case trees.FunctionItem():
+            case trees.FunctionItem() | trees.RawSql():
                 raise unread("a function in FROM beside rows of a protected table")
             case trees.JoinItem():
                 return self._join(item, scope, ctes)

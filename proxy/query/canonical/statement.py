@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
@@ -32,7 +32,16 @@ from proxy.query.canonical.walk import (
     uncovered,
     unknown_relations,
 )
-from proxy.query.ir.bound_statement import SureTruth
+from proxy.query.ir.bound_statement import (
+    AnswerArray,
+    ExpressionInterval,
+    GroupingValue,
+    IntervalValue,
+    KeyValue,
+    Level,
+    SpanMeaning,
+    SureTruth,
+)
 from proxy.query.ir.exposed import Exposed
 from proxy.query.ir.expressions import Parameter
 from proxy.query.ir.noisy_expressions import AnswerOf, NoisyExpression, answers_in
@@ -42,7 +51,7 @@ from proxy.query.syntax.placeholders import ScalarAnswer
 
 _ENDS: Mapping[str, IntervalEnd] = {f"dp.{end.name.lower()}": end for end in IntervalEnd}
 _SUMMED = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT, AggregateKind.SUM)
-_WHOLE = frozenset({*_ENDS, "GROUPING"})
+_WHOLE = frozenset(_ENDS)
 
 
 def read_canonical(
@@ -50,7 +59,7 @@ def read_canonical(
     tables: Mapping[TableName, Exposed],
     parameters: tuple[SqlType, ...] = (),
     constants: KnownConstants = NO_CONSTANTS,
-) -> Query:
+) -> CanonicalReading:
     """Read a statement in canonical form.
 
     Args:
@@ -70,8 +79,10 @@ def read_canonical(
     }
     context = StatementContext(tables, parameters, enumerations, constants)
     reader = _AnswersReader(RelationReader(context))
-    reader.read(parse_canonical(text), {})
-    return Query(tuple(reader.blocks), tuple(reader.scalars))
+    tree = parse_canonical(text)
+    reader.read(tree, {})
+    query = Query(tuple(reader.blocks), tuple(reader.scalars))
+    return CanonicalReading(tree=tree, query=query, answered=reader.answered)
 
 
 def constants_in(text: str) -> tuple[str, ...]:
@@ -81,11 +92,44 @@ def constants_in(text: str) -> tuple[str, ...]:
 
 @dataclass(slots=True)
 class _Asked:
-    """What a SELECT asks besides its keys: aggregates in order, and what is asked of their intervals."""
+    """What a SELECT asks besides its keys: aggregates in order, what is asked of their intervals, and what each
+    call means."""
 
-    aggregates: dict[Aggregate, None]
-    intervals: list[tuple[IntervalEnd, Aggregate | NoisyExpression]]
-    has_truths: bool = False
+    aggregates: dict[Aggregate, None] = field(default_factory=dict)
+    intervals: list[tuple[IntervalEnd, Aggregate | NoisyExpression]] = field(default_factory=list)
+    meanings: dict[trees.Tree, SpanMeaning] = field(default_factory=dict)
+
+    @property
+    def has_truths(self) -> bool:
+        return any(isinstance(one, SureTruth) for one in self.meanings.values())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnsweredSelect:
+    """A SELECT that asks for answers.
+
+    Attributes:
+        number: Of its first block in the statement, from 1.
+        block: With the keys of all levels.
+        meanings: Of its keys and calls.
+        levels: As of AggregateSubquery.
+    """
+
+    select: trees.SelectTree
+    number: int
+    block: AggregateBlock
+    meanings: Mapping[trees.Tree, SpanMeaning]
+    levels: tuple[Level, ...]
+    met: MetRows | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CanonicalReading:
+    """answered: By the identity of their SELECTs in the tree."""
+
+    tree: trees.QueryTree
+    query: Query
+    answered: Mapping[int, AnsweredSelect]
 
 
 class _AnswersReader:
@@ -96,6 +140,7 @@ class _AnswersReader:
         self._kept: list[trees.QueryTree] = []
         self.blocks: list[AggregateBlock] = []
         self.scalars: list[Scalar] = []
+        self.answered: dict[int, AnsweredSelect] = {}
         relations.answers = self._scalar
 
     def read(self, query: trees.QueryTree, ctes: Ctes) -> None:
@@ -188,7 +233,8 @@ class _AnswersReader:
 
     # One SELECT
 
-    def _add(self, select: trees.SelectTree, ctes: Ctes) -> None:
+    def _add(self, whole: trees.SelectTree, ctes: Ctes) -> None:
+        select = whole
         if select.distinct_on:
             raise unread("DISTINCT ON")
         met = self._met_rows(select, ctes)
@@ -204,7 +250,7 @@ class _AnswersReader:
         written = dict.fromkeys(tree for level in levels for tree in level)
         keys = {tree: _key(tree, scope) for tree in written}
         _check_levels(levels, keys, [tree for tree, _ in select.items])
-        asked = self._asked(select, scope, tuple(keys), answers)
+        asked = self._asked(select, scope, keys, answers)
         if len(asked.aggregates) > limits.RELEASES_PER_STATEMENT:
             raise Refusal(
                 Code.TOO_COMPLEX,
@@ -234,7 +280,22 @@ class _AnswersReader:
             has_truths=asked.has_truths,
         )
         check_added_rows(block)
-        self.blocks += _of_levels(block, [[keys[tree] for tree in level] for level in levels])
+        places = {key.expression: place for place, key in enumerate(block.keys)}
+        numbered = [
+            tuple(sorted({places[keys[tree].expression] for tree in level})) for level in levels
+        ]
+        asked.meanings |= {
+            tree: KeyValue(by_expression[key.expression]) for tree, key in keys.items()
+        }
+        self.answered[id(whole)] = AnsweredSelect(
+            select=whole,
+            number=len(self.blocks) + 1,
+            block=block,
+            meanings=asked.meanings,
+            levels=tuple(numbered),
+            met=met,
+        )
+        self.blocks += _of_levels(block, numbered)
 
     def _levels(self, select: trees.SelectTree) -> tuple[tuple[trees.Tree, ...], ...]:
         if select.group:
@@ -256,18 +317,21 @@ class _AnswersReader:
         self,
         select: trees.SelectTree,
         scope: Scope,
-        keys: tuple[trees.Tree, ...],
+        keys: Mapping[trees.Tree, Key],
         answers: frozenset[str],
     ) -> _Asked:
-        asked = _Asked({}, [])
+        asked = _Asked()
         every = [
             *(tree for tree, _ in select.items),
             *([] if select.having is None else [select.having]),
             *(one.operand for one in select.ending.order),
         ]
         for tree in every:
-            for part in uncovered(tree, keys, _WHOLE):
-                if not isinstance(part, trees.ColumnName) or part.relation not in answers:
+            for part in uncovered(tree, tuple(keys), _WHOLE):
+                if isinstance(part, trees.GroupingOf):
+                    values = tuple(keys[one] for one in part.keys)
+                    asked.meanings[part] = GroupingValue(values)
+                elif not isinstance(part, trees.ColumnName) or part.relation not in answers:
                     self._take(part, scope, asked)
         return asked
 
@@ -276,8 +340,7 @@ class _AnswersReader:
             case trees.Call(name=name) if name in _ENDS:
                 self._interval(part, scope, asked)
             case trees.Call() if is_aggregate(part):
-                for one in self._aggregates(part, scope, asked):
-                    asked.aggregates.setdefault(one)
+                self._aggregates(part, scope, asked)
             case trees.ColumnName() | trees.WholeRow():
                 raise Refusal(
                     Code.RAW_ROWS,
@@ -285,17 +348,20 @@ class _AnswersReader:
                     "Put it into GROUP BY, or aggregate it.",
                 )
 
-    def _aggregates(self, call: trees.Call, scope: Scope, asked: _Asked) -> Sequence[Aggregate]:
+    def _aggregates(self, call: trees.Call, scope: Scope, asked: _Asked) -> tuple[Aggregate, ...]:
         found = read_aggregate(call, scope)
         match found:
             case Aggregate():
-                return (found,)
+                several: tuple[Aggregate, ...] = (found,)
             case SureTruth():
-                asked.has_truths = True
-                asked.intervals += [(IntervalEnd.LOW, one) for one in (found.true, found.false)]
-                return (found.true, found.false)
-            case _:
-                return found
+                several = (found.true, found.false)
+                asked.intervals += [(IntervalEnd.LOW, one) for one in several]
+            case tuple():
+                several = found
+        for one in several:
+            asked.aggregates.setdefault(one)
+        asked.meanings[call] = AnswerArray(found) if isinstance(found, tuple) else found
+        return several
 
     def _interval(self, call: trees.Call, scope: Scope, asked: _Asked) -> None:
         """dp.low, dp.high, dp.error or dp.clipped."""
@@ -304,20 +370,24 @@ class _AnswersReader:
             raise unread(f"{call.name} of several arguments")
         of = call.arguments[0]
         if isinstance(of, trees.Call) and is_aggregate(of):
-            for one in self._aggregates(of, scope, asked):
-                asked.aggregates.setdefault(one)
-                asked.intervals.append((end, one))
+            found = self._aggregates(of, scope, asked)
+            if isinstance(asked.meanings[of], SureTruth):
+                raise unread(f"{call.name} of bool_or() and its like")
+            asked.intervals += [(end, one) for one in found]
+            values = tuple(IntervalValue(end, one) for one in found)
+            is_array = isinstance(asked.meanings[of], AnswerArray)
+            asked.meanings[call] = AnswerArray(values) if is_array else values[0]
             return
 
         def answer(part: trees.Call) -> AnswerOf:
             (aggregate,) = self._aggregates(part, scope, asked)
-            asked.aggregates.setdefault(aggregate)
             return AnswerOf(list(asked.aggregates).index(aggregate) + 1, aggregate.type)
 
         expression = NoisyReader(answer).read(of)
         if not answers_in(expression):
             raise unread(f"{call.name} of no aggregate")
         asked.intervals.append((end, expression))
+        asked.meanings[call] = ExpressionInterval(end, expression)
 
 
 def _conjunction(parts_of: Sequence[trees.Tree]) -> trees.Tree | None:
@@ -356,17 +426,13 @@ def _check_levels(
         )
 
 
-def _of_levels(block: AggregateBlock, levels: Sequence[Sequence[Key]]) -> list[AggregateBlock]:
+def _of_levels(block: AggregateBlock, levels: Sequence[Level]) -> list[AggregateBlock]:
     """A block for each level of GROUPING SETS, each a release of its own (ADR 0051)."""
     if len(levels) == 1:
         return [block]
-    places = {key.expression: place for place, key in enumerate(block.keys)}
-    distinct = dict.fromkeys(
-        tuple(sorted({places[key.expression] for key in level})) for level in levels
-    )
     return [
         replace(block, keys=tuple(block.keys[place] for place in level), grouped=bool(level))
-        for level in distinct
+        for level in dict.fromkeys(levels)
     ]
 
 

@@ -200,6 +200,13 @@ class NamedArgument:
 
 
 @dataclass(frozen=True, slots=True)
+class RawSql:
+    """SQL of ours in a rewritten statement, as an expression or in FROM. No text is read as one."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Collated:
     operand: Tree
     collation: str
@@ -229,6 +236,7 @@ Tree = (
     | GroupingOf
     | SpecialWord
     | NamedArgument
+    | RawSql
     | Collated
 )
 
@@ -281,7 +289,7 @@ class JoinItem:
     alias: str
 
 
-FromItem = TableItem | QueryItem | FunctionItem | JoinItem
+FromItem = TableItem | QueryItem | FunctionItem | JoinItem | RawSql
 
 
 @dataclass(frozen=True, slots=True)

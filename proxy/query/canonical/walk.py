@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -106,7 +106,22 @@ def uncovered(
         return
     if not isinstance(tree, tuple):
         yield tree
-    if is_aggregate(tree) or (isinstance(tree, trees.Call) and tree.name in whole):
+    is_whole = isinstance(tree, trees.Call) and tree.name in whole
+    if is_aggregate(tree) or is_whole or isinstance(tree, trees.GroupingOf):
         return
     for one in children(tree):
         yield from uncovered(one, keys, whole)
+
+
+def rebuilt(tree: Any, change: Callable[[Any], Any]) -> Any:
+    """The node with each of its children changed."""
+    if isinstance(tree, tuple):
+        return tuple(_changed(one, change) for one in tree)
+    values = {name: _changed(getattr(tree, name), change) for name in _fields(tree)}
+    return tree.__class__(**values)
+
+
+def _changed(value: Any, change: Callable[[Any], Any]) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_changed(one, change) for one in value)
+    return change(value) if _fields(value) else value
