@@ -72,12 +72,12 @@ def met_rows(
     Raises:
         Refusal: UNSUPPORTED: rows on both sides of answers; rows that an outer join fills with NULLs.
     """
-    rows, joins = _parted(_one_item(select.source), is_answer)
+    rows, joins = _parted(one_item(select.source), is_answer)
     answers = frozenset(alias for join in joins for alias in _aliases(join.answers))
     search = _Search(answers)
     settled: list[trees.Tree] = []
     of_where: list[trees.Tree] = []
-    for tree in _conjuncts(select.where):
+    for tree in conjuncts(select.where):
         queries = (part.query for part in parts(tree) if isinstance(part, trees.InQuery))
         is_list = any(map(is_answer_list, queries))
         is_settled = not is_list and (not joins or search.is_of_rows(tree) is True)
@@ -86,7 +86,7 @@ def met_rows(
         return None
     of_join: list[tuple[AnswerJoin, list[trees.Tree]]] = []
     for join in joins:
-        conditions = _conjuncts(join.on)
+        conditions = conjuncts(join.on)
         # What an outer join's condition says of a row decides whether it has a partner, not whether it stays.
         of_rows = [
             t for t in conditions if not join.preserves_rows and search.is_of_rows(t) is True
@@ -133,11 +133,11 @@ def rows_in(
     source: Sequence[trees.FromItem], is_answer: Callable[[trees.FromItem], bool]
 ) -> trees.FromItem:
     """What is read as a relation of a FROM clause."""
-    item = _one_item(source)
+    item = one_item(source)
     return _parted(item, is_answer)[0] if any(map(is_answer, _leaves(item))) else item
 
 
-def _one_item(source: Sequence[trees.FromItem]) -> trees.FromItem:
+def one_item(source: Sequence[trees.FromItem]) -> trees.FromItem:
     """What commas connect is a join without condition."""
     found = source[0]
     for item in source[1:]:
@@ -182,9 +182,9 @@ def _aliases(item: trees.FromItem) -> Iterator[str]:
             yield leaf.alias
 
 
-def _conjuncts(tree: trees.Tree | None) -> tuple[trees.Tree, ...]:
+def conjuncts(tree: trees.Tree | None) -> tuple[trees.Tree, ...]:
     if isinstance(tree, trees.Junction) and tree.word == "AND":
-        return tuple(part for one in tree.operands for part in _conjuncts(one))
+        return tuple(part for one in tree.operands for part in conjuncts(one))
     return () if tree is None else (tree,)
 
 
