@@ -2,16 +2,17 @@
 
 Two typed queries are equal if they are equal but for names of relations, places in the text, and forms that
 mean the same: one constant in a list, negated comparisons, texts of equal instants, types of constants.
-Columns of the result are compared elsewhere: canonical text is not where their errors are read yet.
+Columns of the result, the clauses that leave out groups, and lists that are cut are compared, too.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import Enum
 from fractions import Fraction
+from typing import Any
 
 import psycopg
 
@@ -21,7 +22,9 @@ from proxy.base.instants import seconds_of
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
 from proxy.engine.sessions import PostgresError
+from proxy.query.canonical.presented import presented
 from proxy.query.canonical.statement import read_canonical
+from proxy.query.canonical.values import is_widening
 from proxy.query.ir.exposed import Exposed
 from proxy.query.ir.expressions import (
     Comparator,
@@ -35,6 +38,7 @@ from proxy.query.ir.expressions import (
     NumericFunction,
     Parameter,
 )
+from proxy.query.ir.noisy_expressions import NoisyCast
 from proxy.query.ir.query import AggregateBlock, changed
 from proxy.query.ir.rebuilding import rebuild
 from proxy.query.syntax.placeholders import ClientArray
@@ -80,6 +84,10 @@ class Verdict:
         )
 
 
+def oids_of(types: Sequence[SqlType]) -> list[int]:
+    return [kind.oid if kind.oid > 0 else _OIDS[kind] for kind in types]
+
+
 Today = Callable[[], Sequence[AggregateBlock] | None]
 
 
@@ -104,14 +112,17 @@ def compare(
     if refusal is None and not blocks:
         return Verdict(outcome=Outcome.NOTHING)
     inner = _EXPLAIN.sub("", statement.rstrip("; \n"))
-    oids = [kind.oid if kind.oid > 0 else _OIDS[kind] for kind in types]
+    oids = oids_of(types)
     try:
-        text = canonical_statement(connection, inner, oids).text
+        written = canonical_statement(connection, inner, oids)
     except (PostgresError, Refusal) as error:
         return Verdict(outcome=Outcome.NO_TEXT, text=error.message)
-    return judged(
-        text, lambda: read_canonical(text, tables, tuple(types)).query.blocks, blocks, refusal
-    )
+
+    def canonical() -> Sequence[AggregateBlock]:
+        reading = read_canonical(written.text, tables, tuple(types))
+        return presented(reading, [column.name for column in written.columns]).blocks
+
+    return judged(written.text, canonical, blocks, refusal)
 
 
 def judged(
@@ -147,18 +158,27 @@ def judged(
 def normal(block: AggregateBlock) -> str:
     """The text of a block, equal for blocks that ask the same."""
     found = changed(block, lambda part: rebuild(part, _normal))
-    found = replace(
-        found,
-        outputs=(),
-        inner_outputs=(),
-        outer_outputs=(),
-        row_choices=(),
-        compared_keys=(),
-        top=None,
-    )
+    found = _without_casts(replace(found, compared_keys=()))
     text = _POSITION.sub("", repr(found)).replace(", )", ")")
     names: dict[str, str] = {}
     return _ALIAS.sub(lambda match: names.setdefault(match[1], f"'a{len(names)}'"), text)
+
+
+def _without_casts(part: Any) -> Any:
+    """Without casts of answers that change no number: they decide the type of what is around alone."""
+    if isinstance(part, tuple):
+        return tuple(map(_without_casts, part))
+    if not is_dataclass(part) or isinstance(part, type | Expression):
+        return part
+    changed = {
+        one.name: _without_casts(getattr(part, one.name)) for one in fields(part) if one.init
+    }
+    found = replace(part, **changed)
+    if isinstance(found, NoisyCast) and found.digits is None:
+        kinds = found.operand.type, found.type
+        if kinds[0] is kinds[1] or is_widening(*kinds):
+            return found.operand
+    return found
 
 
 def _normal(part: Expression) -> Expression:

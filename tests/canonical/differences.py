@@ -7,6 +7,7 @@ from collections.abc import Mapping
 _WIDENED = (
     "a cast to a wider number that is written is in the operator's type, as one that is implied"
 )
+_SCALAR = "PostgreSQL calls the column of a scalar subquery as the subquery does"
 _NAMES = "a column that nobody can name has another name"
 
 # Golden statements, by their names.
@@ -14,6 +15,8 @@ GOLDEN: Mapping[str, str] = {
     "arithmetic in a type that holds it": _WIDENED,
     "union with a constant float": _WIDENED,
     "columns of one name in a subquery that is cut": _NAMES,
+    "between scalar answers": _SCALAR,
+    "scalar subqueries": _SCALAR,
 }
 # Golden statements without canonical text, by their names.
 NO_TEXT: Mapping[str, str] = {
@@ -36,4 +39,14 @@ ACCEPTED: Mapping[str, str] = {
     "an aggregate with a schema": "it is the same aggregate",
     "doubling": "limits of a plan hold it (kernel, planner), and COPIED_WORDS",
     "a name of the noisy relation": "a matter of the rewritten statement",
+}
+
+_FETCH = "FETCH NEXT n ROWS is LIMIT n, so it is known how many rows are shown"
+_QUALIFIED = "ORDER BY of a column with the name of its relation names the same column"
+# Statements of clients, by their identifiers.
+TOOLS: Mapping[str, str] = {
+    "looker-05": _FETCH,
+    "looker-11": _FETCH,
+    "looker-12": _FETCH,
+    "ibis-topk": _QUALIFIED,
 }

@@ -18,11 +18,12 @@ from proxy.pgwire.measured_values import measured_sql
 from proxy.query.bind.evaluated_constants import Evaluated, evaluated_texts
 from proxy.query.bind.scope import ConstantType
 from proxy.query.canonical.constants import ConstantPart, KnownConstants
+from proxy.query.canonical.presented import presented
 from proxy.query.canonical.statement import constants_in, read_canonical
 from proxy.query.ir.binding import bind
 from proxy.query.ir.query import AggregateBlock
 from proxy.query.syntax.statements import Statement
-from proxy.shadow.canonical_text import canonical_statement
+from proxy.shadow.canonical_text import CanonicalStatement, canonical_statement
 from tests.canonical.both_readers import Outcome, Verdict, judged
 from tests.servers_fixture import servers
 
@@ -58,11 +59,11 @@ def compare_served(database: Database, name: str, asked: Asked) -> Verdict:
         if refusal is None and not blocks:
             return Verdict(outcome=Outcome.NOTHING)
         try:
-            text = canonical_statement(connection, session.inner, session.oids).text
+            written = canonical_statement(connection, session.inner, session.oids)
         except (PostgresError, Refusal) as error:
             outcome = Outcome.NO_TEXT if refusal is None else Outcome.BOTH_REFUSE
             return Verdict(outcome=outcome, text=error.message)
-        return judged(text, lambda: session.canonical(text), blocks, refusal)
+        return judged(written.text, lambda: session.canonical(written), blocks, refusal)
 
 
 class _Session:
@@ -92,10 +93,11 @@ class _Session:
         values = self._values([one.sql for one in question.constants])
         return self._bound(question.reading.query.blocks, types, values)
 
-    def canonical(self, text: str) -> Sequence[AggregateBlock]:
+    def canonical(self, written: CanonicalStatement) -> Sequence[AggregateBlock]:
         """Without what the shadow evaluates, and with that if it is refused."""
+        text, names = written.text, [column.name for column in written.columns]
         try:
-            return read_canonical(text, self._tables, self._types).query.blocks
+            return presented(read_canonical(text, self._tables, self._types), names).blocks
         except Refusal:
             wanted = constants_in(text)
             if not wanted:
@@ -103,7 +105,7 @@ class _Session:
         parts: dict[str, ConstantPart] = {}
         types: dict[int, ConstantType] = {}
         texts: dict[int, str] = {}
-        for written, oid in zip(wanted, self._constant_oids(wanted), strict=True):
+        for part, oid in zip(wanted, self._constant_oids(wanted), strict=True):
             oid = self._statements.read_as.get(oid, oid)
             kind = element_of(oid)
             is_list = kind is not SqlType.OTHER
@@ -112,13 +114,15 @@ class _Session:
             if kind is SqlType.OTHER:
                 continue
             number = len(self.oids) + len(parts) + 1
-            parts[written] = ConstantPart(number, kind, is_list)
+            parts[part] = ConstantPart(number, kind, is_list)
             types[number] = ConstantType(kind, is_list)
-            texts[number] = written
+            texts[number] = part
         read = read_canonical(text, self._tables, self._types, KnownConstants(parts))
         evaluated = evaluated_texts(Evaluated({}, types, texts, {}), frozenset(types))
         values = self._values([one.sql for one in evaluated])
-        return self._bound(read.query.blocks, tuple(one.type for one in evaluated), values)
+        return self._bound(
+            presented(read, names).blocks, tuple(one.type for one in evaluated), values
+        )
 
     def _bound(
         self, blocks: Sequence[AggregateBlock], types: Sequence[SqlType], values: Values

@@ -35,7 +35,7 @@ def groups_of_some_rows(select: trees.SelectTree) -> trees.SelectTree | None:
     if not isinstance(inner, trees.SelectTree) or inner.ending.offset or inner.ending.has_ties:
         return None
     is_plain = not (inner.group or inner.is_distinct or inner.having or inner.ending.order)
-    most, returned = _number(inner.ending.limit), _number(select.ending.limit)
+    most, returned = whole_number(inner.ending.limit), whole_number(select.ending.limit)
     shown = (select.items, select.ending.order)
     is_grouped = (select.group or select.is_distinct) and not select.distinct_on
     is_all = is_grouped and not (select.where or select.having or select.ending.offset)
@@ -44,7 +44,7 @@ def groups_of_some_rows(select: trees.SelectTree) -> trees.SelectTree | None:
     return None if has_aggregate(shown) or has_window(shown) else inner
 
 
-def _number(tree: trees.Tree | None) -> int | None:
+def whole_number(tree: trees.Tree | None) -> int | None:
     """Of LIMIT with a whole number."""
     while isinstance(tree, trees.CastTo):
         tree = tree.operand

@@ -39,9 +39,10 @@ _DIGITS = 20
 
 @dataclass(frozen=True, slots=True)
 class NoisyReader:
-    """answer: Of one aggregate of the block."""
+    """answer: Of one aggregate of the block. window: Of a window function over answers."""
 
     answer: Callable[[trees.Call], AnswerOf]
+    window: Callable[[trees.Call, NoisyReader], NoisyExpression] | None = None
 
     def read(self, tree: trees.Tree) -> NoisyExpression:
         """
@@ -49,6 +50,10 @@ class NoisyReader:
             Refusal: UNSUPPORTED: anything through which no interval goes.
         """
         match tree:
+            case trees.Call() if tree.over is not None:
+                if self.window is None:
+                    raise unread("the error of a window function")
+                return self.window(tree, self)
             case trees.Call() if is_aggregate(tree):
                 found = self.answer(tree)
                 if not found.type.is_number:
@@ -65,7 +70,7 @@ class NoisyReader:
             case trees.CastTo():
                 return self._cast(tree)
             case trees.Call(name="NULLIF", arguments=(operand, equal)):
-                number = self._bare(equal)
+                number = self.bare(equal)
                 if not isinstance(number, PublicNumber):
                     raise unread("the error of NULLIF of two answers")
                 of = self.read(operand)
@@ -86,7 +91,7 @@ class NoisyReader:
             case _:
                 raise unread("the error of this form of expression")
 
-    def _bare(self, tree: trees.Tree) -> NoisyExpression:
+    def bare(self, tree: trees.Tree) -> NoisyExpression:
         return self._without(self.read(tree))
 
     def _without(self, found: NoisyExpression) -> NoisyExpression:
