@@ -217,11 +217,7 @@ def _select(select: trees.SelectTree) -> str:
     if select.is_distinct:
         on = f" ON ({_list(select.distinct_on)})" if select.distinct_on else ""
         found += f" DISTINCT{on}"
-    items = (
-        f"{expression_sql(tree)} AS {quoted(name)}" if name else expression_sql(tree)
-        for tree, name in select.items
-    )
-    found = f"{found} {', '.join(items)}"
+    found = f"{found} {', '.join(_selected(tree, name) for tree, name in select.items)}"
     if select.source:
         found += f" FROM {', '.join(map(_item, select.source))}"
     if select.where is not None:
@@ -235,6 +231,13 @@ def _select(select: trees.SelectTree) -> str:
         named = (f"{quoted(name)} AS {_window(one)}" for name, one in select.windows)
         found += f" WINDOW {', '.join(named)}"
     return found
+
+
+def _selected(tree: Tree, name: str) -> str:
+    """PostgreSQL leaves a name out that a column has anyway, and that of a column without a name."""
+    is_column = isinstance(tree, trees.ColumnName)
+    shown = name or ("" if is_column else "?column?")
+    return f"{expression_sql(tree)} AS {quoted(shown)}" if shown else expression_sql(tree)
 
 
 def _group(item: GroupItem) -> str:
