@@ -211,7 +211,8 @@ class _Search:
 
     def is_of_rows(self, tree: trees.Tree | trees.QueryTree) -> bool | None:
         """None: It names rows and answers."""
-        named = (one for one in parts(tree, with_queries=True) if isinstance(one, trees.ColumnName))
+        every = parts(tree, with_queries=True)
+        named = (one for one in every if isinstance(one, trees.ColumnName | trees.WholeRow))
         found = {one.relation not in self._answers for one in named}
         return None if len(found) == 2 else True in found
 

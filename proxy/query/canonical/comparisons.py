@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from operator import ge, gt, le, lt
 
 from proxy.base.patterns import PatternSyntax
@@ -16,7 +15,6 @@ from proxy.query.ir import expressions as ir
 from proxy.query.ir.pattern_checks import check_pattern
 from proxy.query.ir.time_differences import as_seconds
 from proxy.query.ir.times_of_day import as_seconds_of_day, is_time_of_day
-from proxy.query.ir.typing_rules import held, is_value_of
 
 _ORDER: Mapping[ir.Comparator, Callable[[int, int], bool]] = {
     ir.Comparator.LT: lt,
@@ -37,7 +35,11 @@ _ALONE = ("numeric", "text", "bpchar", "boolean", "uuid", "interval", "time with
 _PAIRS = (
     *((left, right) for kinds in (INTEGERS, FLOATS, _TIMES) for left in kinds for right in kinds),
     *((kind, kind) for kind in (*_ALONE, "enum")),
+    *(("enum", "text"), ("text", "enum")),  # a parameter, which comes as the text of a label
 )
+
+
+_OF_DAY = ir.Arithmetic | ir.ColumnRef | ir.Parameter | ir.Constant
 
 
 def compare(comparator: ir.Comparator, left: Value, right: Value) -> ir.Expression:
@@ -64,6 +66,8 @@ def compared(value: Value) -> ir.Expression:
     if value.type in (SqlType.INTERVAL, SqlType.DURATION):
         return as_seconds(part)
     if is_time_of_day(part) or value.type is SqlType.TIME_OF_DAY:
+        if not isinstance(part, _OF_DAY):
+            raise unread("a time of day that is computed in this way")
         return as_seconds_of_day(part)
     return value.exact() if value.type.is_time else part
 
@@ -135,22 +139,13 @@ def _like(operator: str, *, is_negated: bool) -> Builder:
     return made
 
 
-def items_of(operand: Value, elements: Sequence[Value]) -> tuple[ir.Constant | ir.Parameter, ...]:
-    """The elements of a list; beside a real they are reals."""
+def items_of(elements: Sequence[Value]) -> tuple[ir.Constant | ir.Parameter, ...]:
+    """The elements of a list, each of the type that PostgreSQL has written."""
     items = [compared(one) for one in elements]
     found = tuple(one for one in items if isinstance(one, ir.Constant | ir.Parameter))
     if len(found) < len(items):
         raise unread("an expression in a list")
-    if operand.expression.type is SqlType.FLOAT4 and operand.type is SqlType.FLOAT4:
-        return tuple(map(_as_real, found))
-    return found
-
-
-def _as_real(item: ir.Constant | ir.Parameter) -> ir.Constant | ir.Parameter:
-    value = item.value if isinstance(item, ir.Constant) else None
-    if not isinstance(value, Fraction) or not is_value_of(value, SqlType.FLOAT4):
-        return item
-    return ir.Constant(held(value, SqlType.FLOAT4), SqlType.FLOAT4)
+    return tuple(found)
 
 
 _TEXT_PAIRS = (("text", "text"), ("bpchar", "text"))

@@ -94,6 +94,8 @@ def _is_plain(tree: trees.Tree) -> bool:
             return True
         case trees.CastTo(operand=trees.CastTo(operand=trees.Literal(is_text=True))):
             return False  # of a text's type, which PostgreSQL knows
+        case trees.CastTo(operand=trees.Literal(value=str() as text, is_text=False), type=kind):
+            return text.isdecimal() or kind.name not in ("smallint", "integer", "bigint")
         case trees.CastTo(operand=operand):
             return _is_plain(operand)
         case trees.Operation(operator="-", operands=(trees.Literal(),)):

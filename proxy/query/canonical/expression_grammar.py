@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from proxy.base import limits
+from proxy.base.written_names import written_name
 from proxy.query.canonical import trees
 from proxy.query.canonical.tokens import CanonicalToken, TokenKind, tokens_of, unread
 from proxy.query.syntax.tokens import too_complex
@@ -188,8 +189,6 @@ class ExpressionParser(ABC):
         is_distinct = self._take("DISTINCT")
         arguments: tuple[trees.Tree, ...] = ()
         order: tuple[trees.OrderBy, ...] = ()
-        if self._is_one_of("VARIADIC"):
-            raise unread("VARIADIC")
         if not (is_star or self._is_one_of(")", "ORDER")):
             arguments = self._listed(self._argument)
         if self._take("ORDER", "BY"):
@@ -211,6 +210,8 @@ class ExpressionParser(ABC):
         )
 
     def _argument(self) -> trees.Tree:
+        if self._take("VARIADIC"):
+            return trees.NamedArgument("VARIADIC", self._expression())
         if self._tokens[self._at + 1].word == "=>":
             name = self._name()
             self._need("=>")
@@ -361,10 +362,13 @@ class ExpressionParser(ABC):
     def _type(self) -> trees.TypeName:
         token = self._token
         name = self._name()
-        if token.kind is TokenKind.QUOTED:
+        if token.kind is TokenKind.QUOTED and not self._ahead("."):
             name = f'"{name}"'
+        chain = [name]
         while self._take("."):
-            name += f".{self._name()}"
+            chain.append(self._name())
+        if len(chain) > 1:
+            name = written_name(*chain)
         modifier: tuple[str, ...] = ()
         fields = ""
         if token.kind is TokenKind.NAME:

@@ -9,6 +9,7 @@ from typing_extensions import assert_never
 
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
+from proxy.base.patterns import PatternSyntax
 from proxy.base.sql_types import SqlType
 from proxy.query.bind.expression_reading import exact, shallow
 from proxy.query.canonical import trees
@@ -27,8 +28,9 @@ from proxy.query.canonical.walk import is_aggregate
 from proxy.query.canonical.written_bins import written_bin
 from proxy.query.ir import expressions as ir
 from proxy.query.ir.expression_walk import size
+from proxy.query.ir.pattern_checks import check_pattern
 from proxy.query.ir.time_differences import age_field
-from proxy.query.ir.typing_rules import literal_type, number
+from proxy.query.ir.typing_rules import common, literal_type, number
 from proxy.query.syntax.placeholders import ClientArray, ClientParameter
 from proxy.query.syntax.tokens import too_complex
 
@@ -36,6 +38,7 @@ SIGNATURES: Signatures = {**COMPARISONS, **NUMBERS, **TEXTS, **TIMES, **INSIDES}
 SCALARS = frozenset({key.partition("(")[0] for key in SIGNATURES}) | {
     *("COALESCE", "GREATEST", "LEAST", "NULLIF", "concat", "concat_ws", "like_escape"),
 }
+_OF_PATHS = ("jsonb_extract_path", "jsonb_extract_path_text")
 _CHOICES = {
     "COALESCE": ir.Choice.COALESCE,
     "GREATEST": ir.Choice.GREATEST,
@@ -167,10 +170,29 @@ def _operation(tree: trees.Operation, scope: Scope) -> Value:
     operands = tree.operands
     if tree.operator in _WITHOUT_ORDER:
         operands = tuple(map(_without_collation, operands))
+    if tree.operator in ("~", "!~"):
+        similar = _similar(tree, operands, scope)
+        if similar is not None:
+            return similar
     if tree.operator in OF_KEYS and isinstance(operands[1], trees.ArrayOf | trees.CastTo):
         keys = _texts_in(operands[1], scope)
         return OF_KEYS[tree.operator]([read(operands[0], scope), *keys])
     return build(SIGNATURES, tree.operator, [read(part, scope) for part in operands])
+
+
+def _similar(tree: trees.Operation, operands: Sequence[trees.Tree], scope: Scope) -> Value | None:
+    """SIMILAR TO; None: another regular expression."""
+    match operands[1]:
+        case trees.Call(name="similar_to_escape", arguments=(pattern,)):
+            left, constant = read(operands[0], scope), read(pattern, scope).constant()
+            if left.kind not in ("text", "bpchar"):
+                raise unread("SIMILAR TO of this type")
+            found = ir.Like(left.expression, constant, False, syntax=PatternSyntax.SIMILAR)
+            if isinstance(constant, ir.Constant):
+                check_pattern(found)
+            return value_of(ir.Not(found) if tree.operator == "!~" else found, SqlType.BOOL)
+        case _:
+            return None
 
 
 def _texts_in(tree: trees.Tree, scope: Scope) -> Sequence[Value]:
@@ -251,10 +273,13 @@ def _quantified(tree: trees.Quantified, scope: Scope) -> ir.Expression:
     known = scope.constants.of(array)
     if known is not None and known.is_list:
         return _in_array(tree, operand, known.number, known.type)
-    if isinstance(array, trees.CastTo) and not isinstance(
-        array.operand, trees.Literal | trees.ParameterName
-    ):
-        array = array.operand  # each element is cast by itself
+    of = element_type(array.type) if isinstance(array, trees.CastTo) else None
+    if isinstance(array, trees.CastTo) and of is not None:
+        inner = array.operand
+        if isinstance(inner, trees.ArrayOf):  # each element is cast by itself
+            array = trees.ArrayOf(tuple(trees.CastTo(one, of) for one in inner.elements))
+        elif isinstance(inner, trees.CastTo):
+            array = inner if of.name == "text" else array
     if isinstance(array, trees.ParameterName):
         return _in_parameter(tree, operand, array, scope)
     elements = _elements(array, scope)
@@ -263,7 +288,7 @@ def _quantified(tree: trees.Quantified, scope: Scope) -> ir.Expression:
     if not elements:
         return ir.Constant(tree.is_all, SqlType.BOOL)
     build(SIGNATURES, "=", (operand, elements[0]))  # which refuses what has no operator
-    found = ir.In(compared(operand), items_of(operand, elements))
+    found = ir.In(compared(operand), items_of(elements))
     return ir.Not(found) if tree.is_all else found
 
 
@@ -348,7 +373,12 @@ def _case(tree: trees.CaseOf, scope: Scope) -> Value:
 
 
 def _meeting(values: Sequence[Value]) -> SqlType:
-    """PostgreSQL has cast all of them to one type."""
+    """PostgreSQL has cast all of them to one type.
+
+    Raises:
+        Refusal: UNSUPPORTED: of values that are not compared as wholes.
+    """
+    common([one.type for one in values if not _is_null(one)] or [SqlType.TEXT], None)
     if any(one.labels for one in values):
         raise unread("one of several labels of an enumeration")
     kinds = [one.type for one in values if not _is_null(one)]
@@ -400,7 +430,12 @@ def _call(tree: trees.Call, scope: Scope) -> Value:
     age = _age(tree, scope)
     if age is not None:
         return age
-    arguments = [read(one, scope) for one in tree.arguments]
+    written_out = tree.arguments
+    match written_out:
+        case (first, trees.NamedArgument(name="VARIADIC", value=trees.ArrayOf(elements=several))):
+            if tree.name in _OF_PATHS:
+                written_out = (first, *several)
+    arguments = [read(one, scope) for one in written_out]
     if tree.name in _CHOICES:
         kind = _meeting(arguments)
         parts = tuple(_settled(one, kind) for one in arguments)

@@ -54,7 +54,7 @@ def whole_number(tree: trees.Tree | None) -> int | None:
 
 def _levels(item: trees.GroupItem) -> list[Level]:
     if isinstance(item, trees.RowOf) and not item.is_explicit:
-        return [item.elements]
+        return [tuple(dict.fromkeys(item.elements))]
     if not isinstance(item, trees.GroupingSets):
         return [(item,)]
     if item.word == "GROUPING SETS":

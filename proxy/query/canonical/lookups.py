@@ -37,6 +37,7 @@ from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery
+from proxy.query.ir.typing_rules import common
 from proxy.query.syntax.placeholders import ClientArray
 
 _COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT, AggregateKind.COUNT_DISTINCT)
@@ -165,6 +166,8 @@ class RowLookups:
         if not isinstance(output, ir.ColumnRef) or not isinstance(relation, Scan):
             raise unread("an expression as a list from a public table")
         operand = read(tree.operand, scope).expression
+        kinds = [one.type for one in (operand, output) if one.type is not None]
+        common(kinds, None)  # which refuses what is not compared as a whole
         return ir.InPublic(operand, relation.table, relation.alias, output, where)
 
     def _public_table(self, query: trees.SelectTree) -> Exposed | None:

@@ -167,6 +167,7 @@ NUMBERS: Signatures = {
     **overloads("ln", _REAL, _real(ir.RealFunction.LN)),
     **overloads("exp", _REAL, _real(ir.RealFunction.EXP)),
     **overloads("sqrt", _REAL, _real(ir.RealFunction.SQRT)),
+    "|/(double precision)": _real(ir.RealFunction.SQRT),
     **overloads("log", _REAL, _real(ir.RealFunction.LOG, Fraction(10))),
     **overloads("log10", _REAL, _real(ir.RealFunction.LOG, Fraction(10))),
     "log(numeric,numeric)": _logarithm,

@@ -119,7 +119,8 @@ def expression_sql(tree: Tree) -> str:
         case trees.RawSql(text=text):
             return text
         case trees.NamedArgument(name=name, value=value):
-            return f"{quoted(name)} => {expression_sql(value)}"
+            word = name if name == "VARIADIC" else f"{quoted(name)} =>"
+            return f"{word} {expression_sql(value)}"
         case trees.Collated(operand=operand, collation=collation):
             return f"({expression_sql(operand)} COLLATE {quoted(collation)})"
         case _:

@@ -69,6 +69,7 @@ class RelationReader:
         self._natures: dict[int, Nature] = {}
         self._kept: list[trees.QueryTree] = []  # identities are keys
         self._whole_groups: set[int] = set()
+        self._inside_ctes = 0
         self.answers: Callable[[trees.QueryTree, Ctes], Parameter | None] | None = None
 
     def base_scope(self) -> Scope:
@@ -135,6 +136,8 @@ class RelationReader:
         """Whether a leaf of FROM can be joined with answers, not with rows."""
         if isinstance(item, trees.FunctionItem):
             raise unread("a function in FROM beside a protected table")
+        if isinstance(item, trees.TableItem) and cte_of(item, ctes) is None:
+            return False
         is_clean = self._item_nature(item, ctes) in (Nature.ANSWERS, Nature.CLEAN)
         return is_clean and not self._is_constant_row(item, ctes)
 
@@ -222,7 +225,9 @@ class RelationReader:
         if cte is not None:
             if cte.tree.is_recursive and names_table(cte.tree.query, cte.tree.name):
                 raise unread("a recursive query")
+            self._inside_ctes += 1
             rows = self.rows(cte.tree.query, cte.around)
+            self._inside_ctes -= 1
             names = (*item.columns, *cte.tree.columns[len(item.columns) :])
             return self._renamed(rows, names)
         table = self.context.table(item)
@@ -279,7 +284,11 @@ class RelationReader:
         equal: list[tuple[ColumnRef, ColumnRef]] = []
         merged: dict[str, ColumnRef] = {}
         for name in item.using:
-            first, second = (self._of_side(scope, side, name, before) for side in sides)
+            both = {**before, **scope.merged}
+            first, second = (
+                self._of_side(scope, side, name, known)
+                for side, known in zip(sides, (before, both), strict=True)
+            )
             equal.append((first, second))
             merged[name] = of_both(first, second, is_outer)
         scope = replace(scope, merged={**scope.merged, **merged})
@@ -455,6 +464,8 @@ class RelationReader:
         windows = WindowsBelow()
         reading = replace(scope, window=windows.read)
         outputs = named_apart(self._outputs(query, reading))
+        if windows.names_rows and self._inside_ctes:
+            raise unread("gen_random_uuid() in WITH, which could be another each time it is named,")
         relation = scope.joined(relation)
         named = tuple((name, value.exact()) for name, value in outputs)
         relation, where, named = windows.below(self.context.alias, relation, where, named)

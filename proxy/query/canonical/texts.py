@@ -89,7 +89,7 @@ _PIECES = tuple(
 )
 _SOUGHT = tuple((kind, other) for kind in _AS_TEXT for other in _AS_TEXT)
 _PADDED = (("text", "integer"), ("text", "integer", "text"))
-_BESIDE_TEXT = (*_PRINTED, "bpchar", "character varying")
+_BESIDE_TEXT = (*_PRINTED, "bpchar", "character varying", "enum")
 _BESIDE = (
     ("text", "text"),
     *((kind, "text") for kind in _BESIDE_TEXT),

@@ -104,7 +104,10 @@ def _of_interval(name: str, operand: Value) -> ir.Expression:
     span = _constant_span(part)
     if span is not None and not span.months and name == "epoch":
         return ir.Constant(span.compared, SqlType.NUMERIC)
-    found = None if isinstance(part, ir.Constant | ir.Parameter) else interval_field(name, part)
+    # What is stored has months and days of its own; a difference has not.
+    is_difference = isinstance(part, ir.Arithmetic) or part.type is SqlType.INTERVAL
+    is_known = not isinstance(part, ir.Constant | ir.Parameter) and is_difference
+    found = interval_field(name, part) if is_known else None
     if found is None:
         raise unread(f"{name} of this interval")
     return found

@@ -81,6 +81,10 @@ class WindowsBelow:
             raise unread("last_value() up to the row itself, which is that row's,")
         return self._column(found)
 
+    @property
+    def names_rows(self) -> bool:
+        return self._found.names_rows
+
     def _column(self, found: WindowColumn, *, is_new: bool = False) -> Value:
         columns = self._found.columns
         known = [one for one in columns if replace(one, name="") == found and not is_new]
