@@ -27,7 +27,7 @@ from tests.pipeline_world import CATALOG, EXPOSED, POLICIES, read
 from tests.planner.test_golden_pipeline import PIPELINE, REFUSED, arguments_of
 
 _JSONB = 3802
-_Result = tuple[list[tuple[str, int, int]], list[str]]
+Result = tuple[list[tuple[str, int, int]], list[str]]
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ def shadow() -> Iterator[psycopg.Connection]:
         yield connection
 
 
-def _canonical(connection: psycopg.Connection, case: Case) -> CanonicalStatement | None:
+def canonical_of(connection: psycopg.Connection, case: Case) -> CanonicalStatement | None:
     types, _ = arguments_of(case)
     try:
         return canonical_statement(connection, case.statement.rstrip("; \n"), oids_of(types))
@@ -45,13 +45,13 @@ def _canonical(connection: psycopg.Connection, case: Case) -> CanonicalStatement
         return None
 
 
-def _run(
+def run_rewritten(
     connection: psycopg.Connection,
     text: str,
     types: Sequence[SqlType],
     arguments: Sequence[str | None],
     relation: str,
-) -> _Result:
+) -> Result:
     given = [None if one is None else one.strip('"').encode() for one in arguments]
     result = connection.pgconn.exec_params(
         text.encode(), [*given, relation.encode()], [*oids_of(types), _JSONB]
@@ -77,14 +77,14 @@ def test_both_give_the_same_columns_and_rows(shadow: psycopg.Connection) -> None
         if found is None or not found[1].query.blocks:
             continue
         statement, reading = found
-        written = _canonical(shadow, case)
+        written = canonical_of(shadow, case)
         if statement.kind is not StatementKind.QUERY or written is None:
             continue
         ours = read_canonical(written.text, EXPOSED, types)
         text = rewritten(ours, len(types), [column.name for column in written.columns])
         given = (shadow, types, arguments)
         results = [
-            _run(given[0], sql, *given[1:], made_relation(blocks))
+            run_rewritten(given[0], sql, *given[1:], made_relation(blocks))
             for sql, blocks in (
                 (text, ours.query.blocks),
                 (reading.text, reading.query.blocks),
@@ -103,7 +103,7 @@ def test_what_is_printed_is_the_same_statement(shadow: psycopg.Connection) -> No
     wrong = []
     for case in (*in_folder(PIPELINE), *in_folder(REFUSED)):
         types, _ = arguments_of(case)
-        written = _canonical(shadow, case)
+        written = canonical_of(shadow, case)
         if written is None:
             continue
         try:

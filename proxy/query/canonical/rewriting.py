@@ -85,12 +85,16 @@ class _Rewriter:
     answered: Mapping[int, AnsweredSelect]
     parameter: int
 
-    def query(self, query: trees.QueryTree) -> trees.QueryTree:
+    def query(
+        self, query: trees.QueryTree, keys: Mapping[trees.Tree, trees.Tree] | None = None
+    ) -> trees.QueryTree:
+        """A query with what stands for the keys of the SELECT around it that it names."""
         known = self.answered.get(id(query))
         if known is not None and isinstance(query, trees.SelectTree):
             return self._of_answers(query, known)
         is_noisy = isinstance(query, trees.SelectTree) and self._reads_answers(query)
-        found = rebuilt(query, lambda one: self._changed(one, {}, is_noisy=is_noisy))
+        named = keys or {}
+        found = rebuilt(query, lambda one: self._changed(one, named, is_noisy=is_noisy))
         assert isinstance(found, trees.QueryTree)
         return found
 
@@ -107,7 +111,8 @@ class _Rewriter:
     ) -> Any:
         """A node outside of rows: keys and calls are columns, and a division by a noisy 0 gives NULL."""
         if isinstance(tree, trees.QueryTree):
-            return self.query(tree)
+            found = values.items()
+            return self.query(tree, {k: v for k, v in found if isinstance(k, trees.ColumnName)})
         if isinstance(tree, trees.Tree) and tree in values:
             return values[tree]
         changed = rebuilt(tree, lambda one: self._changed(one, values, is_noisy=is_noisy))

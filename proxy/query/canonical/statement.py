@@ -250,6 +250,7 @@ class _AnswersReader:
         written = dict.fromkeys(tree for level in levels for tree in level)
         keys = {tree: _key(tree, scope) for tree in written}
         _check_levels(levels, keys, [tree for tree, _ in select.items])
+        _check_named(self._beside_answers(whole), tuple(keys), answers)
         asked = self._asked(select, scope, keys, answers)
         if len(asked.aggregates) > limits.RELEASES_PER_STATEMENT:
             raise Refusal(
@@ -394,6 +395,27 @@ def _conjunction(parts_of: Sequence[trees.Tree]) -> trees.Tree | None:
     if len(parts_of) < 2:
         return parts_of[0] if parts_of else None
     return trees.Junction("AND", tuple(parts_of))
+
+
+def _check_named(
+    beside: Sequence[object], keys: Sequence[trees.Tree], answers: frozenset[str]
+) -> None:
+    """Subqueries beside answers may name keys of these and no other column of the rows."""
+    for query in subqueries(tuple(beside)):
+        around = unknown_relations(query) - answers
+        inside = tuple(parts(query, with_queries=True))
+        named = {one for one in inside if isinstance(one, trees.ColumnName | trees.WholeRow)}
+        of_rows = {one for one in named if one.relation in around}
+        if any(one not in keys for one in of_rows):
+            raise Refusal(
+                Code.RAW_ROWS,
+                "a subquery can only name columns of the row around it that are in GROUP BY",
+                "Put the column into GROUP BY.",
+            )
+        # Such an aggregate is one of the SELECT around it; a merged column may be, of which nothing says it.
+        within = (named.intersection(parts(one)) for one in inside if is_aggregate(one))
+        if any(one and one <= of_rows for one in within) or any(not one.relation for one in named):
+            raise unread("an aggregate of columns of the row around a subquery")
 
 
 def _refuse_unsummed(asked: _Asked) -> None:

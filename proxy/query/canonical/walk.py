@@ -83,8 +83,9 @@ def subqueries(tree: object) -> Iterator[trees.QueryTree]:
 def unknown_relations(query: trees.QueryTree) -> frozenset[str]:
     """Aliases that a query names, and that are in no FROM clause in it."""
     every = tuple(parts(query, with_queries=True))
-    named = {part.relation for part in every if isinstance(part, trees.ColumnName)}
-    known = {part.alias for part in every if isinstance(part, trees.TableItem | trees.QueryItem)}
+    named = {part.relation for part in every if isinstance(part, trees.ColumnName | trees.WholeRow)}
+    items = (trees.TableItem, trees.QueryItem, trees.FunctionItem, trees.JoinItem)
+    known = {part.alias for part in every if isinstance(part, items)}
     return frozenset(named - known - {""})
 
 
