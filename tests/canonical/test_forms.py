@@ -29,6 +29,15 @@ ALIKE = (
     "SELECT t, t, count(*) FROM orders GROUP BY (t, t)",
     "SELECT count(*) FROM people WHERE e || '' = 'low'",
     "SELECT count(*) FROM orders JOIN members USING (uid) JOIN visits v ON v.uid = orders.uid",
+    # Rows of constants.
+    "SELECT count(*) FROM people p, (VALUES (5)) v(x) WHERE p.i4 > v.x",
+    "WITH v(x) AS (SELECT 5) SELECT count(*) FROM people p, v WHERE p.i4 > v.x",
+    "WITH v(x) AS (SELECT 5) SELECT count(*) FROM people p JOIN v ON p.i4 > v.x",
+    "SELECT count(*) FROM people p, (VALUES (5), (6)) v(x) WHERE p.i4 > v.x",
+    "SELECT p.t, v.x, count(*) FROM people p, (VALUES (5)) v(x) WHERE p.i4 > v.x GROUP BY p.t, v.x",
+    "WITH v AS (SELECT 5 AS x) SELECT count(*) FROM v, people p LEFT JOIN places q"
+    " ON q.code = p.t AND p.i4 > 2 WHERE p.i4 > v.x",
+    "SELECT CASE WHEN b THEN c END, count(*) FROM people GROUP BY 1",
 )
 # Subqueries that name keys of the SELECT around them.
 BESIDE_ANSWERS = (
@@ -40,6 +49,9 @@ BESIDE_ANSWERS = (
     " FROM orders GROUP BY t",
 )
 REFUSED = (
+    # An outer join fills the constants with NULLs.
+    "WITH v AS (SELECT 5 AS x) SELECT count(*) FROM places q LEFT JOIN (people p CROSS JOIN v)"
+    " ON q.code = p.t WHERE v.x > 3",
     # Aggregates of the SELECT around the subquery that they stand in.
     "SELECT t, (SELECT count(orders.t)) FROM orders GROUP BY t",
     "SELECT count(*), (SELECT max(orders.i4)) FROM orders",

@@ -405,8 +405,8 @@ def _is_null(value: Value) -> bool:
 
 
 def _named(expression: ir.Expression, kind: SqlType, values: Sequence[Value]) -> Value:
-    """A modifier stays where all have it."""
-    names = {one.name for one in values if not _is_null(one)}
+    """A modifier stays where all have it, NULL has none."""
+    names = {one.name for one in values}
     name = names.pop() if len(names) == 1 else kind.sql
     return Value(expression, kind, name)
 

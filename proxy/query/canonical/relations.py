@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -25,6 +25,7 @@ from proxy.query.bind.join_conditions import (
 from proxy.query.bind.scope import ColumnType, Named
 from proxy.query.canonical import trees
 from proxy.query.canonical.answer_joins import rows_in
+from proxy.query.canonical.constant_rows import ConstantRow, crossed_rows, query_of
 from proxy.query.canonical.context import Ctes, StatementContext, cte_of, is_grouped, with_ctes
 from proxy.query.canonical.expressions import condition, read
 from proxy.query.canonical.grouping import groups_of_some_rows
@@ -132,14 +133,21 @@ class RelationReader:
             case _:
                 assert_never(item)
 
-    def is_answer(self, item: trees.FromItem, ctes: Ctes) -> bool:
-        """Whether a leaf of FROM can be joined with answers, not with rows."""
-        if isinstance(item, trees.FunctionItem):
-            raise unread("a function in FROM beside a protected table")
-        if isinstance(item, trees.TableItem) and cte_of(item, ctes) is None:
-            return False
-        is_clean = self._item_nature(item, ctes) in (Nature.ANSWERS, Nature.CLEAN)
-        return is_clean and not self._is_constant_row(item, ctes)
+    def answers_in(
+        self, source: Sequence[trees.FromItem], ctes: Ctes
+    ) -> Callable[[trees.FromItem], bool]:
+        """Whether a leaf of this FROM clause can be joined with answers, not with rows."""
+        crossed = crossed_rows(source, ctes)
+
+        def is_answer(item: trees.FromItem) -> bool:
+            if isinstance(item, trees.FunctionItem):
+                raise unread("a function in FROM beside a protected table")
+            if isinstance(item, trees.TableItem) and cte_of(item, ctes) is None:
+                return False
+            is_clean = self._item_nature(item, ctes) in (Nature.ANSWERS, Nature.CLEAN)
+            return is_clean and not crossed.has(item)
+
+        return is_answer
 
     def lists_answers(self, query: trees.QueryTree, ctes: Ctes) -> bool:
         """Whether a query behind IN gives answers with groups, or what is made of such."""
@@ -157,12 +165,12 @@ class RelationReader:
         items = leaves(query.source)
         if any(self._item_nature(item, inner) is Nature.ANSWERS for item in items):
             return True
-        queries = [self._query_of(item, inner) for item in items]
+        queries = [query_of(item, inner) for item in items]
         return any(self._has_answers(one, inner) for one in queries if one is not None)
 
     def _groups_by_unit(self, select: trees.SelectTree, ctes: Ctes) -> bool:
         probe = RelationReader(self.context)
-        rows = rows_in(select.source, lambda item: self.is_answer(item, ctes))
+        rows = rows_in(select.source, self.answers_in(select.source, ctes))
         relation, scope = probe.source(replace(select, source=(rows,)), ctes)
         units = unit_columns(relation, self.context.tables.values()) | row_names(relation)
         for tree in unit_keys(select):
@@ -188,14 +196,13 @@ class RelationReader:
         if inner is not None:
             self._whole_groups.add(id(inner))
         scope = self.base_scope() if outer is None else replace(outer, merged={}, own=frozenset())
-        items = list(self._without_constants(select.source, ctes))
-        if not items:
+        crossed = crossed_rows(select.source, ctes)
+        if not crossed.items:
             raise unread("rows of constants alone")
-        for item in leaves(select.source):
-            if self._is_constant_row(item, ctes):
-                scope = self._with_constants(item, scope, ctes)
-        relation, scope = self._item(items[0], scope, ctes)
-        for item in items[1:]:
+        for row in crossed.constants:
+            scope = self._with_constants(row, scope)
+        relation, scope = self._item(crossed.items[0], scope, ctes)
+        for item in crossed.items[1:]:
             right, scope = self._item(item, scope, ctes)
             relation = Join(relation, right, False, (), None)
         scope = replace(scope, own=frozenset(aliases(relation)))
@@ -378,47 +385,10 @@ class RelationReader:
         relation = with_equalities(relation, found)
         return self._keys(scope).applied(relation, conjuncts(found))[0], found
 
-    # Rows of constants in FROM: (SELECT 1 AS a) c
-
-    def _without_constants(
-        self, items: Sequence[trees.FromItem], ctes: Ctes
-    ) -> Iterator[trees.FromItem]:
-        """The items without those that are one row of constants, where no condition is about them."""
-        for item in items:
-            if isinstance(item, trees.JoinItem):
-                sides = (item.left, item.right)
-                is_cross = item.kind in ("CROSS", "INNER") and not item.using
-                is_cross = is_cross and item.on in (None, trees.Literal(True))
-                found = tuple(self._without_constants(sides, ctes)) if is_cross else sides
-                yield from (item,) if found == sides else found
-            elif not self._is_constant_row(item, ctes):
-                yield item
-
-    def _is_constant_row(self, item: trees.FromItem, ctes: Ctes) -> bool:
-        query = self._query_of(item, ctes)
-        return (
-            isinstance(query, trees.SelectTree)
-            and not (query.source or query.where or query.group or query.having)
-            and query.ending.limit is None
-            and not (has_aggregate(query.items) or has_window(query.items) or query.is_distinct)
-        )
-
-    def _query_of(self, item: trees.FromItem, ctes: Ctes) -> trees.QueryTree | None:
-        if isinstance(item, trees.QueryItem):
-            return item.query
-        cte = cte_of(item, ctes) if isinstance(item, trees.TableItem) else None
-        return None if cte is None else cte.tree.query
-
-    def _with_constants(self, item: trees.FromItem, scope: Scope, ctes: Ctes) -> Scope:
-        query = self._query_of(item, ctes)
-        assert isinstance(query, trees.SelectTree) and isinstance(
-            item, trees.QueryItem | trees.TableItem
-        )
+    def _with_constants(self, row: ConstantRow, scope: Scope) -> Scope:
         base = self.base_scope()
-        own = [(name or output_name(tree), read(tree, base)) for tree, name in query.items]
-        names = (*item.columns, *(name for name, _ in own[len(item.columns) :]))
-        shown = {new: value for new, (_, value) in zip(names, own, strict=True)}
-        return _seen(scope, item.alias, VisibleRelation("", shown))
+        shown = {name or output_name(tree): read(tree, base) for name, tree in row.columns}
+        return _seen(scope, row.item.alias, VisibleRelation("", shown))
 
     # What lookups need
 

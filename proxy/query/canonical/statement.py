@@ -310,7 +310,7 @@ class _AnswersReader:
         return met_rows(
             select,
             ctes,
-            lambda item: relations.is_answer(item, ctes),
+            relations.answers_in(select.source, ctes),
             lambda query: relations.lists_answers(query, ctes),
         )
 
