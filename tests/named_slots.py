@@ -26,7 +26,6 @@ def named_slot(
         order=Order(keys=(), releases=()) if order is None else order,
         derivable=None,
         rests_on=frozenset(),
-        topped_up=None,
         made=answer_slots._HERE,
     )
 

@@ -118,7 +118,7 @@ PARTS: Mapping[str, Part] = {
         decides="which policy, ledger, database and randomness an engine gets",
         names=_within(
             "cli",
-            "assembly held_budgets loading judging_rows audit",
+            "assembly held_budgets checked_ledger loading judging_rows audit",
         ),
     ),
     "compiler": Part(decides="the SQL that runs on the data", names=("proxy.compiler",)),

@@ -16,7 +16,6 @@ r"""A limit on everything that a client can make large. Units last in the names.
 | keys of a GROUP BY | GROUP_KEYS | bytes of a row that is sorted |
 | levels of GROUPING SETS, ROLLUP and CUBE, written out | GROUPING_SETS | each is a query of its own |
 | nodes, with subqueries put in | EXPANDED_NODES | time of planning, here and in PostgreSQL |
-| different regular expressions | REGULAR_EXPRESSIONS | time: PostgreSQL keeps so many compiled |
 | digits of a number, before and after the point | NUMBER_DIGITS | numeric has 131,072 and 16,383 |
 | values of public keys, of all queries together | KEY_VALUES_TOGETHER | time of planning |
 | digits of the fraction of a percentile | FRACTION_DIGITS | time of a draw, which data sets off |
@@ -103,9 +102,6 @@ KEY_CHARACTERS = 1024  # of a stored text as a key, and where distinct texts are
 KEY_DIGITS = 500  # of a number as a private key, before and after the point: with both KEY_CHARACTERS at most
 EXPANDED_NODES = (
     20_000  # of a statement's expressions, with subqueries put in: PostgreSQL plans so many
-)
-REGULAR_EXPRESSIONS = (
-    32  # that PostgreSQL keeps compiled (regexp.c, MAX_CACHED_RES): others it would for each row
 )
 NUMBER_DIGITS = 400
 FRACTION_DIGITS = 15

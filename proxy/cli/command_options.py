@@ -108,6 +108,25 @@ AdminSecrets = Annotated[
     Optional[Path],  # noqa: UP045
     typer.Option(help="Lines NAME SECRET of administrators, mode 0600.", metavar="FILE"),
 ]
+DrainDelay = Annotated[
+    Optional[float],  # noqa: UP045
+    typer.Option(
+        help="Seconds from SIGTERM until the listeners close. /readyz says 'draining' meanwhile.",
+        metavar="SECONDS",
+        min=0,
+        max=3600,
+        show_default="5, or 0 where all listeners are on loopback",
+    ),
+]
+Grace = Annotated[
+    float,
+    typer.Option(
+        help="Seconds from then on for statements and transactions that run.",
+        metavar="SECONDS",
+        min=0,
+        max=3600,
+    ),
+]
 PolicyFile = Annotated[Path, typer.Option("--policy", help="A policy in YAML.", metavar="FILE")]
 PolicyFiles = Annotated[
     list[Path],

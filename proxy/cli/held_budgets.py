@@ -8,38 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from proxy.catalog.catalog_model import Catalog
+from proxy.cli.checked_ledger import check_ledger
 from proxy.cli.cli_error import CliError
 from proxy.drawing.drawer import Drawer
 from proxy.engine.os_random import OsRandom
 from proxy.ledger.engine_ledger import EngineLedger
 from proxy.ledger.ledger_lease import BudgetLease
-from proxy.ledger.ledger_mark import LedgerWentBack, MarkFile, check_mark, mark_of
-from proxy.ledger.ledger_restored import restored_as_of, restored_text
+from proxy.ledger.ledger_mark import MarkFile, mark_of
 from proxy.ledger.ledger_sources import SourceError
 from proxy.ledger.ledger_tables import LedgerTables
 from proxy.policy.policy_model import Policy
 from proxy.protected.protected_database import ProtectedDatabase
-
-
-def check_ledger(ledger_dsn: str, mark: MarkFile, accept: str, last_receipt: int = 0) -> None:
-    """Check that the ledger may be charged: it may have been put back from a copy.
-
-    Args:
-        ledger_dsn: The ledger.
-        mark: How far it was.
-        accept: The command that accepts a ledger which was put back.
-        last_receipt: The highest number that this process has seen committed.
-
-    Raises:
-        CliError: It may not be charged.
-        psycopg.Error: It cannot be reached.
-    """
-    try:
-        check_mark(ledger_dsn, mark, last_receipt)
-        if (as_of := restored_as_of(ledger_dsn)) is not None:
-            raise LedgerWentBack(restored_text(as_of))
-    except LedgerWentBack as error:
-        raise CliError(f"{error}. If that is meant: {accept}") from None
 
 
 @contextmanager

@@ -1,11 +1,11 @@
-"""both listeners open, until they are to be closed."""
+"""Both listeners open, until they are to be closed."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import signal
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -33,13 +33,13 @@ from proxy.cli.watching import (
 from proxy.doctor.installed_postgres import Installation
 from proxy.engine.role_readiness import RoleReadiness
 from proxy.ledger.ledger_tables import LedgerNotDurable
+from proxy.servers.draining import INTERRUPTED_GRACE, Draining
 from proxy.servers.http.http_server import HttpServer
 from proxy.servers.login_gate import LoginGate
 from proxy.servers.wire.wire_server import WireServer
 from proxy.shadow.analyst_sessions import ShadowSessions
 from proxy.shadow.ending_sessions import EndingSessions
 
-GRACE_SECONDS = 5.0
 _CONNECT_SECONDS = 2.0
 
 
@@ -67,16 +67,18 @@ async def serve_until_stopped(
     letting_in: LettingIn | None = None,
     policies: Sequence[CheckedPolicy] = (),
     installation: Installation | None = None,
+    draining: Draining | None = None,
 ) -> int:
     """
     Given    databases, assembled on these servers; until: runs while the listeners are open; policies: of the
              databases, in their order, whose files are watched; none are where there are none; installation:
-             findings about this installation
+             findings about this installation; draining: how long clients have when `until` has ended
     Gives    what `until` gives, when everything is closed again in good order
     Refuses  Stopped where a port is taken, the ledger's server could lose a charge, or a server has ended
     """
     assembly = Assembly(databases)
     letting_in = letting_in or LettingIn()
+    draining = draining or Draining()
     tls = None if where.tls is None else tls_of(*where.tls, where.client_ca)
     async with contextlib.AsyncExitStack() as closing:
         closing.push_async_callback(assembly.close)
@@ -115,12 +117,13 @@ async def serve_until_stopped(
             gate=gate,
             bearers=admitted.bearers,
             admission=admitted.admission,
+            is_draining=lambda: draining.is_begun,
         )
         await show_first(databases)
         await _start(http, where.http)
-        closing.push_async_callback(http.stop, GRACE_SECONDS)
+        closing.push_async_callback(http.stop, 0)
         await _start(wire, where.wire)
-        closing.push_async_callback(wire.stop, GRACE_SECONDS)
+        closing.push_async_callback(wire.stop, 0)
         admin = None
         if letting_in.admin is not None:
             again = None if reloads is None else reloads.reload
@@ -128,7 +131,8 @@ async def serve_until_stopped(
                 letting_in.admin.credentials, wire, where.tls, again, lambda: ending.stuck
             )
             await _start(admin, letting_in.admin.address)
-            closing.push_async_callback(admin.stop, GRACE_SECONDS)
+            closing.push_async_callback(admin.stop, INTERRUPTED_GRACE)
+        publishing = [asyncio.create_task(one) for one in publishing_tasks(databases, draining)]
         matching = asyncio.Lock()
         for lasting in (
             admitted.follow(wire, http.logins),
@@ -140,10 +144,11 @@ async def serve_until_stopped(
             write_marks(servers, databases),
             enforce_limits(servers, ending, lambda: wire.backends | sessions.backends),
             watch_locks(servers, ending, lambda: readiness.is_held),
-            *publishing_tasks(databases),
             *(() if reloads is None else (reloads.follow(),)),
         ):
             closing.callback(asyncio.create_task(lasting).cancel)
+        for task in publishing:
+            closing.callback(task.cancel)
         ports = ListenerPorts(wire.address, http.address, None if admin is None else admin.address)
         losing = (
             keep_servers(servers),
@@ -151,7 +156,16 @@ async def serve_until_stopped(
             *(keep_lease(servers, database) for database in databases),
             guard_lost(databases),
         )
-        return await _until_lost(losing, until(ports))
+
+        async def serve_and_drain() -> int:
+            code = await until(ports)
+            draining.begun.set()
+            await draining.wait(draining.delay)
+            grace, hurried = draining.grace, draining.hurried
+            await asyncio.gather(http.stop(grace, hurried), wire.stop(grace, hurried))
+            return code
+
+        return await _until_lost(losing, serve_and_drain())
 
 
 async def _until_lost(until_lost: Sequence[Awaitable[str]], work: Awaitable[int]) -> int:
@@ -170,21 +184,20 @@ async def _until_lost(until_lost: Sequence[Awaitable[str]], work: Awaitable[int]
                 await task
 
 
-@contextlib.contextmanager
-def stop_signals() -> Iterator[asyncio.Event]:
-    """Set by Ctrl-C or SIGTERM. To be entered before anybody is told that there is something to stop: a signal
-    that comes earlier ends the process without closing anything. A second one interrupts the closing as it
-    would any program."""
-    stop = asyncio.Event()
+def drain_on_signals(draining: Draining) -> None:
+    """From now on SIGTERM and Ctrl-C begin the end, and a second one ends the waiting. A third one ends the
+    process as it would any program. To be called before anybody is told that there is something to stop."""
     loop = asyncio.get_running_loop()
-    signals = (signal.SIGINT, signal.SIGTERM)
-    for number in signals:
-        loop.add_signal_handler(number, stop.set)
-    try:
-        yield stop
-    finally:
-        for number in signals:
-            loop.remove_signal_handler(number)
+
+    def on_signal(act: Callable[[], None]) -> None:
+        is_second = draining.is_begun
+        act()
+        if is_second:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                loop.remove_signal_handler(number)
+
+    loop.add_signal_handler(signal.SIGINT, on_signal, draining.interrupt)
+    loop.add_signal_handler(signal.SIGTERM, on_signal, draining.terminate)
 
 
 async def _start(server: _Server, address: Address) -> None:

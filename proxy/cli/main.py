@@ -1,64 +1,118 @@
-"""`dpproxy`: the command line."""
+"""`dpproxy`: the command line.
+
+A command's module is imported when its word is given. `dpproxy --help` imports none of them.
+"""
 
 from __future__ import annotations
 
+import importlib
 import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from proxy.base.errors import Fault
-from proxy.cli.access_commands import access
 from proxy.cli.cli_error import CliError
-from proxy.cli.diff_command import policy_diff
-from proxy.cli.drafting_commands import policy_init, policy_schema
-from proxy.cli.ledger_commands import ledger
-from proxy.cli.policy_commands import (
-    audit,
-    doctor,
-    explain,
-    policy_bounds,
-    policy_check,
-    policy_manual,
-    policy_role,
-)
-from proxy.cli.publish_commands import publish
 from proxy.cli.repeated_options import refuse_repeated_options
-from proxy.cli.sample_commands import policy_samples
-from proxy.cli.serving_commands import demo, serve
-from proxy.cli.token_commands import token
-from proxy.cli.user_commands import user
-from proxy.ledger.users import UserError
-from proxy.postgres.postgres_error import EmbeddedPostgresError
-from proxy.protected.reachable_catalog import Unreachable
 
-# What serves and what plans is imported inside the commands that need it: `dpproxy user` loads neither
-# a web framework nor numpy, and answers three times as fast.
 
-app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,  # they print local variables, among them passwords
-    help="A SQL proxy that answers queries about people with differential privacy.",
-)
-policy = typer.Typer(no_args_is_help=True, help="Policies.")
-for command in (demo, serve, explain, audit, doctor):
-    app.command()(command)
-policy.command("init")(policy_init)
-policy.command("samples")(policy_samples)
-policy.command("check")(policy_check)
-policy.command("diff")(policy_diff)
-policy.command("bounds")(policy_bounds)
-policy.command("manual")(policy_manual)
-policy.command("schema")(policy_schema)
-policy.command("role")(policy_role)
-app.add_typer(user, name="user")
-app.add_typer(token, name="token")
-app.add_typer(access, name="access")
-app.add_typer(ledger, name="ledger")
-app.add_typer(policy, name="policy")
-app.add_typer(publish, name="publish")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LazyCommand:
+    """A word of the command line.
+
+    Attributes:
+        place: Module in `proxy.cli` and name in it, of a function or of a group of commands.
+        about: The first line of its help.
+        is_group: Whether it has commands of its own.
+    """
+
+    place: tuple[str, str]
+    about: str
+    is_group: bool = False
+
+    def loaded(self) -> Any:
+        module, name = self.place
+        return getattr(importlib.import_module(f"proxy.cli.{module}"), name)
+
+
+COMMANDS: Mapping[str, LazyCommand] = {
+    "demo": LazyCommand(
+        place=("serving_commands", "demo"), about="Serve invented data: a census and a shop."
+    ),
+    "serve": LazyCommand(
+        place=("serving_commands", "serve"), about="Serve the databases of the given policies."
+    ),
+    "explain": LazyCommand(
+        place=("policy_commands", "explain"),
+        about="The privacy plan of a statement.",
+    ),
+    "audit": LazyCommand(
+        place=("policy_commands", "audit"),
+        about="Compare planned and largest observed sensitivity on invented data shaped by a policy.",
+    ),
+    "doctor": LazyCommand(
+        place=("policy_commands", "doctor"),
+        about="Unsafe settings and rights, missing indexes and keys of a protected database, each with its"
+        " fix.",
+    ),
+    "user": LazyCommand(
+        place=("user_commands", "user"),
+        about="Analysts: who may run queries, by name and password.",
+        is_group=True,
+    ),
+    "token": LazyCommand(
+        place=("token_commands", "token"),
+        about="Bearer tokens, with which programs query over HTTP as an analyst.",
+        is_group=True,
+    ),
+    "access": LazyCommand(
+        place=("access_commands", "access"),
+        about="Who may query which database. Everybody may query every database until one is restricted.",
+        is_group=True,
+    ),
+    "ledger": LazyCommand(
+        place=("ledger_commands", "ledger"),
+        about="The ledger: budgets, receipts, analysts. Back it up.",
+        is_group=True,
+    ),
+    "policy": LazyCommand(place=("policy_group", "policy"), about="Policies.", is_group=True),
+    "publish": LazyCommand(
+        place=("publish_commands", "publish"),
+        about="Published tables: what is released, and when.",
+        is_group=True,
+    ),
+}
+
+
+def command_line(words: Sequence[str] | None = None) -> typer.Typer:
+    """Make the root of the commands.
+
+    Args:
+        words: Of the command line; only the command that they name is imported. None: all commands are.
+    """
+    app = typer.Typer(
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,  # they print local variables, among them passwords
+        help="A SQL proxy that answers queries about people with differential privacy.",
+    )
+    app.callback()(_options)
+    for word, one in COMMANDS.items():
+        if words is not None and word not in words:
+            app.command(word, help=one.about)(_stands_for)
+        elif one.is_group:
+            app.add_typer(one.loaded(), name=word)
+        else:
+            app.command(word)(one.loaded())
+    return app
+
+
+def _stands_for() -> None:
+    """A command that is not run: another one is, or a help is printed."""
+    raise AssertionError("its word was not given")
 
 
 def _say_version(wanted: bool) -> None:
@@ -67,7 +121,6 @@ def _say_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _options(
     _: Annotated[
         bool,
@@ -80,16 +133,20 @@ def main() -> None:
     if not __debug__:
         sys.exit("dpproxy: assertions guard the privacy of answers: run Python without -O")
     try:
-        command = typer.main.get_command(app)
+        command = typer.main.get_command(command_line(sys.argv[1:]))
         refuse_repeated_options(command, sys.argv[1:])
         command(prog_name="dpproxy")
-    except (
-        CliError,
-        EmbeddedPostgresError,
-        Unreachable,
-        UserError,
-        Fault,
-    ) as error:
+    except Exception as error:
+        if not isinstance(error, _told_to_operators()):
+            raise
         told = error.for_operators if isinstance(error, Fault) else error
         print(f"dpproxy: {told}", file=sys.stderr)  # noqa: T201
         sys.exit(1)
+
+
+def _told_to_operators() -> tuple[type[Exception], ...]:
+    from proxy.ledger.users import UserError
+    from proxy.postgres.postgres_error import EmbeddedPostgresError
+    from proxy.protected.reachable_catalog import Unreachable
+
+    return CliError, EmbeddedPostgresError, Unreachable, UserError, Fault

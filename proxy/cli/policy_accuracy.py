@@ -4,7 +4,7 @@ No protected row is read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 
 from proxy.base.errors import Refusal
@@ -14,6 +14,7 @@ from proxy.engine.accuracy import Accuracy
 from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.machine_clock import day_of_machine
 from proxy.planner.facts import PublicContents
+from proxy.policy.column_shapes import column_shape
 from proxy.policy.policy_model import BoundsKind, ColumnPolicy, Policy, ProtectedTable
 
 ALL_ROWS = "*"
@@ -41,16 +42,24 @@ def policy_accuracy(
     engine = engine_without_data(policy, catalog, public)
     day = day_of_machine()
     lines = []
+    remembered: dict[Hashable, Accuracy] = {}  # of columns of which the planner knows the same
     for table in policy.protected():
         for column, aggregate, call in _calls(table):
+            shape = column_shape(
+                policy, catalog, table.name, None if column == ALL_ROWS else column
+            )
             sql = f"SELECT {call} FROM {_quoted(table.name.schema)}.{_quoted(table.name.name)}"  # noqa: S608
-            planned: Accuracy | Refusal
-            try:
-                query = protected_query(engine, sql)
-                assert query is not None, "it asks of a protected table"
-                (planned,) = accuracies(engine.planned(query, {}, day=day))
-            except Refusal as refusal:
-                planned = refusal
+            planned: Accuracy | Refusal | None = remembered.get((shape, aggregate))
+            if planned is None:
+                try:
+                    query = protected_query(engine, sql)
+                    assert query is not None, "it asks of a protected table"
+                    (planned,) = accuracies(engine.planned(query, {}, day=day))
+                except Refusal as refusal:  # it may name the column
+                    planned = refusal
+                else:
+                    if shape is not None:
+                        remembered[shape, aggregate] = planned
             line = PolicyAccuracy(
                 table=str(table.name), column=column, aggregate=aggregate, planned=planned
             )

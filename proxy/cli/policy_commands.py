@@ -146,8 +146,11 @@ def explain(
     policy: PolicyFile,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
-    """The privacy plan of a statement. Reads the catalogue of the protected database and public tables, charges
-    nothing, knows no ledger: what remains of a budget is in dp.budget."""
+    """The privacy plan of a statement.
+
+    Reads the catalogue of the protected database and public tables, charges nothing, and knows no ledger: what
+    remains of a budget is in dp.budget.
+    """
     from proxy.cli.explain_command import explanation, refusal_text
     from proxy.cli.loading import contents_of, load_policy
 

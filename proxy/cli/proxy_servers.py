@@ -12,9 +12,9 @@ from typing import NoReturn
 import structlog
 import typer
 
+from proxy.cli.checked_ledger import check_ledger
 from proxy.cli.cli_error import CliError
 from proxy.cli.demo_folder import claim_demo_folder, is_demo_folder, refuse_demo_folder
-from proxy.cli.held_budgets import check_ledger
 from proxy.cli.state import LEDGER, SHADOW
 from proxy.cli.state_folder import has_ledger, made_state_folder, no_ledger, state_folder
 from proxy.ledger.demo_ledger import DemoLedger, claim_for_demo, refuse_of_demo

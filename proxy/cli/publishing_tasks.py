@@ -10,6 +10,7 @@ import structlog
 from proxy.cli.assembly import Database
 from proxy.engine.publishing import Publishing
 from proxy.postgres.failure_reason import reason_of
+from proxy.servers.draining import Draining
 
 LOOK_SECONDS = 1.0
 
@@ -17,12 +18,12 @@ _log = structlog.get_logger("dpproxy.publishing")
 
 
 def publishing_tasks(
-    databases: Sequence[Database], every_seconds: float = LOOK_SECONDS
+    databases: Sequence[Database], draining: Draining, every_seconds: float = LOOK_SECONDS
 ) -> list[Coroutine[None, None, None]]:
-    """Two for each database, until they are cancelled: a draw keeps no table from being shown. A policy that is
-    taken up meanwhile may be the first that publishes something."""
+    """Two for each database, until they are cancelled, or the process is about to end. A draw keeps no table
+    from being shown. A policy that is taken up meanwhile may be the first that publishes something."""
     return [
-        _repeated(database, act, every_seconds)
+        _repeated(database, act, draining, every_seconds)
         for database in databases
         for act in (Publishing.show, Publishing.release_due)
     ]
@@ -35,9 +36,12 @@ async def show_first(databases: Sequence[Database]) -> None:
 
 
 async def _repeated(
-    database: Database, act: Callable[[Publishing], Awaitable[None]], every_seconds: float
+    database: Database,
+    act: Callable[[Publishing], Awaitable[None]],
+    draining: Draining,
+    every_seconds: float,
 ) -> None:
-    while True:
+    while not draining.is_begun:
         await _tried(database, act)
         await asyncio.sleep(every_seconds)
 

@@ -21,6 +21,8 @@ from proxy.cli.command_options import (
     ClientCa,
     ClientRules,
     DemoState,
+    DrainDelay,
+    Grace,
     Http,
     LedgerDsn,
     Listen,
@@ -51,8 +53,11 @@ from proxy.cli.running import end_on_sigterm, outlive_hang_ups, run
 from proxy.cli.source_variables import SourceVariables
 from proxy.cli.state import demo_state
 from proxy.cli.state_folder import state_folder
+from proxy.servers.draining import Draining
+from proxy.servers.http.guard import is_loopback
 
 _DEMO_DATABASES = 2
+_DRAIN_DELAY = 5.0
 _WIRE, _HTTP = "127.0.0.1:6432", "127.0.0.1:8432"
 
 
@@ -72,7 +77,7 @@ def demo(
         lines_to_copy,
     )
     from proxy.cli.listen_addresses import ListenAddresses, check_can_open
-    from proxy.cli.listeners import ListenerPorts, serve_until_stopped, stop_signals
+    from proxy.cli.listeners import ListenerPorts, drain_on_signals, serve_until_stopped
     from proxy.cli.open_files import raise_open_files
 
     end_on_sigterm()
@@ -85,30 +90,32 @@ def demo(
     where = ListenAddresses(_address(listen, _WIRE), _address(http, _HTTP))
     check_can_open(where)
     with demo_databases(state or demo_state(), typer.echo) as prepared:
+        draining = Draining()
 
         async def announce(ports: ListenerPorts) -> int:
-            with stop_signals() as stop:
-                for name, wanted, got in (
-                    ("PostgreSQL clients", where.wire, ports.wire),
-                    ("HTTP", where.http, ports.http),
-                ):
-                    if wanted.or_free and wanted.port != got[1]:
-                        typer.echo(f"port {wanted.port} is taken: {name} on {got[1]} instead")
-                typer.echo(
-                    f"\nServing. Analyst {ANALYST}, password {prepared.password}. Copy a line:\n"
-                )
-                for line in lines_to_copy(ports, prepared.password).values():
-                    typer.echo(f"    {line}\n")
-                typer.echo(budget_line([one.policy for one in prepared.databases]))
-                typer.echo(f"What HTTP offers: http://{ports.http[0]}:{ports.http[1]}/docs")
-                typer.echo("Ctrl-C stops everything.")
-                await stop.wait()
+            drain_on_signals(draining)
+            for name, wanted, got in (
+                ("PostgreSQL clients", where.wire, ports.wire),
+                ("HTTP", where.http, ports.http),
+            ):
+                if wanted.or_free and wanted.port != got[1]:
+                    typer.echo(f"port {wanted.port} is taken: {name} on {got[1]} instead")
+            typer.echo(
+                f"\nServing. Analyst {ANALYST}, password {prepared.password}. Copy a line:\n"
+            )
+            for line in lines_to_copy(ports, prepared.password).values():
+                typer.echo(f"    {line}\n")
+            typer.echo(budget_line([one.policy for one in prepared.databases]))
+            typer.echo(f"What HTTP offers: http://{ports.http[0]}:{ports.http[1]}/docs")
+            typer.echo("Ctrl-C stops everything.")
+            await draining.begun.wait()
             typer.echo("\nclosing the listeners ...")
             return 0
 
-        raise typer.Exit(
-            run(serve_until_stopped(prepared.servers, prepared.databases, where, announce))
+        serving = serve_until_stopped(
+            prepared.servers, prepared.databases, where, announce, draining=draining
         )
+        raise typer.Exit(run(serving))
 
 
 def _check_demo(state: Path) -> int:
@@ -151,6 +158,8 @@ def serve(
     oidc_lifetime: OidcLifetime = 86400,
     admin: Admin = None,
     admin_secrets: AdminSecrets = None,
+    drain_delay: DrainDelay = None,
+    grace: Grace = 60,
 ) -> None:
     """Serve the databases of the given policies."""
     from proxy.cli.listen_addresses import ListenAddresses, check_can_open
@@ -178,6 +187,8 @@ def serve(
         admin=None if letting_in.admin is None else letting_in.admin.address,
     )
     check_is_private(where.every, certificate, tls)
+    is_local = all(is_loopback(one.host) for one in where.every)
+    delay = drain_delay if drain_delay is not None else 0.0 if is_local else _DRAIN_DELAY
     with servers_being_prepared(
         state, ledger, pg_bin=pg_bin, shadow_user=shadow_user, policies=policy
     ) as prepared:
@@ -202,7 +213,7 @@ def serve(
             refuse_new_columns,
             refuse_unpublishable,
         )
-        from proxy.cli.listeners import ListenerPorts, serve_until_stopped, stop_signals
+        from proxy.cli.listeners import ListenerPorts, drain_on_signals, serve_until_stopped
 
         options = f"--state {shlex.quote(str(state_folder(state)))}"
         options += "" if ledger is None else " --ledger DSN"
@@ -220,22 +231,26 @@ def serve(
             refuse_unpublishable(one, database)
             database.note_columns(one.catalog)
         servers.match_roles(tuple(one.policy.database for one in databases))
+        draining = Draining(delay=delay, grace=grace)
 
         async def announce(ports: ListenerPorts) -> int:
-            with stop_signals() as stop:
-                names = ", ".join(one.policy.database for one in databases)
-                typer.echo(f"serving {names}")
-                typer.echo(f"PostgreSQL clients: {ports.wire[0]}:{ports.wire[1]}")
-                scheme = "http" if certificate is None else "https"
-                typer.echo(f"HTTP: {scheme}://{ports.http[0]}:{ports.http[1]}/docs")
-                if ports.admin is not None:
-                    typer.echo(f"administrators: {scheme}://{ports.admin[0]}:{ports.admin[1]}")
-                await stop.wait()
-            typer.echo("closing the listeners ...")
+            drain_on_signals(draining)
+            names = ", ".join(one.policy.database for one in databases)
+            typer.echo(f"serving {names}")
+            typer.echo(f"PostgreSQL clients: {ports.wire[0]}:{ports.wire[1]}")
+            scheme = "http" if certificate is None else "https"
+            typer.echo(f"HTTP: {scheme}://{ports.http[0]}:{ports.http[1]}/docs")
+            if ports.admin is not None:
+                typer.echo(f"administrators: {scheme}://{ports.admin[0]}:{ports.admin[1]}")
+            await draining.begun.wait()
+            typer.echo(
+                f"closing the listeners in {draining.delay:g} s; statements have {draining.grace:g} s more"
+                " (a second signal ends them) ..."
+            )
             return 0
 
         serving = serve_until_stopped(
-            servers, databases, where, announce, letting_in, checked, installation
+            servers, databases, where, announce, letting_in, checked, installation, draining
         )
         raise typer.Exit(run(serving))
 

@@ -15,6 +15,10 @@ from proxy.query.syntax.placeholders import ScalarAnswer
 # Rows of other releases have OTHERS there, and those by which bounds are chosen CHOICES and less.
 FIRST_PART, OTHERS, CHOICES = -1, -2, -3
 BETWEEN_PARTS = "dpproxy.between_parts"
+# Parameters of a statement that can be read in two halves: which of them (0: all units), and the least unit of
+# the second one.
+HALF, CUT = "half", "cut"
+BELOW, FROM_CUT_ON = 1, 2
 _HERE = object()
 
 
@@ -45,13 +49,23 @@ def public_list(name: str, sql: str, parameters: tuple[tuple[str, object], ...])
     return PublicList(name, sql, parameters, _HERE)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnitPlace:
+    """Where units are stored: what the server's planner knows of this column says how to halve them."""
+
+    schema: str
+    table: str
+    column: str
+
+
 @dataclass(frozen=True, slots=True)
 class BackendQuery:
     """What is written of a statement. It is run once it is a CompiledQuery.
 
     sql with named bind parameters (%(name)s). A row is: the keys as text, the cell where there are
     cells, then partial results, integers or NULL. seeds: names of the parameters that take fresh random
-    63-bit numbers at each run; lists: what parameters take that are read from public tables first."""
+    63-bit numbers at each run; lists: what parameters take that are read from public tables first;
+    halved_by: HALF and CUT are parameters, here those for all units. Rows of both halves add up to theirs."""
 
     sql: str
     parameters: Mapping[str, object]
@@ -63,6 +77,7 @@ class BackendQuery:
     scalars: tuple[tuple[str, ScalarAnswer], ...]  # parameters that take answers of earlier blocks
     units: int | None  # where private keys must be selected: the slot of the number of units
     lists: tuple[PublicList, ...] = ()
+    halved_by: UnitPlace | None = None
 
     def __repr__(self) -> str:  # parameters hold the client's literals
         return f"BackendQuery({self.sql!r})"

@@ -43,6 +43,11 @@ class Binds:
             self.values[name] = value
         return f"%({name})s::{kind}"
 
+    def at_each_run(self, name: str, value: object, kind: str) -> str:
+        """A placeholder for what may be chosen anew at each run, with the value that it has otherwise."""
+        self.values[name] = value
+        return f"%({name})s::{kind}"
+
     def seed(self, purpose: str) -> str:
         """A placeholder for a fresh random number; one for each purpose."""
         placeholder = self.add(("seed", purpose), "bigint")

@@ -26,13 +26,15 @@ from proxy.compiler.backend_query import (
     FIRST_PART,
     OTHERS,
     BackendQuery,
+    UnitPlace,
 )
 from proxy.compiler.binds import Binds
 from proxy.compiler.bound_scan import gathered_bands
 from proxy.compiler.clamp_sql import smaller_sql
 from proxy.compiler.select_list import Output, finished, key_sql
 from proxy.compiler.statistic_sql import centred_sql, is_of_bigints, squared_sql
-from proxy.compiler.unit_gathering import gathered_sql
+from proxy.compiler.unit_gathering import gathered_sql, rows_in_all_sql
+from proxy.compiler.unit_halves import unit_halves
 from proxy.compiler.unit_scan import unit_sums
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import BlockPlan, DeviationMean
@@ -99,9 +101,10 @@ def centred_scan(
     unit, binds = _of_units(plan), Binds()
     setting = f"pg_catalog.current_setting({binds.add(BETWEEN_PARTS, 'text')})"
     shared = others if others and _reads_the_same(plan, unit) else ()
-    columns = _Columns(plan, unit, binds, setting, shared, has_choices=has_choices)
+    columns = _Columns(plan, unit, binds, setting, shared, has_choices=has_choices, is_halved=True)
     query = _finished(columns.in_two_parts(), plan, tuple(plan.deviation_means), binds)
-    return CentredScan(query=query, others=shared, slots=columns.slots, has_choices=has_choices)
+    halved = replace(query, halved_by=columns.halved_by)
+    return CentredScan(query=halved, others=shared, slots=columns.slots, has_choices=has_choices)
 
 
 def _reads_the_same(plan: BlockPlan, unit: UnitNeighbours) -> bool:
@@ -216,7 +219,8 @@ class _Columns:
     """What is made of the rows of each unit and group, one subquery around the other.
 
     Given    centres: the SQL of their text; None: no deviations are taken; others: releases that the rows are
-             taken for as well; has_choices: whether bounds are chosen by them, too
+             taken for as well; has_choices: whether bounds are chosen by them, too; is_halved: whether half
+             of the units can be asked for
     """
 
     def __init__(
@@ -228,10 +232,14 @@ class _Columns:
         others: tuple[int, ...] = (),
         *,
         has_choices: bool = False,
+        is_halved: bool = False,
     ) -> None:
         self._plan, self._unit, self._binds, self._centres = plan, unit, binds, centres
         self._keys = [f"k{number}" for number in range(1, len(plan.keys) + 1)]
         self._is_spread = bool(plan.keys) and plan.groups() != 1
+        # Without groups one process is about as fast as several were.
+        is_halved = is_halved and self._is_spread
+        self._halves = unit_halves(plan.source, unit, binds) if is_halved else None
         self._inner = Output()
         rows = RowSource(binds, inner=False)
         self._means = [self._mean(release, rows) for release in plan.deviation_means.values()]
@@ -240,7 +248,7 @@ class _Columns:
         if self._is_spread:
             known = {sql: name for name, sql in self._others.totals.items()}
             self._means = [
-                replace(mean, in_all=known.get(self._in_all(mean.n, "bigint"), mean.in_all))
+                replace(mean, in_all=known.get(rows_in_all_sql(mean.n), mean.in_all))
                 for mean in self._means
             ]
 
@@ -248,6 +256,10 @@ class _Columns:
     def slots(self) -> tuple[Slots, ...]:
         """Of the other releases."""
         return self._others.slots
+
+    @property
+    def halved_by(self) -> UnitPlace | None:
+        return None if self._halves is None else self._halves.place
 
     def _mean(self, release: DeviationMean, rows: RowSource) -> _Mean:
         measured = release.measured
@@ -324,7 +336,7 @@ class _Columns:
         if not self._is_spread:
             return f"g AS MATERIALIZED ({self._with_sums()})"
         windows = {"one": f"pg_catalog.row_number() {_OF_UNIT} = 1"}
-        windows |= {mean.in_all: self._in_all(mean.n, "bigint") for mean in self._means}
+        windows |= {mean.in_all: rows_in_all_sql(mean.n) for mean in self._means}
         windows |= self._others.totals
         listed = ", ".join(f"{sql} AS {name}" for name, sql in windows.items())
         return f"g AS MATERIALIZED (SELECT *, {listed} FROM ({self._with_sums()}) t)"
@@ -337,7 +349,8 @@ class _Columns:
         """What is gathered, and what of it is cut."""
         plan, binds = self._plan, self._binds
         head = [f"{key_sql(key, binds)} AS k{n}" for n, key in enumerate(plan.keys, 1)]
-        gathered = gathered_sql(plan, self._unit, head, len(head), self._inner, binds)
+        of_units = () if self._halves is None else (self._halves.of_rows,)
+        gathered = gathered_sql(plan, self._unit, head, len(head), self._inner, binds, of_units)
         # Narrow rows: of ten million what does not fit into work_mem is written to disk and read again.
         columns = dict.fromkeys(self._cut())
         columns |= dict.fromkeys(f"g.v{number}" for number in sorted(self._taken_whole()))

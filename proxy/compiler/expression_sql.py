@@ -11,7 +11,6 @@ from fractions import Fraction
 from typing_extensions import assert_never
 
 from proxy.base import limits
-from proxy.base.patterns import PatternSyntax
 from proxy.base.sql_types import SqlType
 from proxy.compiler.binds import Binds
 from proxy.compiler.clamp_sql import clamp_sql
@@ -19,7 +18,7 @@ from proxy.compiler.comparison_types import constants_type, real_beside, same_fa
 from proxy.compiler.identifiers import column_sql, identifier
 from proxy.compiler.inside_sql import inside_sql
 from proxy.compiler.real_sql import real_call_sql
-from proxy.compiler.text_sql import beginning, concat_sql, matches_sql, text_call_sql
+from proxy.compiler.text_sql import beginning, concat_sql, text_call_sql
 from proxy.compiler.time_sql import cast_time_sql, date_trunc_sql, shift_sql, time_bin_sql
 from proxy.query.ir.expressions import (
     Arithmetic,
@@ -81,8 +80,6 @@ def condition_sql(expression: Expression, binds: Binds) -> str:
             return _in(expression, binds)
         case InPublic():
             return _in_public(expression, binds)
-        case Like() if expression.syntax is not PatternSyntax.LIKE:
-            return matches_sql(expression, value_sql(expression.operand, binds), binds)
         case Like():
             word = "ILIKE" if expression.ignore_case else "LIKE"
             pattern = value_sql(expression.pattern, binds)

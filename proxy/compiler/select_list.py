@@ -104,7 +104,8 @@ def _row_conditions(
 
 def _listed(key: KeyPlan, values: tuple[str | None, ...], binds: Binds) -> str:
     expression = value_sql(key.expression, binds)
-    if isinstance(key.expression, ColumnRef):
+    # To read times of texts is not immutable: PostgreSQL would read the list again for each row.
+    if isinstance(key.expression, ColumnRef) and not key.expression.type.is_time:
         there = key.expression.type  # what is printed, not what the question's output is
         kind = "bpchar" if there is SqlType.BPCHAR else there.sql
         return _among(expression, expression, f"text[]::{kind}[]", values, binds)

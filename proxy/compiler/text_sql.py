@@ -14,11 +14,9 @@ from proxy.query.ir.expressions import (
     Concat,
     Constant,
     Expression,
-    Like,
     TextCall,
     TextFunction,
 )
-from proxy.query.ir.pattern_checks import text_pattern
 
 # They allocate four to twelve bytes for each byte of the text, and raise above MaxAllocSize, 1 GB - 1.
 _ALLOCATE_MORE = (
@@ -100,11 +98,3 @@ def first_characters(text: str, most: int) -> str:
     """An explicit cast cuts without a word, takes its operand once, and only compares a length where there is
     nothing to cut (varchar.c, varchar)."""
     return f"({text})::varchar({most})"
-
-
-def matches_sql(like: Like, operand: str, binds: Binds) -> str:
-    """A regular expression as it was read, in the collation in which nothing depends on a locale. PostgreSQL
-    makes four bytes of each character of the text (regexp.c, RE_execute)."""
-    found = text_pattern(like)
-    pattern = "NULL::text" if found is None else binds.add(found.text, "text")
-    return f'(({beginning(operand, like.operand)}) COLLATE "C" ~ {pattern})'

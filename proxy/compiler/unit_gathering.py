@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from proxy.compiler.binds import Binds
+from proxy.compiler.full_joins import Condition
 from proxy.compiler.identifiers import column_sql
 from proxy.compiler.relation_sql import source_sql
 from proxy.compiler.seeded_keys import spread_texts_sql
@@ -22,8 +23,10 @@ def gathered_sql(
     keys: int,
     inner: Output,
     binds: Binds,
+    of_units: Sequence[Condition] = (),
 ) -> str:
-    """One row per unit, and per key, of which so many stand first in `head`; `inner` as v0, v1, .."""
+    """One row per unit, and per key, of which so many stand first in `head`; `inner` as v0, v1, .. Of all units
+    that have a value, or of those among them that conditions name."""
     gathered = [f"{column_sql(unit.column)} AS unit", *head]
     gathered += [f"{sql} AS v{n}" for sql, n in inner.expressions.items()]
     # The unit first: an index on (unit, keys) then serves the grouping (docs/design/backends.md 4).
@@ -31,9 +34,8 @@ def gathered_sql(
     spread = spread_texts_sql(private_keys_sql(plan, binds), binds) if keys else []
     by = ", ".join([column_sql(unit.column), *places, *spread])
     # Unlike in row_scan, listed keys are picked row by row: with the condition the planner takes the index.
-    gathered_from = source_sql(
-        plan.source, row_conditions(plan, unit.column, binds), binds, *named_by(plan)
-    )
+    found = [*of_units, *row_conditions(plan, unit.column, binds)]
+    gathered_from = source_sql(plan.source, found, binds, *named_by(plan))
     return f"SELECT {', '.join(gathered)} FROM {gathered_from} GROUP BY {by}"
 
 
@@ -59,6 +61,12 @@ def select_groups(
 def gathered_unit_sql(unit: UnitNeighbours, alias: str, seed: str) -> str:
     """Print the column `unit` of a subquery of ours, short enough to be hashed."""
     return short_sql(ColumnRef("unit", unit.column.type, None, alias), seed)
+
+
+def rows_in_all_sql(rows: str) -> str:
+    """Print how many rows a unit has in all its groups. A number of rows is one of float8, whose sum costs a
+    third of that of bigints, which is a numeric."""
+    return f"(pg_catalog.sum(({rows})::float8) OVER (PARTITION BY unit))::bigint"
 
 
 def in_group_sql(number: int, unit: UnitNeighbours, binds: Binds) -> str:

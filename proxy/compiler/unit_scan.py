@@ -21,7 +21,12 @@ from proxy.compiler.statistic_sql import (
     statistic_sql,
 )
 from proxy.compiler.sub_partitions import sub_partition_sql
-from proxy.compiler.unit_gathering import gathered_sql, in_group_sql, select_groups
+from proxy.compiler.unit_gathering import (
+    gathered_sql,
+    in_group_sql,
+    rows_in_all_sql,
+    select_groups,
+)
 from proxy.kernel.bound_choices import UnitTotal
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import (
@@ -129,7 +134,7 @@ def _totals(
                 pass
     for number in sorted(counts):
         there = in_group_sql(number, unit, rows.binds)
-        yield f"total{number}", f"(pg_catalog.sum({there}) OVER (PARTITION BY unit))::bigint"
+        yield f"total{number}", rows_in_all_sql(there)
     for number, is_signed in sorted(sizes.items()):
         size = f"pg_catalog.abs(v{number}::numeric)" if is_signed else f"v{number}"
         yield f"size{number}", f"pg_catalog.sum({size}) OVER (PARTITION BY unit)"

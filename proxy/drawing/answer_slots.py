@@ -5,8 +5,7 @@ whole, before anything of it is shown. Whoever claims a slot by its digest and p
 in it. So a digest has to name all that an answer hangs on which not everybody with that digest has paid for:
 
 - the price and the protected tables, as a draw that was begun and not finished is drawn under its first charge;
-- answers of earlier blocks, with which rows are compared;
-- the answer that is topped up, which stands in what is shown.
+- answers of earlier blocks, with which rows are compared.
 
 What else the question says decides which numbers are shown, not to whom.
 """
@@ -25,7 +24,6 @@ from proxy.kernel.checked_plan import CheckedBlock
 from proxy.kernel.price import Price
 from proxy.release.cached_block import Order
 from proxy.reuse.derivable import Derivable
-from proxy.reuse.missing_precision import MissingPrecision
 
 _HERE = object()
 
@@ -76,19 +74,6 @@ def shown_answer(analyst: str, cached: int, text: str) -> ShownAnswer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToppedUp:
-    """An answer that a block is drawn beside.
-
-    Attributes:
-        source: The answer.
-        missing: How both are weighed.
-    """
-
-    source: ShownAnswer
-    missing: MissingPrecision
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CachedQuestion:
     """A block as the ledger sees it. Only the functions of this module make one.
 
@@ -100,7 +85,6 @@ class CachedQuestion:
         order: Of its keys and releases.
         derivable: What answers can be made of it. None: nothing is made of it, nor it of anything.
         rests_on: Blocks of the statement whose answers in the ledger the question names by their digests.
-        topped_up: The answer beside which it is drawn, if there is one.
     """
 
     block: CheckedBlock
@@ -110,7 +94,6 @@ class CachedQuestion:
     order: Order
     derivable: Derivable | None
     rests_on: frozenset[CheckedBlock]
-    topped_up: ToppedUp | None
     made: InitVar[object]
 
     def __post_init__(self, made: object) -> None:
@@ -151,27 +134,6 @@ def question_given(
     return _made(block, named, terms, order, is_named=True, rests_on=rests_on)
 
 
-def topping_up(
-    of: CachedQuestion, source: ShownAnswer, missing: MissingPrecision
-) -> CachedQuestion:
-    """What is missing of a block beside an answer: other noise of it would be another answer."""
-    bought = ",".join(
-        f"{number}:{'-' if one.bought is None else one.bought}"
-        for number, one in sorted(missing.given.items())
-    )
-    terms = f"{of.terms} tops up {source.cached} by {bought}"
-    beside = ToppedUp(source=source, missing=missing)
-    return _made(
-        missing.drawn,
-        of.question,
-        terms,
-        of.order,
-        is_named=of.digest is not None,
-        derivable=of.derivable,
-        topped_up=beside,
-    )
-
-
 def with_derivable(of: CachedQuestion, derivable: Derivable) -> CachedQuestion:
     return replace(of, derivable=derivable, made=_HERE)
 
@@ -203,7 +165,6 @@ def _made(
     is_named: bool,
     derivable: Derivable | None = None,
     rests_on: frozenset[CheckedBlock] = frozenset(),
-    topped_up: ToppedUp | None = None,
 ) -> CachedQuestion:
     return CachedQuestion(
         block=block,
@@ -213,7 +174,6 @@ def _made(
         order=order,
         derivable=derivable if is_named else None,
         rests_on=rests_on,
-        topped_up=topped_up,
         made=_HERE,
     )
 
@@ -277,8 +237,6 @@ class AnswersInLedger(AnswersShown, Protocol):
         """Durably what all are shown: this, unless another came first. None: it was forgotten meanwhile."""
         ...
 
-    async def are_of_one_slot(self, cached: int, other: int) -> bool: ...
-
     async def forget(self, cached: int, holder: str) -> bool:
         """Of a draw that is too large to be stored. False: it is not the holder's any more, and may not be
         shown."""
@@ -287,14 +245,3 @@ class AnswersInLedger(AnswersShown, Protocol):
     async def let_go(self, cached: int, holder: str) -> None:
         """Of a draw that is not finished. Never waits."""
         ...
-
-
-def refuse_of_others(parts: Sequence[CachedQuestion], analyst: str) -> None:
-    """Refuse parts that top up an answer which another analyst was shown.
-
-    Raises:
-        Fault: There is one.
-    """
-    for part in parts:
-        if part.topped_up is not None and part.topped_up.source.analyst != analyst:
-            raise Fault("an answer beside what another analyst was shown")

@@ -116,8 +116,6 @@ class Drawer:
             raise Fault("a block whose bounds were chosen before it was read")
         self._refuse_changed(self.changed_tables(block.block))
         claimed = None if charge is None else charge.claimed
-        if claimed is not None:
-            await claimed.refuse_ended(block)
         paid = begin_free(block) if charge is None else charge.begin(block)
         compiled = given.compiled
         if compiled is None or compiled.block is not block:
@@ -126,7 +124,7 @@ class Drawer:
         drawn = await _drawn(compiled, given.bounding, reads, self.bits)
         if claimed is None:
             return drawn
-        stored = await claimed.stored(block, drawn.cached, self.bits)
+        stored = await claimed.stored(block, drawn.cached)
         is_own = stored.chosen is drawn.cached.chosen
         return DrawnAnswer(cached=stored, bounded=drawn.bounded if is_own else None)
 

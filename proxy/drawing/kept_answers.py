@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 from proxy.base.errors import Fault
@@ -18,15 +18,11 @@ from proxy.drawing.answer_slots import (
     AnswersInLedger,
     CacheState,
     ClaimedSlot,
-    ToppedUp,
     Unfinished,
 )
 from proxy.drawing.charged_token import charged_token, refuse_another
 from proxy.kernel.checked_plan import CheckedBlock
-from proxy.mechanisms.bits import RandomBits
-from proxy.mechanisms.topping_up import weighted_mean
-from proxy.release.cached_block import CachedBlock, cached_block, cached_numbers, cached_text
-from proxy.release.drawn_values import Drawn, DrawnBlock, DrawnGroup, DrawnNumber
+from proxy.release.cached_block import CachedBlock, cached_block, cached_text
 from proxy.turns.threads import beside
 
 _POLL_SECONDS = 0.02
@@ -124,22 +120,7 @@ class ClaimedAnswers:
             raise Fault("an answer that hangs on another answer")
         return await _read(slot, text)
 
-    async def refuse_ended(self, block: CheckedBlock) -> None:
-        """Refuse to top up an answer of a slot that has ended since.
-
-        Raises:
-            Unfinished: It is of the slot before.
-        """
-        slot = self._slots.get(block)
-        if slot is None or slot.part.topped_up is None or slot.cached is None:
-            return
-        source = slot.part.topped_up.source.cached
-        if not await self._ledger.are_of_one_slot(source, slot.cached):
-            raise Unfinished
-
-    async def stored(
-        self, block: CheckedBlock, drawn: CachedBlock, bits: RandomBits
-    ) -> CachedBlock:
+    async def stored(self, block: CheckedBlock, drawn: CachedBlock) -> CachedBlock:
         """Store a draw, and give what is to be shown.
 
         A draw that took longer than its lease may have been taken over, under the same charge. Of two that are
@@ -151,9 +132,6 @@ class ClaimedAnswers:
         slot = self._slots[block]
         plan = block.block
         work = len(drawn.drawn.groups) * (len(plan.releases) + len(plan.keys))
-        if slot.part.topped_up is not None:
-            whole = await beside(work, combined, slot.part.topped_up, drawn.drawn, bits)
-            drawn = replace(drawn, drawn=whole)
         cached = slot.cached
         if block not in self._open or cached is None:
             return drawn
@@ -186,28 +164,3 @@ class ClaimedAnswers:
 async def _read(slot: ClaimedSlot, text: str) -> CachedBlock:
     work = len(text) // _PER_NUMBER
     return await beside(work, cached_block, text, slot.part.order, slot.part.block.block)
-
-
-def combined(of: ToppedUp, drawn: DrawnBlock, bits: RandomBits) -> DrawnBlock:
-    """Weigh what was shown and what was bought beside it by their noise.
-
-    Args:
-        of: What is topped up.
-        drawn: What was drawn for `of.missing.drawn`.
-        bits: For rounding at random.
-    """
-    numbers = cached_numbers(of.source.text)
-
-    def group_of(group: DrawnGroup) -> DrawnGroup:
-        values: list[Drawn] = list(group.values)
-        for number, one in of.missing.given.items():
-            sources = of.missing.sources[group.keys]
-            index = sum(numbers[source][one.place] for source in sources)
-            bought = values[number]
-            if one.bought is not None:
-                assert isinstance(bought, DrawnNumber), "a sum or a count"
-                index = weighted_mean(bits, index, one.sigma2, bought.index, one.bought)
-            values[number] = DrawnNumber(index)
-        return DrawnGroup(group.keys, tuple(values))
-
-    return DrawnBlock(tuple(map(group_of, drawn.groups)))

@@ -90,13 +90,15 @@ class ProtectedSession(Protocol):
     ) -> ExactTable:
         """Run one statement of two parts that is charged.
 
+        It may be run twice at the same time, each time with half of the units (`compiler.unit_halves`).
+
         Args:
             paid: The statement.
             values: As of `run`.
             between: Makes what the second part is told of the results of the first.
 
         Returns:
-            The exact results of both parts.
+            The exact results of both parts. Rows of the same group and band add up.
 
         Raises:
             Fault: As `run`. What `between` raises is raised as well.

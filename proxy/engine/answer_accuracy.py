@@ -51,11 +51,12 @@ from proxy.mechanisms import (
     discrete_gaussian,
     discrete_laplace,
     order_statistic,
+    polyplace,
     smoothed_median,
 )
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.shared_scales import scales_of
-from proxy.policy.policy_model import Mechanism
+from proxy.policy.policy_model import Mechanism, MedianNoise
 from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.release.ordering import lost_ranks
 from proxy.release.spread_values import units_needed
@@ -359,8 +360,9 @@ def _aggregated(release: SampleAggregate) -> ReleaseAccuracy:
     enough = f"{m} partitions; NULL for fewer than about {needed} units"
     match release.mechanism:
         case SmoothedMedian():
+            polyplaced = release.mechanism.noise is MedianNoise.POLYPLACE
             return ReleaseAccuracy(
-                mechanism="smoothed median, Laplace noise",
+                mechanism=f"smoothed median, {'PolyPlace' if polyplaced else 'Laplace'} noise",
                 note=f"{enough}, plus their sampling error; the scale of the noise is private",
                 sensitivity="smooth",
                 error=AnswerError(
@@ -443,6 +445,8 @@ def _name(block: BlockPlan, number: int) -> str:
 def _floor(release: SampleAggregate, median: SmoothedMedian) -> int:
     """The least half width of a median's noise in grid steps, whatever the data: public."""
     steps, m, loss = max(1, release.high - release.low), release.partitions, median.each
+    if median.noise is MedianNoise.POLYPLACE:
+        return polyplace.expected_floor(steps, m, loss.epsilon)
     return smoothed_median.expected_floor(steps, m, loss.epsilon, loss.delta)
 
 

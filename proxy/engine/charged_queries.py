@@ -192,11 +192,6 @@ class ChargedQueries:
                     return await self._answered(query, paid, parts, ready.session, ready.lists)
                 except Unfinished:
                     pass
-            if parts is not None and parts.topped_up:
-                # A slot may have ended: its answers are no sources now.
-                parts = await self._parts(query)
-                if parts is not None and not parts.claimed:
-                    return await self._free(query, parts)
 
     async def _free(self, query: PlannedQuery, parts: StatementParts) -> NoisyAnswer:
         """Of what is shown already, or published."""

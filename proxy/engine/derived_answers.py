@@ -7,7 +7,7 @@ Source  docs/design/reuse.md 4
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -15,7 +15,6 @@ from proxy.drawing.answer_slots import (
     CachedQuestion,
     Claimed,
     PaidAnswer,
-    ShownAnswer,
     Unfinished,
 )
 from proxy.engine.cached_answers import CachedLedger
@@ -43,13 +42,12 @@ PER_NUMBER = 8  # characters of a stored relation, at least
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DerivedBlock:
     """made_of: for EXPLAIN; variance: of its noise, None where that is not known beforehand; published: the
-    table that it is from, None: it is of what the analyst has been shown; is_added_up: of several groups."""
+    table that it is from, None: it is of what the analyst has been shown."""
 
     block: CachedBlock
     made_of: str
     variance: Fraction | None
     published: str | None = None
-    is_added_up: bool = False
 
     def is_as_exact_as(self, other: DerivedBlock) -> bool:
         """As far as it is known."""
@@ -70,17 +68,23 @@ async def derived_blocks(
     Given    accepted: standard errors may be so many times those of a fresh answer
     """
     wanted = [part.derivable for part in parts if part.derivable is not None]
-    displayed = await displayed_answers(ledger, analyst, wanted)
+    abouts = dict.fromkeys(about for one in wanted for about, _ in one.wanted)
+    displayed = await ledger.paid_about(analyst, tuple(abouts)) if abouts else ()
     found: dict[int, DerivedBlock] = {}
     for number, (block, part) in enumerate(zip(blocks, parts, strict=True)):
         if part.derivable is None:
             continue
         best: DerivedBlock | None = None  # of equally noisy ones that which was shown last
-        async for one in readable(ledger, analyst, block, part.derivable, displayed, accepted):
-            text = one.shown.text
-            work = len(text) // PER_NUMBER
+        for cached, answer, more in _promising(block, part.derivable, displayed, accepted):
+            try:
+                shown = await ledger.shown(analyst, cached)
+            except Unfinished:
+                continue
+            if shown is None:
+                continue
+            work = len(shown.text) // PER_NUMBER
             made = await beside(
-                work, derived_block, text, block, part.derivable, one.answer, one.more, accepted
+                work, derived_block, shown.text, block, part.derivable, answer, more, accepted
             )
             if made is not None and (best is None or not best.is_as_exact_as(made)):
                 best = made
@@ -89,48 +93,17 @@ async def derived_blocks(
     return found
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadAnswer:
-    """shown: as it stands in the ledger; more: the conditions that are left."""
-
-    shown: ShownAnswer
-    answer: UsableAnswer
-    more: Slices
-
-
-async def displayed_answers(
-    ledger: CachedLedger, analyst: str, wanted: Iterable[Derivable]
-) -> Sequence[PaidAnswer]:
-    """What an analyst has been shown in the slot, of the rows that sources may be of."""
-    abouts = dict.fromkeys(about for one in wanted for about, _ in one.wanted)
-    return await ledger.paid_about(analyst, tuple(abouts)) if abouts else ()
-
-
-async def readable(
-    ledger: CachedLedger,
-    analyst: str,
-    block: BlockPlan,
-    wanted: Derivable,
-    displayed: Sequence[PaidAnswer],
-    accepted: Fraction | None,
-) -> AsyncIterator[ReadAnswer]:
-    """Of what was shown, what promises most for a block, read one by one.
-
-    Given    accepted: as of reuse.promising_sources.promising
-    """
+def _promising(
+    block: BlockPlan, wanted: Derivable, displayed: Sequence[PaidAnswer], accepted: Fraction
+) -> list[tuple[int, UsableAnswer, Slices]]:
+    """Of what was shown, what promises most for a block: few of it are read."""
     candidates = [
         (one.cached, source_from(one.made), more)
         for about, more in wanted.wanted
         for one in displayed
         if one.about == about
     ]
-    for cached, answer, more in promising(block, wanted.question, candidates, accepted)[:TRIED]:
-        try:
-            shown = await ledger.shown(analyst, cached)
-        except Unfinished:
-            continue
-        if shown is not None:
-            yield ReadAnswer(shown=shown, answer=answer, more=more)
+    return promising(block, wanted.question, candidates, accepted)[:TRIED]
 
 
 def derived_block(
@@ -164,7 +137,6 @@ def derived_block(
         made_of=_words(made, groups, published) + others,
         variance=made.variance(),
         published=published,
-        is_added_up=made.is_added_up,
     )
 
 

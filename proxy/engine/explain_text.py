@@ -15,7 +15,7 @@ from proxy.engine.group_threshold import threshold_text
 from proxy.engine.unit_words import aggregate_word
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import BlockPlan, PrivatePlan
-from proxy.mechanisms.loss import NOTHING, Loss
+from proxy.mechanisms.loss import Loss
 from proxy.planner.lifting import Lift
 
 _COLUMNS = 110  # psql draws a result as wide as its longest line
@@ -23,27 +23,17 @@ _COLUMNS = 110  # psql draws a result as wide as its longest line
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FreeBlock:
-    """made_of: what it is answered from; setting: without which it is drawn, "" if it never is; price: of what
-    is missing, and is drawn beside it."""
+    """made_of: what it is answered from; setting: without which it is drawn, "" if it never is."""
 
     made_of: str
     setting: str = ""
-    price: Loss = NOTHING
 
     def text(self) -> str:
-        if self.price == NOTHING:
-            anew = f" ({self.setting} asks anew)" if self.setting else ""
-            return f"Not read, at no cost: {self.made_of}{anew}"
-        cost = f"epsilon {text_of(self.price.epsilon)}, delta {text_of(self.price.delta)}"
-        return (
-            f"Topped up: {self.made_of}, and what is missing at {cost} ({self.setting} asks anew)"
-        )
+        anew = f" ({self.setting} asks anew)" if self.setting else ""
+        return f"Not read, at no cost: {self.made_of}{anew}"
 
     def as_json(self) -> dict[str, object]:
-        if self.price == NOTHING:
-            return {"free": self.made_of}
-        price = {"epsilon": float(self.price.epsilon), "delta": float(self.price.delta)}
-        return {"topped_up": {"made_of": self.made_of, **price}}
+        return {"free": self.made_of}
 
 
 _FREE: Mapping[int, FreeBlock] = {}
@@ -118,10 +108,7 @@ def budget_text(plan: PrivatePlan, remaining: Loss, free: Mapping[int, FreeBlock
     Where rho adds up (ADR 0062) it is more after, and a statement may fit though its epsilon is larger.
     """
     price = sum(
-        (
-            free[number].price.epsilon if number in free else loss.epsilon
-            for number, loss in enumerate(plan.losses)
-        ),
+        (loss.epsilon for number, loss in enumerate(plan.losses) if number not in free),
         Fraction(0),
     )
     now, after = remaining.epsilon, remaining.epsilon - price

@@ -46,7 +46,7 @@ async def with_given_answers(
     cached: CachedAnswers,
     claimed: Claimed,
     derived: Mapping[int, DerivedBlock],
-    drawn_otherwise: frozenset[int],
+    lifted: frozenset[int],
 ) -> Claimed:
     """Give a question to each claimed block that compares with answers of which it is known which they are.
 
@@ -55,8 +55,7 @@ async def with_given_answers(
         cached: Where answers are cached.
         claimed: Its blocks that are to be claimed.
         derived: The others.
-        drawn_otherwise: Claimed blocks whose answer is not what is stored under their digest alone: made of
-            another group, or weighed with what was shown before.
+        lifted: Claimed blocks whose answer is one group of what is stored under their digest.
     """
     if not prepared.scalars:
         return claimed
@@ -68,7 +67,7 @@ async def with_given_answers(
         named = {
             one.answer.index: _name(prepared.private.blocks[one.block], one.block, found, derived)
             for one in before
-            if one.block not in drawn_otherwise
+            if one.block not in lifted
         }
         if len(named) < len(before) or None in named.values():
             continue

@@ -3,40 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from proxy.drawing.answer_slots import Claimed
 from proxy.engine.cached_answers import CachedAnswers
-from proxy.engine.combined_releases import combined_releases
 from proxy.engine.derived_answers import DerivedBlock, derived_blocks, not_derived
 from proxy.engine.explain_text import FreeBlock
 from proxy.engine.published_answers import PublishedSources, best_of, free_blocks
 from proxy.engine.questions_of_answers import with_given_answers, without_paid_answers
 from proxy.engine.remembered_plans import PreparedQuery
-from proxy.engine.topped_up import TopUp, top_ups
 from proxy.kernel.checked_plan import CheckedPlan, together
-from proxy.kernel.world import World
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.lifting import Lift
-from proxy.policy.policy_model import Accounting, Policy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatementParts:
     """Of a statement whose answers are cached or published. derived: blocks that cost nothing; claimed: the
-    others, topped_up: of which a part has been shown; lifts: what stands for a block in these, if of any
+    others; lifts: what stands for a block in these, if of any
     (PreparedQuery.lifts); is_cached: whether the claimed are cached."""
 
     derived: Mapping[int, DerivedBlock]
     claimed: Claimed
     lifts: tuple[Lift | None, ...]
     is_cached: bool
-    topped_up: Mapping[int, TopUp] = field(default_factory=dict)
 
     def explained(self) -> Mapping[int, FreeBlock]:
         """What costs less than the plan says, and why."""
-        topped_up = {number: one.explained() for number, one in self.topped_up.items()}
-        return {**free_blocks(self.derived), **topped_up}
+        return free_blocks(self.derived)
 
     @property
     def loss(self) -> Loss:
@@ -71,10 +65,8 @@ async def statement_parts(
     lifts = prepared.lifts
     if uses_published:
         derived = best_of(await published.answers(blocks, found, accepted), derived)
-        more = await combined_releases(published, blocks, found, derived, accepted)
-        derived = {**derived, **more}
     if uses_published and any(lifts):
-        unlifted = await _unlifted(prepared, questions, published, derived)
+        unlifted = await _unlifted(prepared, questions, published)
         derived = best_of(unlifted, derived)
         lifts = tuple(
             None if number in unlifted and derived[number] is unlifted[number] else lift
@@ -82,46 +74,25 @@ async def statement_parts(
         )
     if cached is not None:
         derived = await without_paid_answers(prepared, analyst, cached, found, derived)
-    claimed, topped_up = not_derived(found, derived), dict[int, TopUp]()
-    if cached is not None and _tops_up(cached.known.policy):
-        known = cached.known
-        world = World(known.policy, known.catalog, known.naming_key)
-        topped_up = dict(await top_ups(cached.ledger, analyst, claimed, world))
-    claimed = {n: topped_up[n].question if n in topped_up else p for n, p in claimed.items()}
+    claimed = not_derived(found, derived)
     if cached is not None:
-        lifted = {number for number, lift in enumerate(lifts) if lift is not None}
-        others = frozenset({*topped_up, *lifted})
-        claimed = await with_given_answers(prepared, cached, claimed, derived, others)
+        lifted = frozenset(number for number, lift in enumerate(lifts) if lift is not None)
+        claimed = await with_given_answers(prepared, cached, claimed, derived, lifted)
     return StatementParts(
         derived=derived,
         claimed=claimed,
         lifts=lifts,
         is_cached=cached is not None,
-        topped_up=topped_up,
     )
-
-
-def _tops_up(policy: Policy) -> bool:
-    """Epsilons that add up to what is paid would make stages cost more than the whole."""
-    is_on = policy.reuse is not None and policy.reuse.tops_up
-    return is_on and policy.accounting is Accounting.ZCDP
 
 
 async def _unlifted(
     prepared: PreparedQuery,
     questions: CachedAnswers,
     published: PublishedSources,
-    found: Mapping[int, DerivedBlock],
 ) -> Mapping[int, DerivedBlock]:
-    """Of blocks for which another is drawn: what is published has the groups that its owner asked for, and what
-    is left of all rows is not left of each group.
-
-    Given    found: of the others, what costs nothing
-    """
+    """Of blocks for which another is drawn: what is published has the groups that its owner asked for."""
     parts = await questions.parts(prepared.plan)
     accepted, blocks = prepared.settings.accepted_error, prepared.private.blocks
     made = await published.answers(blocks, parts, accepted)
-    # Where all groups are there already nothing is looked for.
-    more = await combined_releases(published, blocks, parts, {**found, **made}, accepted)
-    lifted = {number for number, lift in enumerate(prepared.lifts) if lift is not None}
-    return {number: one for number, one in {**made, **more}.items() if number in lifted}
+    return {number: one for number, one in made.items() if prepared.lifts[number] is not None}

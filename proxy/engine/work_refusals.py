@@ -22,7 +22,6 @@ _CALL = re.compile(r"(\w+)\(\)")
 _OTHERS = {
     "+ interval": ("interval",),
     "a cast": ("::", "cast"),
-    "a regular expression": ("~", "~*", "!~", "!~*", "similar", "regexp_like"),
     "a look into jsonb or an array": ("->", "->>", "@>", "any", "cardinality"),
     "IN (SELECT ...)": ("in",),
 }

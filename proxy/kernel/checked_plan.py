@@ -206,26 +206,6 @@ def _check_centred(block: BlockPlan, before: BlockPlan) -> None:
         check_centres(release, len(block.listed_groups))
 
 
-def check_top_up(block: BlockPlan, world: World) -> CheckedBlock:
-    """Let a block pass that is drawn beside an answer which was shown: what is withheld draws nothing.
-
-    Privacy: what was shown has been charged; the rest is drawn whatever that says, at its own price
-    (PROOFS.md 26).
-
-    Args:
-        block: The block as it is drawn.
-        world: Policy and catalogue.
-
-    Raises:
-        NotPrivate: With the digest of the block.
-        TooMuchWork: As of `check_plan`.
-    """
-    with _judging([block], world):
-        price = price_of_block(block, world)
-        check_work([block], world)
-        return _checked(block, price, world)
-
-
 def _checked(block: BlockPlan, price: Price, world: World) -> CheckedBlock:
     read = dict.fromkeys(scan.table for scan in scans(block.source))
     of_people = (name for name in read if isinstance(world.policy.tables[name], ProtectedTable))

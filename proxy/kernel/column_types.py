@@ -106,6 +106,7 @@ _PARTS: frozenset[type[Any]] = frozenset(
 _COVERED = FUNCTIONS_OF_A_ROW | _PARTS
 _LEAVES = (str, int, Fraction, Enum)
 _WORDS = ("AND", "OR")  # printed as they are
+_SECONDS = (SqlType.INTERVAL, SqlType.CLOCK_TIME)  # what is computed of times is numbers of seconds
 COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT, AggregateKind.COUNT_DISTINCT)
 
 
@@ -140,6 +141,8 @@ def check_expressions(part: object, types: Types, world: World) -> None:
             check_column(node, types)
         elif kind is InPublic:
             _check_list(node, world)
+            if node.type is not SqlType.BOOL:
+                raise NotPrivate(Rule.EXPRESSION, "a computed value of another kind")
             waiting.append(node.operand)
         elif kind in _COVERED:
             getter = parts_getter(kind)
@@ -200,15 +203,21 @@ def _check_computed(node: object, types: Types) -> None:
             if not _is_time_of(node, types):
                 raise NotPrivate(Rule.EXPRESSION, "a time of another type")
             return
-        case Connective(word=word):
-            if word not in _WORDS:
+        case Connective(word=word, type=claimed):
+            if word not in _WORDS or claimed is not SqlType.BOOL:
                 raise NotPrivate(Rule.EXPRESSION, "a word that joins no conditions")
             return
         case TextCall(type=claimed) | Concat(type=claimed) | Inside(type=claimed):
             if claimed is SqlType.BPCHAR:
                 raise NotPrivate(Rule.EXPRESSION, "a function that gives text, of another type")
             return
+        case Parameter(type=claimed):
+            if claimed is SqlType.BPCHAR:
+                raise NotPrivate(Rule.EXPRESSION, "an answer with blanks at its end")
+            return
         case _:
+            if not _is_of_its_kind(node):
+                raise NotPrivate(Rule.EXPRESSION, "a computed value of another kind")
             return
     kinds = {printed_type(one, types) for one in operands if one.type is not None}
     is_right = claimed is _common_type(kinds)
@@ -217,6 +226,55 @@ def _check_computed(node: object, types: Types) -> None:
     is_alike = is_text and claimed is not SqlType.BPCHAR and SqlType.TEXT in kinds
     if not claimed.is_number and not is_right and not is_alike:
         raise NotPrivate(Rule.EXPRESSION, "a computed value of another type")
+
+
+def _is_of_its_kind(node: object) -> bool:
+    """Say whether what PostgreSQL always computes in one way claims no type of another kind.
+
+    A number that is taken for a date or a uuid would be one that has one form.
+
+    >>> one = Constant(Fraction(1), SqlType.INT4)
+    >>> kinds = (SqlType.INT4, SqlType.INTERVAL, SqlType.DATE)
+    >>> [_is_of_its_kind(Quotient(one, one, False, kind)) for kind in kinds]
+    [True, True, False]
+    """
+    match node:
+        case (
+            Arithmetic(type=claimed)
+            | Quotient(type=claimed)
+            | NumericCall(type=claimed)
+            | RealCall(type=claimed)
+            | Bucket(type=claimed)
+            | Extract(type=claimed)
+        ):
+            return is_printed_as_number(claimed)
+        case Clamped(type=claimed):
+            return claimed.is_time or is_printed_as_number(claimed)
+        case Cast(operand=operand, type=claimed):  # of others totality._cast judges
+            is_of_truth = operand.type is SqlType.BOOL
+            is_known = claimed.is_text or is_printed_as_number(claimed)
+            return claimed is not SqlType.BPCHAR and (is_known or not is_of_truth)
+        case Constant(value=Fraction(), type=SqlType() as claimed):
+            return is_printed_as_number(claimed)
+        case Constant(value=bool(), type=SqlType() as claimed):
+            return claimed is SqlType.BOOL
+        case FormattedTime(type=claimed):
+            return claimed.is_text and claimed is not SqlType.BPCHAR
+        case (
+            Comparison(type=claimed)
+            | Not(type=claimed)
+            | Is(type=claimed)
+            | In(type=claimed)
+            | Like(type=claimed)
+        ):
+            return claimed is SqlType.BOOL
+        case _:
+            return True
+
+
+def is_printed_as_number(kind: SqlType) -> bool:
+    """Say whether a computed value of the type is a number: a difference of times is its seconds."""
+    return kind.is_number or kind in _SECONDS
 
 
 def _is_time_of(node: DateTrunc | Shift | TimeBin, types: Types) -> bool:
@@ -259,8 +317,8 @@ def _check_list(listed: InPublic, world: World) -> None:
 def holds(claimed: SqlType, there: SqlType) -> bool:
     """Say whether what is printed for the claimed type is right for what is there.
 
-    An integer may be taken for a numeric. Of texts character(n) is printed in another way, and one of several
-    collations, which raise where two of them meet on a row (42P22).
+    An integer may be taken for a numeric. Of texts character(n) and labels are printed in another way, as is
+    one of several collations, which raise where two of them meet on a row (42P22).
 
     >>> holds(SqlType.NUMERIC, SqlType.INT4), holds(SqlType.NUMERIC, SqlType.FLOAT8)
     (True, False)
@@ -274,7 +332,8 @@ def holds(claimed: SqlType, there: SqlType) -> bool:
     if claimed is SqlType.NUMERIC:
         return there.is_integer
     as_they_are = claimed.is_text and there.is_text
-    return as_they_are and {claimed, there}.isdisjoint((SqlType.BPCHAR, SqlType.COLLATED))
+    in_another_way = (SqlType.BPCHAR, SqlType.COLLATED, SqlType.ENUM)
+    return as_they_are and {claimed, there}.isdisjoint(in_another_way)
 
 
 def printed_type(expression: Expression, types: Types) -> SqlType:
@@ -353,15 +412,15 @@ def _is_exact(kind: SqlType) -> bool:
 def has_one_form(kind: SqlType) -> bool:
     """Say whether values of a type that are equal are one value, whatever is asked of them.
 
-    1 and 1.00 are equal numerics, of which a quotient has other digits; 0 and -0 are equal floats; a day and 24
-    hours are equal intervals; 'a' and 'a ' are equal as character(n); jsonb has numerics in it. Of a type that
-    is not read nothing is known.
+    1 and 1.00 are equal numerics, of which a quotient has other digits, and so are computed seconds; 0 and -0
+    are equal floats; a day and 24 hours are equal intervals; 'a' and 'a ' are equal as character(n); jsonb has
+    numerics in it. Of a type that is not read nothing is known.
 
     >>> has_one_form(SqlType.INT8), has_one_form(SqlType.NUMERIC)
     (True, False)
     """
-    several = (SqlType.NUMERIC, SqlType.BPCHAR, SqlType.DURATION, SqlType.JSONB, SqlType.OTHER)
-    return not kind.is_float and kind not in several
+    several = (SqlType.BPCHAR, SqlType.DURATION, SqlType.JSONB, SqlType.OTHER)
+    return kind.is_integer or not (is_printed_as_number(kind) or kind in several)
 
 
 def is_grouped_in_one_form(kind: SqlType) -> bool:
@@ -379,9 +438,9 @@ def tells_forms_apart(kind: SqlType) -> bool:
     """Say whether the compiler orders rows by a column so that rows tied there have one value.
 
     It adds the scale, the length or the text to what has several forms. A jsonb would be too long
-    (compiler.relation_sql).
+    (compiler.relation_sql). Computed seconds have no column of their own, so nothing is added to them.
     """
-    return kind is not SqlType.JSONB
+    return kind is not SqlType.JSONB and kind not in _SECONDS
 
 
 def is_ordered_whole(kind: SqlType) -> bool:

@@ -12,7 +12,6 @@ from fractions import Fraction
 
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
-from proxy.base.patterns import PatternSyntax
 from proxy.base.sql_types import SqlType
 from proxy.query.ir.expressions import (
     Constant,
@@ -133,8 +132,6 @@ def _check_padded(call: TextCall) -> None:
 
 def _check_pattern(like: Like) -> None:
     _check_searched((like.pattern,), like.position)
-    if like.syntax is not PatternSyntax.LIKE:
-        return  # its states are counted where it is read
     text = _text(like.pattern)
     if text.count("%") + text.count("_") > limits.PATTERN_WILDCARDS:
         raise _too_large(

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import replace
 from itertools import islice
 
+from proxy.base.node_parts import nodes
 from proxy.base.sql_types import SqlType
 from proxy.kernel.column_types import check_expressions, columns_in, conjuncts, injective, is_hashed
 from proxy.kernel.fixed_columns import fixed_by_join
@@ -22,7 +23,7 @@ from proxy.kernel.owners import (
 )
 from proxy.kernel.refusals import NotPrivate, Rule
 from proxy.kernel.world import World
-from proxy.query.ir.expressions import ColumnRef, Comparator, Comparison
+from proxy.query.ir.expressions import ColumnRef, Comparator, Comparison, Constant
 from proxy.query.ir.relations import Join, Truncate
 
 Pairs = Sequence[tuple[ColumnName, ColumnName]]
@@ -142,8 +143,12 @@ def computed_equal(join: Join, left: Known, right: Known) -> set[ColumnName]:
         compared = name(part.right)
         if compared not in right.types or not columns_in(part.left) <= there:
             continue
-        # PostgreSQL may take for character(n) what is computed of one: of such no more is known.
+        # PostgreSQL may take for character(n) what is computed of one, or of a constant that is one: of such no
+        # more is known.
         is_padded = any(left.types[c] is SqlType.BPCHAR for c in columns_in(part.left))
+        is_padded = is_padded or any(
+            isinstance(node, Constant) and node.type is SqlType.BPCHAR for node in nodes(part.left)
+        )
         if is_padded and not isinstance(part.left, ColumnRef):
             continue
         is_float = right.types[compared].is_float

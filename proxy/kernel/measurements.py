@@ -54,11 +54,13 @@ from proxy.mechanisms import (
     deviation_variance,
     discrete_gaussian,
     order_statistic,
+    polyplace,
     smooth_sensitivity,
     smoothed_median,
     zcdp,
 )
 from proxy.mechanisms.loss import Loss
+from proxy.policy.policy_model import MedianNoise
 from proxy.query.ir.query_aggregates import AggregateKind
 
 _EXTREMES = (AggregateKind.MIN, AggregateKind.MAX)
@@ -167,9 +169,6 @@ def _price_of_gaussian(noise: GaussianNoise, squared: Fraction, loss: Loss, is_o
     is_enough = noise.sigma2 >= discrete_gaussian.sigma2_for(squared, allowed)
     if is_open:  # as of a result that moves by 1, with the noise that its loss buys
         price = gaussian_price(loss, Fraction(1), 1 / (2 * allowed))
-    else:
-        # Conversions choose their orders by themselves: that of a top-up is the one from rho.
-        is_enough = is_enough or zcdp.epsilon_of_rho(price.rho, loss.delta) <= loss.epsilon
     if not is_enough:
         raise NotPrivate(Rule.NOISE, "a sigma squared below what the results move by")
     return price
@@ -420,8 +419,7 @@ def check_centres(release: DeviationMean, groups: int) -> None:
 
 
 def price_of_order_statistic(release: OrderStatistic, shape: Shape) -> Price:
-    """Price MIN, MAX or a quantile by the exponential mechanism, its size, and the further quantiles of its
-    interval.
+    """Price MIN, MAX or a quantile by the exponential mechanism, and its size.
 
     Privacy: `measured.rows` rows of a unit are looked at, over all groups, or so many rows change; each
     moves each distance by 1 row at most (PROOFS.md 9), and the sizes of all groups together by 1. With weights
@@ -592,17 +590,18 @@ def _check_mechanism(release: SampleAggregate, shape: Shape, left: Loss) -> None
 def check_median(median: SmoothedMedian, partitions: int) -> None:
     """Let a median pass for which the theorem of its noise holds.
 
-    Privacy: the number of outputs is odd, and 0 < delta <= 2/e (PROOFS.md 4). The smoothness is one for which
-    sensitivities are computed (3). The mechanism refuses the same, but after the charge.
+    Privacy: the number of outputs is odd, and Laplace noise has 0 < delta <= 2/e (PROOFS.md 4, 6). The
+    smoothness is one for which sensitivities are computed (3). The mechanism refuses the same, but after the
+    charge.
 
     Args:
-        median: What it may spend.
+        median: The noise, and what it may spend.
         partitions: The number of outputs.
 
     Raises:
         NotPrivate: One of these conditions does not hold.
 
-    >>> median = SmoothedMedian(each=Loss(Fraction(1), Fraction(1, 10**6)))
+    >>> median = SmoothedMedian(noise=MedianNoise.LAPLACE, each=Loss(Fraction(1), Fraction(1, 10**6)))
     >>> check_median(median, 17)
     >>> check_median(median, 18)
     Traceback (most recent call last):
@@ -611,9 +610,15 @@ def check_median(median: SmoothedMedian, partitions: int) -> None:
     if partitions % 2 == 0:
         raise NotPrivate(Rule.SAMPLE_AGGREGATE, "a median of an even number of outputs")
     epsilon, delta = median.each.epsilon, median.each.delta
-    if not smoothed_median.SMALLEST_DELTA <= delta <= smoothed_median.LARGEST_DELTA:
-        raise NotPrivate(Rule.SAMPLE_AGGREGATE, "a delta that the theorem does not have")
-    smoothness = Fraction(smoothed_median.beta(epsilon, delta))
+    match median.noise:
+        case MedianNoise.LAPLACE:
+            if not smoothed_median.SMALLEST_DELTA <= delta <= smoothed_median.LARGEST_DELTA:
+                raise NotPrivate(Rule.SAMPLE_AGGREGATE, "a delta that the theorem does not have")
+            smoothness = Fraction(smoothed_median.beta(epsilon, delta))
+        case MedianNoise.POLYPLACE:
+            smoothness = polyplace.smoothness(epsilon)
+        case _:
+            assert_never(median.noise)
     if not smooth_sensitivity.SMALLEST_BETA <= smoothness <= smooth_sensitivity.LARGEST_BETA:
         raise NotPrivate(Rule.SAMPLE_AGGREGATE, "a smoothness that is not computed")
 

@@ -14,6 +14,7 @@ from fractions import Fraction
 from typing_extensions import assert_never
 
 from proxy.base.sql_types import SqlType
+from proxy.kernel.column_types import is_printed_as_number
 from proxy.kernel.known_values import (
     MOST_BITS,
     NULL,
@@ -46,7 +47,6 @@ _MOST_POWER_BITS = 2_100
 _MOST_BUCKETS = 10_000
 # What a float's bounds become on the way from numeric to double precision and back (15 digits).
 _FLOAT_ERROR = Fraction(1, 10**14)
-_NUMBERS = (SqlType.INTERVAL, SqlType.CLOCK_TIME)  # computed ones are numbers of seconds
 
 
 def check_number(operand: Expression) -> None:
@@ -67,11 +67,6 @@ def check_number(operand: Expression) -> None:
         is_number = is_printed_as_number(kind)
     if not is_number:
         raise refused("a value that is cast to a number")
-
-
-def is_printed_as_number(kind: SqlType) -> bool:
-    """Whether a computed value of the type is a number: a difference of times is its seconds."""
-    return kind.is_number or kind in _NUMBERS
 
 
 def clamp_rule(clamped: Clamped, operand: Value) -> Value:

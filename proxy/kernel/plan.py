@@ -19,7 +19,7 @@ from proxy.mechanisms.deviation_mean import NoisyCentres
 from proxy.mechanisms.growing_places import Places
 from proxy.mechanisms.loss import Loss
 from proxy.mechanisms.row_weights import PARTS, WeightedRows
-from proxy.policy.policy_model import Bounds
+from proxy.policy.policy_model import Bounds, MedianNoise
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.noisy_expressions import NoisyExpression
 from proxy.query.ir.query import OutputColumn, RowChoice, TopList
@@ -270,6 +270,7 @@ class Gate:
 class SmoothedMedian:
     """each: what each group's median may spend of the release's loss."""
 
+    noise: MedianNoise
     each: Loss
 
 

@@ -128,7 +128,7 @@ def like_rule(like: Like) -> Value:
     """Let a pattern pass.
 
     Totality: it is a constant that does not end with an escape (22025). Each wildcard is a level of the stack,
-    and there are 100 at most. A regular expression is one that is known to be read (base.patterns).
+    and there are 100 at most.
 
     >>> from tests.kernel.examples import column
     >>> def like(pattern: str) -> Like:

@@ -25,7 +25,7 @@ from typing_extensions import assert_never
 from proxy.base import limits
 from proxy.base.result_columns import UNIT_COLUMN, aggregate_column, key_column
 from proxy.base.sql_types import SqlType
-from proxy.kernel.column_types import COUNTS
+from proxy.kernel.column_types import COUNTS, is_printed_as_number
 from proxy.kernel.key_plans import KeyPlan
 from proxy.kernel.known_values import (
     ANYTHING,
@@ -48,7 +48,6 @@ from proxy.kernel.number_totality import (
     check_number,
     clamp_rule,
     computable_bits,
-    is_printed_as_number,
     quotient_rule,
     real_call_rule,
     rounding_rule,

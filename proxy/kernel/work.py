@@ -36,7 +36,6 @@ from typing_extensions import assert_never
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.node_parts import nodes
-from proxy.base.patterns import PatternSyntax, TextPattern
 from proxy.base.result_columns import UNIT_COLUMN, aggregate_column, key_column
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Table
@@ -71,7 +70,6 @@ from proxy.kernel.work_prices import (
     add_nanoseconds,
     column_size,
     compare_nanoseconds,
-    compile_nanoseconds,
     expression_price,
     longest_size,
     multiply_nanoseconds,
@@ -85,10 +83,8 @@ from proxy.query.ir.expressions import (
     Concat,
     Expression,
     Inside,
-    Like,
     TextCall,
 )
-from proxy.query.ir.pattern_checks import text_pattern
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
 from proxy.query.ir.windows import WindowColumn
@@ -192,8 +188,7 @@ def check_work(blocks: Iterable[BlockPlan], world: World) -> UnitWork:
         TooMuchWork: It is above the limits.
     """
     with_nodes = [(block, tuple(_nodes(block))) for block in blocks]
-    patterns = _patterns(part for _, found in with_nodes for part in found)
-    total = _with_patterns(_work(with_nodes, world), patterns)
+    total = _work(with_nodes, world)
     _check_limits(total)
     if total.single_nanoseconds > limits.UNIT_NANOSECONDS:
         raise _too_slow(total, total.single_nanoseconds / 1e9, each=True, is_single=True)
@@ -216,33 +211,6 @@ def _work(with_nodes: Iterable[tuple[BlockPlan, tuple[Any, ...]]], world: World)
                 "Ask a simpler question.",
             ) from None
     return total
-
-
-def _patterns(parts: Iterable[Any]) -> list[TextPattern]:
-    """Different regular expressions: the price of one on a row is that of one which is compiled."""
-    different = {
-        (part.pattern, part.syntax, part.ignore_case): part
-        for part in parts
-        if isinstance(part, Like) and part.syntax is not PatternSyntax.LIKE
-    }
-    if len(different) > limits.REGULAR_EXPRESSIONS:
-        raise TooMuchWork(
-            f"more than {limits.REGULAR_EXPRESSIONS} different regular expressions in a query",
-            "Put several into one: (one|other|third).",
-        )
-    found = (text_pattern(part) for part in different.values())
-    return [pattern for pattern in found if pattern is not None]
-
-
-def _with_patterns(work: UnitWork, patterns: list[TextPattern]) -> UnitWork:
-    """PostgreSQL compiles a regular expression when the first row meets it."""
-    each = [compile_nanoseconds(pattern) for pattern in patterns]
-    if sum(each) > limits.UNIT_NANOSECONDS:
-        raise TooMuchWork(
-            f"to compile the regular expressions of this query could take {_seconds(sum(each) / 1e9)}",
-            "Use fewer of them, or fewer sets such as [^a] or . in each.",
-        )
-    return replace(work, nanoseconds=work.nanoseconds + sum(each))
 
 
 def _check_limits(work: UnitWork) -> None:

@@ -20,8 +20,6 @@ exp and power those of the result too), x octets of texts.
 | power | 1.3 (ln + exp) | of the operand's bounds | power(1000.5, 90.5): 106,077 |
 | functions of texts, s octets given | 200 + 1.5 to 16 x, + s x (trim 4 s x) | x, grown | a trim of 100: 304 x |
 | LIKE (ILIKE) of s octets | 300 + (3 + 1.25 s) x (12) | truth | 256 octets: 292 an octet |
-| regular expression of s states | 1,000 + (10 + 4.5 s) x | truth | (a|b)*a(a|b){12}c: 129 an octet, {90}: 344 |
-| the same, compiled once, of a arcs | 200,000 + 200 a^2 | | 2,300 arcs: 0.49 s, 26: 99,000 |
 | extract, date_trunc, + interval; to_char | 700; 1,200 | of the type | AT TIME ZONE 544, to_char 509 |
 | IN list; list of a public table | 200 + 10 min(k, 8); 300 | truth | |
 | look into jsonb or an array | 6,000 each step, 16 kB | 1,024 octets | 16 kB: 18,000 to 95,000 |
@@ -40,7 +38,6 @@ from fractions import Fraction
 from typing_extensions import assert_never
 
 from proxy.base import limits
-from proxy.base.patterns import PatternSyntax, TextPattern
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Column as StoredColumn
 from proxy.kernel.owners import ColumnName
@@ -83,7 +80,6 @@ from proxy.query.ir.expressions import (
     TimeBin,
 )
 from proxy.query.ir.json_constants import number_of_values
-from proxy.query.ir.pattern_checks import text_pattern
 
 _NODE = 30.0
 _CAST = 100.0
@@ -282,15 +278,6 @@ def compare_nanoseconds(left: int, right: int) -> float:
     return 100.0 + min(left, right)
 
 
-def compile_nanoseconds(pattern: TextPattern) -> float:
-    """Of a regular expression, once for a session: with arcs from each state to each that loops can reach.
-
-    >>> compile_nanoseconds(TextPattern(text="a", states=1, arcs=5))
-    205000.0
-    """
-    return 200_000.0 + 200.0 * pattern.arcs**2
-
-
 def _logarithm_nanoseconds(digits: int) -> float:
     return 5_000.0 + 200 * digits + 1.7 * min(digits, _REAL_AFTER) ** 2
 
@@ -440,15 +427,9 @@ class _Pricing:
     def _like(self, like: Like) -> NodePrice:
         operand = self.of(like.operand)
         octets, searched = operand.size.octets, constant_size(like.pattern).octets
-        if like.syntax is PatternSyntax.LIKE:
-            each = (12 if like.ignore_case else 3) + 1.25 * searched
-            return _sum(
-                "ILIKE" if like.ignore_case else "LIKE", 300 + each * octets, _TRUTH, (operand,)
-            )
-        found = text_pattern(like)
-        states = 0 if found is None else found.states
-        own = 1_000 + (10 + 4.5 * states) * octets
-        return _sum("a regular expression", own, _TRUTH, (operand,))
+        each = (12 if like.ignore_case else 3) + 1.25 * searched
+        name = "ILIKE" if like.ignore_case else "LIKE"
+        return _sum(name, 300 + each * octets, _TRUTH, (operand,))
 
     def _text_call(self, call: TextCall) -> NodePrice:
         operand = self.of(call.operand)

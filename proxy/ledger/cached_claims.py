@@ -57,9 +57,6 @@ WHERE k.source = %s AND k.slot = ledger.slot_start(%s, %s, transaction_timestamp
   AND s.viewer = ledger.viewer_of(%s)
   AND (k.relation IS NOT NULL OR k.started = pg_postmaster_start_time()
        AND (k.draws < 3 OR k.lease_until > transaction_timestamp()))"""
-_OF_ONE_SLOT = """\
-SELECT true AS found
-FROM ledger.cached a JOIN ledger.cached b USING (source, slot) WHERE a.id = %s AND b.id = %s"""
 # Who has paid for it is seen, whether it stands already or not.
 _SHOWN = """\
 SELECT k.relation FROM ledger.cached k JOIN ledger.seen s ON s.cached = k.id
@@ -242,10 +239,6 @@ class CachedClaims:
         row = await self._tables.first(_COUNT_SHOWN, (*of_slot, analyst, self._tables.source))
         assert row is not None, "a slot is always there"
         return ShownAnswers(count=row["found"], until=row["ends_at"])
-
-    async def are_of_one_slot(self, cached: int, other: int) -> bool:
-        row = await self._tables.first(_OF_ONE_SLOT, (cached, other))
-        return row is not None
 
     async def forget(self, cached: int, holder: str) -> bool:
         return await self._tables.first(_FORGET, (cached, holder)) is not None

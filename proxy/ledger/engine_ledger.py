@@ -19,7 +19,6 @@ from proxy.drawing.answer_slots import (
     ClaimedSlot,
     PaidAnswer,
     ShownAnswer,
-    refuse_of_others,
 )
 from proxy.drawing.charged_token import charged_token, refuse_another
 from proxy.drawing.charges import Charge, Payable, charge_in_ledger
@@ -126,7 +125,6 @@ class EngineLedger:
         text: str | None = None,
     ) -> Charge | None:
         refuse_another(analyst)
-        refuse_of_others(parts, analyst)
         claiming = self._claim(analyst, parts, fingerprint, digest, may_draw, text)
         claimed = await self._told(analyst, self._to_its_end(claiming, _receipt_of))
         if claimed is None:
@@ -174,9 +172,6 @@ class EngineLedger:
 
     async def paid_of(self, analyst: str, digests: Sequence[bytes]) -> frozenset[bytes]:
         return await self._cached.paid_of(analyst, digests)
-
-    async def are_of_one_slot(self, cached: int, other: int) -> bool:
-        return await self._cached.are_of_one_slot(cached, other)
 
     async def forget(self, cached: int, holder: str) -> bool:
         return await self._cached.forget(cached, holder)

@@ -43,7 +43,7 @@ def scale(low: int, high: int, epsilon: Fraction, changed: int = 1) -> Fraction:
 
     Given    low <= high, epsilon > 0, moved as in `partitions`
     Refuses  anything else with ValueError
-    Source   docs/design/mechanisms.md 5.4, scale (hi - lo) moved / (m epsilon) of their mean, times m
+    Source   docs/design/mechanisms.md 5.5, scale (hi - lo) moved / (m epsilon) of their mean, times m
 
     >>> scale(0, 100, Fraction(1, 2))
     Fraction(200, 1)

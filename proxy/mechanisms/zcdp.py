@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 
 from proxy.mechanisms import discrete_gaussian
-from proxy.mechanisms.real_bounds import log_bounds, root_bounds, short_above, short_below
+from proxy.mechanisms.real_bounds import log_bounds, root_bounds, short_below
 
 _LEAST_DELTA = Fraction(1, 10**300)
 
@@ -53,28 +53,6 @@ def rho_of_loss(epsilon: Fraction, delta: Fraction) -> Fraction:
     spent = -log_delta - _order_gain_below(above_one)
     tight = (epsilon - spent / above_one) / (1 + above_one)
     return max(textbook, short_below(tight)) if tight > 0 else textbook
-
-
-def epsilon_of_rho(rho: Fraction, delta: Fraction) -> Fraction:
-    """The way back: an epsilon with which rho-zCDP is (epsilon, delta)-DP, rounded up to 15 digits.
-
-    Given    rho > 0, 10^-300 <= delta < 1
-    Refuses  anything else with ValueError
-    Source   Canonne, Kamath, Steinke 2020, corollary 13, at the order that a float finds
-
-    >>> float(epsilon_of_rho(Fraction(1, 50), Fraction(1, 10**6)))  # doctest: +ELLIPSIS
-    0.89993...
-    """
-    _check(rho, delta)
-
-    def at(log_excess: float) -> float:
-        alpha = 1 + math.exp(log_excess)
-        return float(rho) * alpha - _float_slack(0.0, float(delta), alpha)
-
-    above_one = _rational(math.exp(_minimised(at)))
-    spent = -log_bounds(delta)[0] - _order_gain_below(above_one)
-    tight = rho * (1 + above_one) + spent / above_one
-    return short_above(tight) if tight > 0 else Fraction(0)
 
 
 def textbook_rho_of_loss(epsilon: Fraction, delta: Fraction) -> Fraction:

@@ -10,7 +10,6 @@ from proxy.base.errors import Refusal
 from proxy.base.node_parts import with_parts
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, TableName
-from proxy.planner.truncated_parts import TruncatedPart
 from proxy.policy.policy_model import Bounds, Mechanism, Policy
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.rebuilding import rebuild
@@ -103,6 +102,16 @@ PublicBounds = Mapping[tuple[TableName, str], Bounds]
 @dataclass(frozen=True, slots=True)
 class PublicRows:
     """Rows of a public table; they belong to no privacy unit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TruncatedPart:
+    """A table or subquery in a join by truncation. names: of a row, in whose order it is cut; cut_by: columns,
+    in their order."""
+
+    alias: str
+    names: tuple[ColumnRef, ...]
+    cut_by: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from proxy.query.ir.expressions import (
     Expression,
     In,
     Is,
+    Like,
     Not,
     NullIf,
     NumericCall,
@@ -122,6 +123,8 @@ def evaluated(expression: Expression, held: Held) -> LabelValue:
             return None if truth is None else not truth
         case Is(truth=wanted):
             return of(expression.operand) is wanted
+        case Like(pattern=Constant(value=str() as pattern)):
+            return _is_like(of(expression.operand), pattern, expression.ignore_case)
         case _:
             raise NotEvaluated
 
@@ -130,7 +133,7 @@ def _meet_as_held(expression: Expression) -> bool:
     """Whether what is compared or chosen from is of types whose values are equal where they are held as equal:
     one time has several texts, and character(n) is compared without its blanks."""
     match expression:
-        case Comparison() | NullIf() | Choose() | In():
+        case Comparison() | NullIf() | Choose() | In() | Like():
             return all(map(_is_plain, children(expression)))
         case Case():
             return all(map(_is_plain, (*(b for _, b in expression.whens), expression.otherwise)))
@@ -292,6 +295,22 @@ def _compared(how: Comparator, left: LabelValue, right: LabelValue) -> bool | No
 
 def _among(value: LabelValue, items: list[LabelValue]) -> bool | None:
     return _connected(True, [_compared(Comparator.EQ, value, item) for item in items])
+
+
+def _is_like(value: LabelValue, pattern: str, ignore_case: bool) -> bool | None:
+    r"""Letters are of ASCII where case is ignored: others are the locale's matter.
+
+    >>> _is_like("a_b", r"_\_%", False), _is_like("Man", "%AN", True), _is_like(None, "%", False)
+    (True, True, None)
+    """
+    if value is None:
+        return None
+    if not isinstance(value, str) or (ignore_case and not (value + pattern).isascii()):
+        raise NotEvaluated
+    marks = re.findall(r"\\.|[^\\]", pattern, re.DOTALL)
+    parts = [{"%": ".*", "_": "."}.get(mark, re.escape(mark[-1])) for mark in marks]
+    how = re.DOTALL | (re.IGNORECASE if ignore_case else re.DOTALL)
+    return re.fullmatch("".join(parts), value, how) is not None
 
 
 def _connected(decides: bool, parts: list[LabelValue]) -> bool | None:

@@ -1,6 +1,7 @@
 """Long texts that a statement goes through are cut to their beginnings first (kernel/work.py).
 
-A column that a subquery only hands on stays whole: in a row it is a pointer to where it is stored.
+A column that a subquery only hands on stays whole, if that is not too much: in a row it is a pointer to where
+it is stored.
 """
 
 from __future__ import annotations
@@ -78,6 +79,7 @@ class CutKeys(Enum):
         auto()
     )  # those of rows that a join repeats: to cut the others costs more than it saves
     ALL = auto()  # which saves temporary files
+    HANDED_ON = auto()  # and what subqueries put out
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +116,7 @@ def with_beginnings(block: BlockPlan, beginning: Beginning, world: World) -> Blo
     source = rewrite(block.source, cut)
     changed = replace(
         block,
-        source=_sorted(source, of_keys) if cuts_keys else source,
+        source=_sorted(source, of_keys, beginning.keys) if cuts_keys else source,
         where=maybe(block.where),
         keys=tuple(
             with_parts(one, expression=key(one) if cuts_keys else cut(one.expression))
@@ -127,11 +129,11 @@ def with_beginnings(block: BlockPlan, beginning: Beginning, world: World) -> Blo
     return block if changed == block else replace(changed, text_characters=beginning.characters)
 
 
-def _sorted(relation: Relation, texts: _Texts) -> Relation:
+def _sorted(relation: Relation, texts: _Texts, which: CutKeys) -> Relation:
     """With the beginnings of what rows are grouped and sorted by."""
 
     def below(source: Relation) -> Relation:
-        return _sorted(source, texts)
+        return _sorted(source, texts, which)
 
     match relation:
         case Scan():
@@ -140,7 +142,12 @@ def _sorted(relation: Relation, texts: _Texts) -> Relation:
             return with_parts(relation, left=below(relation.left), right=below(relation.right))
         case Subquery():
             windows = each_changed(relation.windows, texts.window)
-            return with_parts(relation, source=below(relation.source), windows=windows)
+            outputs = relation.outputs
+            if which is CutKeys.HANDED_ON:
+                outputs = tuple((column, texts.short(part)) for column, part in outputs)
+            return with_parts(
+                relation, source=below(relation.source), outputs=outputs, windows=windows
+            )
         case GroupByUnit():
             return with_parts(
                 relation,

@@ -23,9 +23,10 @@ from proxy.planner.column_ranges import (
     pieces,
     ranges_of,
 )
-from proxy.planner.computed_labels import combined
+from proxy.planner.computed_labels import combined, label_value
 from proxy.planner.facts import ColumnFacts, Facts, Range, Values
 from proxy.planner.intervals import STEPWISE
+from proxy.planner.label_evaluation import NotEvaluated, evaluated
 from proxy.planner.label_work import allowed
 from proxy.planner.possible_truth import (
     OtherText,
@@ -165,10 +166,8 @@ def public_rows(
 
 
 # Of these the form says which values there are, whatever those of their parts are.
-_BY_FORM = (
-    *(Case, Comparison, Connective, Not, Is, In, InPublic, Like),
-    *(NumericCall, Quotient, Bucket, Arithmetic),
-)
+_NUMBERS = (NumericCall, Quotient, Bucket, Arithmetic)
+_BY_FORM = (*(Case, Comparison, Connective, Not, Is, In, InPublic, Like), *_NUMBERS)
 
 
 def has_listed_parts(key: Expression, facts: Facts) -> bool:
@@ -176,6 +175,10 @@ def has_listed_parts(key: Expression, facts: Facts) -> bool:
     state || kind, but not state = 'x', which is false of any other state."""
     if _is_one_field(key):
         return True
+    if isinstance(key, _NUMBERS) and all(
+        facts[name].values is None and facts[name].is_clamped for name in columns(key)
+    ):
+        return True  # what is beyond bounds counts as the nearest of them
     return not isinstance(key, _BY_FORM) or is_computed(key, facts)
 
 
@@ -243,7 +246,22 @@ def still_possible(key: Expression, values: Values, parts: Iterable[Expression])
             continue
         test = truths(part, {key: 0})
         read = [(text, value) for text, value in read if True in test((value,))]
+        if not has_floats(part):
+            read = [(text, value) for text, value in read if _can_hold(part, key, text)]
     return tuple(text for text, _ in read)
+
+
+def has_floats(part: Expression) -> bool:
+    """Whether it is computed in floats, which are no decimals."""
+    return (part.type is not None and part.type.is_float) or any(map(has_floats, children(part)))
+
+
+def _can_hold(part: Expression, key: Expression, text: str | None) -> bool:
+    """Whether a condition may be true of a key, as far as it is computed here: strpos(key, 'a') > 0."""
+    try:
+        return evaluated(part, {key: label_value(text, key.type)}) is True
+    except NotEvaluated:
+        return True
 
 
 def holds(whole: Expression, part: Expression) -> bool:

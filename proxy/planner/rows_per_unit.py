@@ -190,7 +190,9 @@ def unit_aggregate(
         if (
             ownership.rows < limits.GROUPS_PER_STATEMENT
         ):  # a join's rows may be a product of large numbers
-            values = tuple(str(n) for n in range(ownership.rows + 1))
+            # A group has a row, but not each of its rows meets a FILTER or has a value.
+            least = int(kind is AggregateKind.COUNT_ROWS and only is None)
+            values = tuple(str(n) for n in range(least, ownership.rows + 1))
         rows = ownership.rows if ownership.is_chosen else None
         known = ColumnFacts(SqlType.INT8, span, Fraction(1), values, open_rows=rows)
         return replace(aggregate, operand=operand, condition=only), known

@@ -17,7 +17,7 @@ from proxy.base.session_settings import how_to_reset, how_to_set
 from proxy.kernel.plan import ClippedMean, Gate, SampleAggregate, SmoothedMedian
 from proxy.kernel.sensitivities import each_median, laplace, of_gate, outputs_changed
 from proxy.kernel.statistics import Measured
-from proxy.mechanisms import clipped_mean, discrete_laplace, smoothed_median
+from proxy.mechanisms import clipped_mean, discrete_laplace, polyplace, smoothed_median
 from proxy.mechanisms.loss import Loss
 from proxy.planner import grids
 from proxy.planner.measuring import (
@@ -29,6 +29,7 @@ from proxy.planner.measuring import (
     measured_of,
 )
 from proxy.planner.needed_loss import LARGEST_DELTA, NeedsEpsilon, needs_delta
+from proxy.policy.policy_model import MedianNoise
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 
@@ -55,8 +56,11 @@ def smoothed(aggregate: Aggregate, priced: Priced) -> SampleAggregate:
     """
     context, loss = priced.context, priced.loss
     answers = _partition_answers(aggregate, context)
+    noise = context.privacy.median_noise
+    if noise is MedianNoise.POLYPLACE:  # no delta is needed
+        loss = Loss(loss.epsilon, Fraction(0))
     each = each_median(context.shape, _after_gate(loss))
-    if not 0 < each.delta <= LARGEST_DELTA:
+    if noise is MedianNoise.LAPLACE and not 0 < each.delta <= LARGEST_DELTA:
         raise needs_delta(
             f"{aggregate.kind.value} needs a delta above 0 and below {float(LARGEST_DELTA)}",
             context.privacy,
@@ -64,9 +68,9 @@ def smoothed(aggregate: Aggregate, priced: Priced) -> SampleAggregate:
         )
     m = _partitions(aggregate, context, answers.high - answers.low, each)
     # With one possible answer there is nothing to hide: the release is that constant.
-    if answers.high > answers.low and not _is_feasible(answers.high - answers.low, m, each):
+    if answers.high > answers.low and not _is_feasible(answers.high - answers.low, m, each, noise):
         raise _infeasible(aggregate, priced, answers.high - answers.low, loss)
-    median = SmoothedMedian(each=each)
+    median = SmoothedMedian(noise=noise, each=each)
     found = _aggregated(aggregate, answers, m, median, _gate(context, m, loss), loss)
     return replace(found, may_be_best=may_be_best(aggregate, context))
 
@@ -99,7 +103,7 @@ def _after_gate(loss: Loss) -> Loss:
 def _gate(context: MeasureContext, partitions: int, loss: Loss) -> Gate:
     """
     Given    loss: of the release as a whole
-    Source   docs/design/mechanisms.md 5.6; PROOFS.md 6
+    Source   docs/design/mechanisms.md 5.7; PROOFS.md 4, "Gate"
     """
     own, counted = Loss(loss.epsilon * _OF_GATE, Fraction(0)), of_gate(context.shape)
     noise = laplace(counted, own.epsilon)
@@ -158,21 +162,28 @@ def _partitions(aggregate: Aggregate, context: MeasureContext, steps: int, each:
     own = _of_policy(aggregate, context)
     if own is not None:
         return own
+    if context.privacy.median_noise is MedianNoise.POLYPLACE:
+        of_mean = aggregate.kind is AggregateKind.AVG
+        kappa = polyplace.KAPPA_OF_MEANS if of_mean else polyplace.KAPPA_OF_EXTREMES
+        return polyplace.partitions(each.epsilon, max(1, steps), kappa)
     return smoothed_median.partitions(each.epsilon, each.delta, max(1, steps))
 
 
-def _is_feasible(steps: int, m: int, each: Loss) -> bool:
+def _is_feasible(steps: int, m: int, each: Loss, noise: MedianNoise) -> bool:
+    if noise is MedianNoise.POLYPLACE:
+        return polyplace.feasible(steps, m, each.epsilon)
     return smoothed_median.feasible(steps, m, each.epsilon, each.delta)
 
 
 def _infeasible(aggregate: Aggregate, priced: Priced, steps: int, loss: Loss) -> Refusal:
     """With the least epsilon that would do, at the same delta."""
     context = priced.context
+    noise = context.privacy.median_noise
 
     def is_enough(epsilon: Fraction) -> bool:
         each = each_median(context.shape, _after_gate(Loss(epsilon, loss.delta)))
         m = _partitions(aggregate, context, steps, each)
-        return _is_feasible(steps, m, each)
+        return _is_feasible(steps, m, each, noise)
 
     factor = 2
     try:

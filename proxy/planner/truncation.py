@@ -15,15 +15,19 @@ from typing_extensions import assert_never
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
+from proxy.kernel.attribution import relation_of
+from proxy.kernel.owners import Rows, name
+from proxy.kernel.refusals import NotPrivate
+from proxy.kernel.world import World
 from proxy.planner.facts import (
     PlanningContext,
     ProtectedRows,
     PublicRows,
     RelationWithUnit,
+    TruncatedPart,
     UnitRows,
 )
 from proxy.planner.from_leaves import is_unique, leaf, origin, replaced, truncated_leaf
-from proxy.planner.truncated_parts import KeyTruncation, TruncatedPart, changed_rows, joined_parts
 from proxy.policy.policy_model import IdentifierUnit, JoinKey, ProtectedTable
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.relations import Join, Relation, Scan, Subquery, Truncate, scans
@@ -33,15 +37,10 @@ _PLACE, _PLACE_OF_UNIT = "dp_place", "dp_place_of_unit"
 
 @dataclass(frozen=True, slots=True)
 class KeyRule:
-    """Of a side of a join, after its truncation.
-
-    most: at most so many rows have one value of the key (T); changed: so many rows of the truncated side
-    change, at most, when one row of the whole side does (S); truncation: None where a key that the server
-    checks does it.
-    """
+    """Of a side of a join, after its truncation: `most` rows at most have one value of the key (T). truncation:
+    None where a key that the server checks does it."""
 
     most: int
-    changed: int
     truncation: JoinKey | None
 
 
@@ -51,14 +50,12 @@ def key_rule(relation: Relation, column: ColumnRef, known: PlanningContext) -> K
     if place is None:
         return None
     if is_unique(place, column.column, known):
-        return KeyRule(1, 1, None)
+        return KeyRule(1, None)
     table, name = origin(place, column.column) or (None, "")
     declared = None if table is None else known.policy.tables[table].join_keys.get(name)
     if declared is None:
         return None
-    # DropExcess: a new row may take the place of another. DropNonUnique: the first row of a value comes, the
-    # second makes it go, no further one does anything.
-    return KeyRule(declared.keep or 1, 1 if declared.keep is None else 2, declared)
+    return KeyRule(declared.keep or 1, declared)
 
 
 def can_be_truncated_by(a: ColumnRef, b: ColumnRef) -> bool:
@@ -108,32 +105,34 @@ def truncated_join(
     if not sides:
         _refuse_unnamed_rows()
 
-    def parts(pair: tuple[_TruncatedSide, _TruncatedSide]) -> tuple[TruncatedPart, ...]:
-        ours, theirs = pair
-        return joined_parts(
-            ours.parts,
-            theirs.parts,
-            (ours.most, theirs.most),
-            (ours.place, theirs.place),
-            outer_on=theirs.key.column if joined.left_outer else None,
-            is_alone=isinstance(theirs.relation, Truncate),
-        )
-
-    best = min(sides, key=lambda pair: changed_rows(parts(pair)))
-    found = parts(best)
-    changed = changed_rows(found)
-    if len(found) > 2 and changed > limits.JOINED_ROWS_PER_UNIT:
+    joins = [(replace(joined, left=a.relation, right=b.relation), a, b) for a, b in sides]
+    counted = [(found, *one) for one in joins if (found := _changed(one[0], known)) is not None]
+    if not counted:
+        _refuse_unnamed_rows()
+    rows, truncation, ours, theirs = min(counted, key=lambda one: one[0].changed)
+    parts = (*ours.parts, *theirs.parts)
+    if len(parts) > 2 and rows.changed > limits.JOINED_ROWS_PER_UNIT:
         raise Refusal(
             Code.TOO_COMPLEX,
-            f"one privacy unit can change {changed} rows of this join, more than {limits.JOINED_ROWS_PER_UNIT}",
+            f"one privacy unit can change {rows.changed} rows of this join, more than"
+            f" {limits.JOINED_ROWS_PER_UNIT}",
             "Join fewer tables, or ask the data owner for a smaller `keep` of the join keys in the policy.",
         )
-    truncation = replace(joined, left=best[0].relation, right=best[1].relation)
-    key = best[0].key
-    if len(found) > 2 or (joined.left_outer and left.facts[key.relation, key.column].nullable):
-        return truncation, ProtectedRows(changed, (), changed, found)
-    # Rows of one value of the key are in one partition, and so many values are touched.
-    return truncation, ProtectedRows(changed, (key,), sum(part.rows for part in found), found)
+    # Rows of one value of the key are in one partition.
+    key = frozenset({name(ours.key)})
+    touched = min((most for columns, most in rows.touched if columns == key), default=None)
+    if len(parts) > 2 or touched is None:
+        return truncation, ProtectedRows(rows.changed, (), rows.changed, parts)
+    return truncation, ProtectedRows(rows.changed, (ours.key,), touched, parts)
+
+
+def _changed(join: Join, known: PlanningContext) -> Rows | None:
+    """How many joined rows change, as the kernel counts them; None: it knows no bound."""
+    try:
+        owner = relation_of(join, World(known.policy, known.catalog)).owner
+    except NotPrivate:
+        return None
+    return owner if isinstance(owner, Rows) else None
 
 
 def truncate_public(
@@ -167,30 +166,13 @@ def same_table(left: RelationWithUnit, right: RelationWithUnit, known: PlanningC
     return bool(ours & theirs)
 
 
-def _rows(side: RelationWithUnit) -> int:
-    """How many rows of a side neighbours differ in, once the rows of each unit are bounded."""
-    ownership = side.ownership
-    match ownership:
-        case UnitRows():
-            return ownership.joined
-        case ProtectedRows():
-            return ownership.rows
-        case PublicRows():
-            raise AssertionError("rows of a public table have no neighbours")
-        case _:
-            assert_never(ownership)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _TruncatedSide:
-    """A side of a join, cut by a column of it. place: of the part that has the column; most: so many rows of
-    that part have one value of it."""
+    """A side of a join, cut by a column of it."""
 
     relation: Relation
     key: ColumnRef
     parts: tuple[TruncatedPart, ...]
-    place: int
-    most: int
 
 
 def _truncated_side(
@@ -213,19 +195,16 @@ def _truncated_side(
         names = _names_of_rows(side, key, rule)
         if names is None:
             return None
-        place, parts = 0, (TruncatedPart(alias=key.relation, rows=_rows(side), names=names),)
+        place, parts = 0, (TruncatedPart(alias=key.relation, names=names),)
         if isinstance(ownership, UnitRows):
             # The rows of each unit are cut first, whatever their keys are; those of no unit are out.
             by = None if ownership.unique else ownership.column
             row_leaf = _truncate(
                 row_leaf, by, ownership.joined, names, ownership.column, columns, _PLACE_OF_UNIT
             )
-    wanted = None
-    if rule.truncation is not None:
-        wanted = KeyTruncation(column=key.column, most=rule.most, changed=rule.changed)
-    part = parts[place].truncated(wanted)
-    if part != parts[place]:
-        assert rule.truncation is not None
+    part = parts[place]
+    if rule.truncation is not None and key.column not in part.cut_by:
+        part = replace(part, cut_by=(*part.cut_by, key.column))
         row_leaf = _truncate(row_leaf, key, rule.truncation.keep, part.names, key, columns, _PLACE)
         if with_null:
             row_leaf = replace(row_leaf, present=(), with_null=True)
@@ -233,8 +212,6 @@ def _truncated_side(
         relation=replaced(side.relation, row_leaf),
         key=key,
         parts=(*parts[:place], part, *parts[place + 1 :]),
-        place=place,
-        most=rule.most,
     )
 
 

@@ -50,6 +50,7 @@ def _privacy(old: Policy, new: Policy) -> Iterator[Change]:
 
 
 _KEYS = {
+    "median_noise": "median.noise",
     "is_rounded": "round",
     "uses_published": "published",
     "has_notices": "notice",

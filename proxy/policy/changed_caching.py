@@ -10,8 +10,6 @@ from proxy.policy.policy_model import Policy, PublicTable, Reuse
 
 _LIFTED = "off -> on: slices of a table are one question, paid once"
 _NOT_LIFTED = "on -> off: each slice of a table is a question of its own, paid by itself"
-_TOPPED_UP = "off -> on: what was shown less exactly is paid as far as it is missing alone"
-_NOT_TOPPED_UP = "on -> off: what was shown less exactly is drawn whole, for everybody who asks it"
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 
 
@@ -39,9 +37,6 @@ def _reuse(before: Reuse, after: Reuse) -> Iterator[Change]:
             if after.is_lifted
             else _cached(Direction.LOSES, "reuse.lift", _NOT_LIFTED)
         )
-    if before.tops_up != after.tops_up:
-        what = _TOPPED_UP if after.tops_up else _NOT_TOPPED_UP
-        yield _cached(Direction.CHANGES, "reuse.top_up", what)
     if (before.step, before.is_exact) != (after.step, after.is_exact):
         was, now = _step(before), _step(after)
         what = f"{was} -> {now}: "

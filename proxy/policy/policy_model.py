@@ -83,6 +83,13 @@ class Noise(Enum):
     GAUSSIAN = "gaussian"
 
 
+class MedianNoise(Enum):
+    """Of the smoothed median."""
+
+    LAPLACE = "laplace"
+    POLYPLACE = "polyplace"
+
+
 class Mechanism(Enum):
     """Of AVG, MIN and MAX. The last two are of AVG alone: with them MIN and MAX are smoothed medians. AUTO is
     resolved by planning (planner/measuring.py)."""
@@ -188,6 +195,7 @@ class Privacy:
     max_epsilon: Fraction  # most that SET dp.epsilon may ask for
     max_delta: Fraction  # most that SET dp.delta may ask for (the policy's delta)
     noise: Noise = Noise.LAPLACE
+    median_noise: MedianNoise = MedianNoise.LAPLACE
     mechanism: Mechanism = Mechanism.AUTO
     weights: Mapping[Weighed, Fraction] = field(default_factory=dict)
     is_rounded: bool = False  # answers, where a session does not SET dp.round
@@ -258,8 +266,7 @@ _PRESENT_SLOTS = (3600, 900, 300, 60)
 @dataclass(frozen=True, slots=True)
 class Reuse:
     """Answers are kept for slots of so many seconds, which begin `offset` seconds after midnight, UTC.
-    is_lifted: `column = constant` is drawn as a group of that column; tops_up: what was shown less exactly is
-    drawn as far as it is missing alone.
+    is_lifted: `column = constant` is drawn as a group of that column.
 
     Attributes:
         step: Seconds to which the present is rounded down in questions, always; None: as `is_exact` says.
@@ -272,7 +279,6 @@ class Reuse:
     offset: int = 0
     is_lifted: bool = True
     step: int | None = None
-    tops_up: bool = False
     is_exact: bool = False
     window_step: int = 1
 

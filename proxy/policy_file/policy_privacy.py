@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-from proxy.policy.policy_model import Mechanism, Noise, Privacy, Weighed
+from proxy.policy.policy_model import Mechanism, MedianNoise, Noise, Privacy, Weighed
 from proxy.policy_file.policy_errors import ProblemList
 from proxy.policy_file.policy_nodes import fields, member, number_within, switch, text
 from proxy.policy_file.policy_shapes import SWITCH, TEXT, Keyed, Number, Shape, one_of
@@ -19,6 +19,7 @@ LARGEST_DELTA = Fraction(735, 1000)  # below 2/e: the smoothed median's theorem 
 
 TIMEOUT_FLOOR = "timeout_floor"  # of earlier versions: accepted, and ignored
 
+MEDIAN_KEYS: Mapping[str, Shape] = {"noise": one_of(MedianNoise)}
 _WEIGHT_KEYS: Mapping[str, Shape] = {
     of.value: Number(LEAST_WEIGHT, LARGEST_WEIGHT) for of in Weighed
 }
@@ -27,6 +28,7 @@ PRIVACY_KEYS: Mapping[str, Shape] = {
     "delta": Number(LEAST_DELTA, LARGEST_DELTA),
     "max_epsilon": Number(LEAST_EPSILON, LARGEST_EPSILON),
     "noise": one_of(Noise),
+    "median": Keyed(MEDIAN_KEYS, tuple(MEDIAN_KEYS)),
     "mechanism": one_of(Mechanism),
     "weights": Keyed(_WEIGHT_KEYS),
     TIMEOUT_FLOOR: TEXT,
@@ -44,6 +46,7 @@ def read_privacy(entry: Entry, problems: ProblemList) -> Privacy | None:
     noise: Noise | None = Noise.LAPLACE
     if "noise" in found:
         noise = member(found["noise"].value, "noise", Noise, problems)
+    median_noise = _median_noise(found.get("median"), problems)
     mechanism: Mechanism | None = Mechanism.AUTO
     if "mechanism" in found:
         mechanism = member(found["mechanism"].value, "mechanism", Mechanism, problems)
@@ -67,17 +70,26 @@ def read_privacy(entry: Entry, problems: ProblemList) -> Privacy | None:
         problems.add(found["max_epsilon"].value.at, "max_epsilon cannot be below epsilon", hint)
     if epsilon is None or delta is None:
         return None
-    if noise is None or mechanism is None or weights is None:
+    if noise is None or median_noise is None or mechanism is None or weights is None:
         return None
     if is_rounded is None or uses_published is None or has_notices is None:
         return None
     most = epsilon if max_epsilon is None else max_epsilon
     return Privacy(
-        *(epsilon, delta, most, delta, noise, mechanism, weights),
+        *(epsilon, delta, most, delta, noise, median_noise, mechanism, weights),
         is_rounded=is_rounded,
         uses_published=uses_published,
         has_notices=has_notices,
     )
+
+
+def _median_noise(entry: Entry | None, problems: ProblemList) -> MedianNoise | None:
+    if entry is None:
+        return MedianNoise.LAPLACE
+    found = fields(entry.value, "median", entry.key_at, MEDIAN_KEYS, tuple(MEDIAN_KEYS), problems)
+    if found is None or "noise" not in found:
+        return None
+    return member(found["noise"].value, "noise", MedianNoise, problems)
 
 
 def _weights(entry: Entry | None, problems: ProblemList) -> Mapping[Weighed, Fraction] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from proxy.policy.policy_model import Accounting, Reuse
+from proxy.policy.policy_model import Reuse
 from proxy.policy_file.policy_errors import ProblemList
 from proxy.policy_file.policy_nodes import fields, switch, text
 from proxy.policy_file.policy_shapes import SWITCH, Either, Keyed, OneOf, Plain, Shape
@@ -18,7 +18,6 @@ REUSE_KEYS: Mapping[str, Shape] = {
     "from": Plain(_FROM.pattern),
     "lift": SWITCH,
     "now": Either((OneOf(("exact",)), Plain(_FOR.pattern))),
-    "top_up": SWITCH,
     "windows": Either((OneOf(("exact",)), Plain(_FOR.pattern))),
 }
 _REQUIRED = ("for",)
@@ -48,18 +47,10 @@ def read_reuse(entry: Entry | None, problems: ProblemList) -> Reuse | None:
     now, windows = found.get("now"), found.get("windows")
     step = _step(now, seconds, problems)
     window_step = _step(windows, seconds, problems)
-    tops_up = switch(found.get("top_up"), problems, default=False)
-    if seconds is None or offset is None or is_lifted is None or tops_up is None:
+    if seconds is None or offset is None or is_lifted is None:
         return None
     is_exact = now is not None and step is None
-    return Reuse(seconds, offset, is_lifted, step, tops_up, is_exact, window_step or 1)
-
-
-def refuse_top_up(entry: Entry | None, accounting: Accounting, problems: ProblemList) -> None:
-    """Where charges add up by their epsilons, what is missing costs as much as all of it, or more."""
-    if entry is not None and accounting is not Accounting.ZCDP:
-        what = "top_up: on needs accounting: zcdp"
-        problems.add(entry.value.at, what, "write accounting: zcdp, or leave top_up out")
+    return Reuse(seconds, offset, is_lifted, step, is_exact, window_step or 1)
 
 
 def _slot(word: str, entry: Entry, problems: ProblemList) -> int | None:

@@ -31,7 +31,7 @@ from proxy.policy_file.policy_errors import PolicyErrors, PolicyProblem, Problem
 from proxy.policy_file.policy_nodes import fields, identifier, member, number, text
 from proxy.policy_file.policy_privacy import PRIVACY, TIMEOUT_FLOOR, read_privacy
 from proxy.policy_file.policy_publish import PUBLISH, read_publications
-from proxy.policy_file.policy_reuse import REUSE, read_reuse, refuse_top_up
+from proxy.policy_file.policy_reuse import REUSE, read_reuse
 from proxy.policy_file.policy_shapes import TEXT, Keyed, Number, Shape, one_of
 from proxy.policy_file.policy_tables import TABLES, read_tables
 from proxy.policy_file.yaml_positions import (
@@ -173,8 +173,6 @@ def _policy(
     accounting: Accounting | None = Accounting.BASIC
     if "accounting" in found:
         accounting = member(found["accounting"].value, "accounting", Accounting, problems)
-    if reuse is not None and reuse.tops_up and accounting is not None:
-        refuse_top_up(found.get("reuse"), accounting, problems)
     published = read_publications(found.get("publish"), privacy, problems)
     if database is None or source is None or privacy is None or budgets is None:
         return None

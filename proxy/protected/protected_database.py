@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from dataclasses import replace
 from decimal import Decimal
 from types import TracebackType
 from typing import Any, TypeVar
@@ -26,6 +27,7 @@ from proxy.drawing.charges import PaidQuery
 from proxy.drawing.protected_reads import ListValues
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.postgres.failure_reason import reason_of
+from proxy.protected.halves import Cut, exported_snapshot, takes_snapshot, together
 from proxy.protected.numbered_parameters import numbered
 from proxy.protected.protected_connection import ROWS_AT_ONCE, ProtectedConnection
 from proxy.protected.protected_connections import NotAvailable, ProtectedConnections
@@ -111,7 +113,7 @@ class ProtectedDatabase:
 class _SessionInPlace(AbstractAsyncContextManager["DatabaseSession"]):
     """As ProtectedDatabase.session. A class: a generator takes three times as long to come and go."""
 
-    __slots__ = ("_analyst", "_connections", "_database", "_places", "_session")
+    __slots__ = ("_analyst", "_connections", "_database", "_places", "_session", "_waits")
 
     def __init__(
         self,
@@ -119,21 +121,29 @@ class _SessionInPlace(AbstractAsyncContextManager["DatabaseSession"]):
         places: FairShare,
         database: ProtectedDatabase,
         analyst: str,
+        *,
+        waits: bool = True,
     ) -> None:
+        """waits: for a place; else one is free now or there is none"""
         self._connections = connections
         self._places = places
         self._database = database
         self._analyst = analyst
+        self._waits = waits
         self._session: DatabaseSession | None = None
 
     async def __aenter__(self) -> DatabaseSession:
         loop = asyncio.get_running_loop()
         until = loop.time() + _SESSION_SECONDS
-        try:
-            await self._places.take(self._analyst, _SESSION_SECONDS)
-        except Busy:
-            _LOG.warning("no_protected_session_free")
-            raise _not_available() from None
+        if not self._waits:
+            if not self._places.take_now(self._analyst):
+                raise _not_available()
+        else:
+            try:
+                await self._places.take(self._analyst, _SESSION_SECONDS)
+            except Busy:
+                _LOG.warning("no_protected_session_free")
+                raise _not_available() from None
         try:
             connection = await self._connections.begun(until - loop.time())
         except BaseException as error:
@@ -141,8 +151,15 @@ class _SessionInPlace(AbstractAsyncContextManager["DatabaseSession"]):
             if isinstance(error, NotAvailable):
                 raise _not_available() from None
             raise
-        self._session = DatabaseSession(self._database, self._connections, connection)
+        self._session = DatabaseSession(
+            self._database, self._connections, connection, self._another if self._waits else None
+        )
         return self._session
+
+    def _another(self) -> _SessionInPlace:
+        return _SessionInPlace(
+            self._connections, self._places, self._database, self._analyst, waits=False
+        )
 
     async def __aexit__(
         self,
@@ -156,17 +173,22 @@ class _SessionInPlace(AbstractAsyncContextManager["DatabaseSession"]):
 
 
 class DatabaseSession:
-    """One transaction on the protected database."""
+    """One transaction on the protected database.
+
+    Given    another: one more session of the same analyst, if there is a place for it
+    """
 
     def __init__(
         self,
         database: ProtectedDatabase,
         connections: ProtectedConnections,
         connection: ProtectedConnection,
+        another: Callable[[], _SessionInPlace] | None = None,
     ) -> None:
         self.database = database
         self._connections = connections
         self._connection = connection
+        self._another = another
         self._reading: asyncio.Task[Any] | None = None
         self._is_reading = False  # a compiled statement, or one has failed
         self._has_run = False
@@ -200,18 +222,53 @@ class DatabaseSession:
     ) -> ExactTable:
         """The exact results of one statement of two parts that is charged (`backend_query.FIRST_PART`).
 
-        A cursor computes the second part when it is wanted, from what it has gathered for the first.
+        A cursor computes the second part when it is wanted, from what it has gathered for the first. One
+        more session reads half of the units at the same time, where that is possible (`halves`).
 
         Refuses  as run, and what between refuses
         """
         query = _charged(paid)
         parameters = await self._parameters(query, values)
-        first = _FetchedRows(query, None)
-        await self._reads(first.open, parameters)
-        await self._fails_alike(first.fetch_first(self._connection))
-        text = await between(await self._fails_alike(first.table()))
-        await self._fails_alike(first.fetch_others(self._connection, text))
-        return await self._fails_alike(first.table())
+        async with AsyncExitStack() as others:
+            parts = [
+                (session, given, _FetchedRows(query, None))
+                for session, given in await self._halves(query, parameters, others)
+            ]
+            first = [session._first_part(rows, given) for session, given, rows in parts]
+            text = await between(_of_all_units(await together(first)))
+            second = [session._second_part(rows, text) for session, _, rows in parts]
+            return _of_all_units(await together(second))
+
+    async def _halves(
+        self, query: BackendQuery, parameters: Mapping[str, object], others: AsyncExitStack
+    ) -> list[tuple[DatabaseSession, Mapping[str, object]]]:
+        """Who reads which half of the units, or this session all of them."""
+        whole = [(self, parameters)]
+        if query.halved_by is None or self._another is None:
+            return whole
+        cut = Cut(query.halved_by)
+        await self._reads(cut.read, {})
+        if cut.at is None:
+            return whole
+        try:
+            other = await others.enter_async_context(self._another())
+        except Refusal:
+            return whole
+        snapshot = await self._fails_alike(exported_snapshot(self._connection))
+        other._is_reading = True  # until it has seen the snapshot
+        if not await takes_snapshot(other._connection, snapshot):
+            return whole
+        other._is_reading, other._has_run = False, True
+        return list(zip((self, other), cut.halves(parameters), strict=True))
+
+    async def _first_part(self, rows: _FetchedRows, parameters: Mapping[str, object]) -> ExactTable:
+        await self._reads(rows.open, parameters)
+        await self._fails_alike(rows.fetch_first(self._connection))
+        return await self._fails_alike(rows.table())
+
+    async def _second_part(self, rows: _FetchedRows, text: str) -> ExactTable:
+        await self._fails_alike(rows.fetch_others(self._connection, text))
+        return await self._fails_alike(rows.table())
 
     async def _parameters(
         self, query: BackendQuery, values: Mapping[str, int | str | None]
@@ -333,6 +390,12 @@ class DatabaseSession:
             self._connections.drop(self._connection)
             self._connection = await self._connections.begun(_SESSION_SECONDS)
             await read(self._connection, parameters)
+
+
+def _of_all_units(halves: Sequence[ExactTable]) -> ExactTable:
+    """The rows of both halves, one after the other."""
+    rows = tuple(row for half in halves for row in half.rows)
+    return replace(halves[0], rows=rows)
 
 
 def _charged(paid: PaidQuery) -> CompiledQuery:

@@ -33,10 +33,12 @@ from proxy.mechanisms import (
     discrete_gaussian,
     discrete_laplace,
     partition_selection,
+    polyplace,
     recentred_mean,
     smoothed_median,
 )
 from proxy.mechanisms.bits import RandomBits
+from proxy.policy.policy_model import MedianNoise
 from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.release.deviation_means import drawn_means
 from proxy.release.drawn_values import (
@@ -160,6 +162,9 @@ def _aggregated(release: SampleAggregate, outputs: list[int], bits: RandomBits) 
     """One answer of those of all partitions."""
     low, high = release.low, release.high
     match release.mechanism:
+        case SmoothedMedian(noise=MedianNoise.POLYPLACE, each=each):
+            shape = polyplace.DEFAULT_SHAPE
+            return polyplace.release(outputs, low, high, each.epsilon, shape, bits)
         case SmoothedMedian(each=each):
             return smoothed_median.release(outputs, low, high, each.epsilon, each.delta, bits)
         case ClippedMean(changed=changed, loss=loss):

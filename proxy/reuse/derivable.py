@@ -14,8 +14,8 @@ from proxy.kernel.plan import BlockPlan, GaussianNoise, LaplaceNoise, Noise
 from proxy.planner.column_slices import compared_texts
 from proxy.planner.facts import PlanningContext
 from proxy.query.ir.expressions import ColumnRef, Connective, Expression
+from proxy.query.ir.relations import Join, Relation, Scan
 from proxy.reuse.block_question import BlockQuestion, about_of, column_name
-from proxy.reuse.combination import Rest
 from proxy.reuse.derivation import (
     NOTHING_MORE,
     AnswerKey,
@@ -24,7 +24,6 @@ from proxy.reuse.derivation import (
     UsableAnswer,
     source_of,
 )
-from proxy.reuse.rests import are_all_rows, is_never_null, rests_of, stored_column
 from proxy.reuse.same_measures import release_names
 
 
@@ -42,24 +41,13 @@ class ListedKey:
 class Derivable:
     """about: names of what rows; wanted: of which rows sources may be, with the conditions that are left then.
     question: without its texts, which may be long. listed: keys of the source that are complete by what a
-    public table holds, as far as is known. is_combined: answers of several statements
-    tell of the very same rows; rests, never_null: as of reuse.combination.WantedAnswer."""
+    public table holds, as far as is known."""
 
     question: BlockQuestion
     source: UsableAnswer
     about: bytes
     wanted: tuple[tuple[bytes, Slices], ...]
     listed: tuple[ListedKey, ...] = ()
-    is_combined: bool = False
-    rests: tuple[Rest, ...] = ()
-    never_null: frozenset[str] = frozenset()
-
-    @property
-    def all_wanted(self) -> Iterator[bytes]:
-        """Of what rows all sources are that could serve."""
-        yield from (about for about, _ in self.wanted)
-        for rest in self.rests:
-            yield from (rest.whole, rest.less)
 
 
 def derivable(
@@ -71,7 +59,8 @@ def derivable(
     """
 
     def has_value(column: ColumnRef) -> bool:
-        return is_never_null(column, block, known)
+        found = _stored(column, block, known)
+        return found is not None and not found[1].nullable
 
     names = release_names(block, question, has_value)
     question = replace(question, release_names=names)
@@ -82,12 +71,8 @@ def derivable(
     wanted = [(about, NOTHING_MORE)]
     sliced = _sliced(block)
 
-    def name_of(other: BlockPlan) -> bytes:
-        return _named(f"{relied_on} {about_of(other)}")
-
     if sliced is not None:
-        wanted.append((name_of(sliced.core), sliced.more))
-    compared = sliced.columns if sliced is not None else {}
+        wanted.append((_named(f"{relied_on} {about_of(sliced.core)}"), sliced.more))
     without_texts = replace(question, question="", terms="", about="")
     return Derivable(
         question=without_texts,
@@ -95,9 +80,6 @@ def derivable(
         about=about,
         wanted=tuple(wanted),
         listed=tuple(_references(block, question, source, known)),
-        is_combined=are_all_rows(block.source),
-        rests=rests_of(block, has_value, name_of),
-        never_null=frozenset(name for name, column in compared.items() if has_value(column)),
     )
 
 
@@ -115,7 +97,7 @@ def _references(
     block: BlockPlan, question: BlockQuestion, source: UsableAnswer, known: PlanningContext
 ) -> Iterator[ListedKey]:
     for place, number in enumerate(question.keys):
-        found = _stored(block, number, known)
+        found = _stored_key(block, number, known)
         reference = None if found is None else _reference(*found)
         if reference is None or not source.keys[place].is_complete:
             continue
@@ -175,17 +157,15 @@ def _noise(kind: str, size: str) -> Noise:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sliced:
-    """core: a block without its conditions on listed values of columns; more: these; columns: by name."""
+    """core: a block without its conditions on listed values of columns; more: these."""
 
     core: BlockPlan
     more: Slices
-    columns: Mapping[str, ColumnRef]
 
 
 def _sliced(block: BlockPlan) -> _Sliced | None:
     among: dict[str, frozenset[str | None]] = {}
     without: dict[str, frozenset[str | None]] = {}
-    columns: dict[str, ColumnRef] = {}
     left: list[Expression] = []
     for part in conjuncts(block.where):
         found = compared_texts(part)
@@ -193,7 +173,6 @@ def _sliced(block: BlockPlan) -> _Sliced | None:
             left.append(part)
             continue
         name = column_name(block, found.column)
-        columns[name] = found.column
         if found.is_negated:  # which rows without a value do not meet
             without[name] = without.get(name, frozenset({None})) | found.texts
         else:
@@ -201,16 +180,12 @@ def _sliced(block: BlockPlan) -> _Sliced | None:
     if not among and not without:
         return None
     where = None if not left else left[0] if len(left) == 1 else Connective("AND", tuple(left))
-    return _Sliced(
-        core=replace(block, where=where),
-        more=Slices(among=among, without=without),
-        columns=columns,
-    )
+    return _Sliced(core=replace(block, where=where), more=Slices(among=among, without=without))
 
 
 def _is_complete(block: BlockPlan, number: int, known: PlanningContext) -> bool:
     """Whether the catalogue says that each row has one of a key's values."""
-    found, values = _stored(block, number, known), block.keys[number].values
+    found, values = _stored_key(block, number, known), block.keys[number].values
     if found is None or values is None:
         return False
     table, stored = found
@@ -220,10 +195,34 @@ def _is_complete(block: BlockPlan, number: int, known: PlanningContext) -> bool:
     return listed is not None and listed <= {*values}
 
 
-def _stored(block: BlockPlan, number: int, known: PlanningContext) -> tuple[Table, Column] | None:
+def _stored_key(
+    block: BlockPlan, number: int, known: PlanningContext
+) -> tuple[Table, Column] | None:
     """The column that a key is, of which the server keeps to what is declared."""
     column = block.keys[number].expression
-    return stored_column(column, block, known) if isinstance(column, ColumnRef) else None
+    return _stored(column, block, known) if isinstance(column, ColumnRef) else None
+
+
+def _stored(
+    column: ColumnRef, block: BlockPlan, known: PlanningContext
+) -> tuple[Table, Column] | None:
+    """What it is in a table, of which the server keeps to what is declared."""
+    name = _tables(block.source).get(column.relation)
+    table = None if name is None else known.catalog.tables.get(name.table)
+    stored = None if table is None else table.column(column.column)
+    return (table, stored) if table and stored and stored.is_enforced else None
+
+
+def _tables(relation: Relation) -> Mapping[str, Scan]:
+    """By their alias, those of which every row has its values: not beyond an outer join."""
+    match relation:
+        case Scan():
+            return {relation.alias: relation}
+        case Join():
+            right = {} if relation.left_outer else _tables(relation.right)
+            return {**_tables(relation.left), **right}
+        case _:
+            return {}
 
 
 def _listed(table: Table, column: Column, known: PlanningContext) -> frozenset[str] | None:

@@ -75,10 +75,6 @@ class Derivation:
     noises: tuple[Noise, ...]
     sources: Mapping[Values, tuple[Values, ...]]
 
-    @property
-    def is_added_up(self) -> bool:
-        return any(len(sources) > 1 for sources in self.sources.values())
-
     def variance(self) -> Fraction:
         return sum(map(variance, self.noises), Fraction(0))
 

@@ -21,11 +21,10 @@ def promising(
     block: BlockPlan,
     question: BlockQuestion,
     candidates: Sequence[tuple[T, UsableAnswer, Slices]],
-    accepted: Fraction | None,
+    accepted: Fraction,
 ) -> list[tuple[T, UsableAnswer, Slices]]:
     """
-    Given    accepted: standard errors may be so many times those of a fresh answer; None: any, and of part of
-             what is released
+    Given    accepted: standard errors may be so many times those of a fresh answer
     """
     found = [
         (len(source.keys), number, (one, source, more))
@@ -41,12 +40,10 @@ def _has_keys(question: BlockQuestion, source: UsableAnswer, more: Slices) -> bo
 
 
 def _has_releases(
-    block: BlockPlan, question: BlockQuestion, source: UsableAnswer, accepted: Fraction | None
+    block: BlockPlan, question: BlockQuestion, source: UsableAnswer, accepted: Fraction
 ) -> bool:
     """Added up they are noisier: what is too noisy alone is."""
     noises = {one.name: one.noise for one in source.releases}
-    if accepted is None:
-        return any(name in noises for name in question.release_names)
     for number, name in zip(question.releases, question.release_names, strict=True):
         release = block.releases[number]
         if name not in noises or not isinstance(release, NoisyStatistic | DistinctCount):

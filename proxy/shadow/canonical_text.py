@@ -109,7 +109,9 @@ def _type_name(connection: psycopg.Connection, oid: int) -> str:
         (oid,),
     ).fetchone()
     if row is None:
-        raise Refusal(Code.UNSUPPORTED, "a parameter has no known type", "Cast it, as $1::text.")
+        raise Refusal(
+            Code.UNSUPPORTED, "a parameter has no known type", "Name its type with a cast."
+        )
     return str(row[0])
 
 

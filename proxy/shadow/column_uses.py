@@ -6,18 +6,19 @@ Columns of which the planner knows the same are asked about once in a process.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 
 from proxy.base.errors import Refusal
 from proxy.base.written_names import written_name
-from proxy.catalog.catalog_model import Catalog, Column, Table, TableName
+from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.engine.machine_clock import day_of_machine
 from proxy.engine.policy_statements import PolicyStatements
 from proxy.kernel.plan import PrivatePlan
 from proxy.mechanisms.loss import Loss
 from proxy.planner.facts import PlanningContext, PublicValues
 from proxy.planner.planning import planned
-from proxy.policy.policy_model import ColumnPolicy, IdentifierUnit, Policy, ProtectedTable
+from proxy.policy.column_shapes import column_shape, settings_shape
+from proxy.policy.policy_model import Policy
 from proxy.query.ir.binding import bind
 from proxy.query.ir.query import Query
 from proxy.query.syntax.statements import Statement
@@ -41,14 +42,6 @@ _REMEMBERED = dict[Hashable, tuple[str, ...]]()
 _MOST_REMEMBERED = 20_000
 
 
-# Of `ProtectedTable`: all but its name, its columns, its unit and what it is joined on.
-_OF_A_TABLE = tuple(
-    one.name
-    for one in fields(ProtectedTable)
-    if one.name not in ("name", "columns", "unit", "join_keys")
-)
-
-
 class ColumnUses:
     """Given a policy that was checked against its catalogue. Nothing is read of any table.
 
@@ -63,11 +56,11 @@ class ColumnUses:
         self._known = PlanningContext(policy, catalog, keys, {}, day=day_of_machine())
         self._loss = Loss(policy.privacy.epsilon, policy.privacy.delta)
 
-        self._settings = _settings(policy, catalog, self._known.day)
+        self._settings = settings_shape(policy, catalog, self._known.day)
 
     def of(self, table: TableName, column: str) -> tuple[str, ...]:
         """In words, in an order that does not change."""
-        shape = self._shape(table, column)
+        shape = column_shape(self._policy, self._catalog, table, column)
         if shape is None:
             return self.asked(table, column)
         found = _REMEMBERED.get((self._settings, shape))
@@ -80,29 +73,6 @@ class ColumnUses:
     def asked(self, table: TableName, column: str) -> tuple[str, ...]:
         """As `of`, of the planner itself."""
         return tuple(self._found(table, column))
-
-    def _shape(self, table: TableName, column: str) -> Hashable | None:
-        """All that the planner knows of a column in questions that name no other one, but for names. None: it
-        follows references to other tables, or the names themselves matter."""
-        exposed, made = self._policy.tables[table], self._catalog.tables[table]
-        assert isinstance(exposed, ProtectedTable), "it names a protected table"
-        known, unit = exposed.columns.get(column), exposed.unit
-        if column == table.name or (known is not None and known.references is not None):
-            return None
-        names: tuple[str, ...] = (column,)
-        if isinstance(unit, IdentifierUnit):
-            if unit.path is not None:
-                return None
-            names = (column, unit.column)
-        return (
-            len({*names}) if isinstance(unit, IdentifierUnit) else unit,
-            tuple(getattr(exposed, name) for name in _OF_A_TABLE),
-            bool(exposed.join_keys),
-            *(_unnamed(exposed.columns.get(name)) for name in names),
-            *(_unnamed(made.column(name)) for name in names),
-            tuple(_of_key(made, key, names) for key in (made.primary_key, *made.unique)),
-            made.has_ctid,
-        )
 
     def _found(self, table: TableName, column: str) -> Iterator[str]:
         names = {"t": written_name(*table), "c": written_name(column)}
@@ -155,21 +125,3 @@ class ColumnUses:
         query = question.reading.query
         blocks = tuple(replace(bind(block, {}), outputs=()) for block in query.blocks)
         return replace(query, blocks=blocks)
-
-
-def _settings(policy: Policy, catalog: Catalog, day: int | None) -> Hashable:
-    """What holds for all columns."""
-    given = (getattr(policy.privacy, one.name) for one in fields(policy.privacy))
-    privacy = tuple(frozenset(one.items()) if isinstance(one, dict) else one for one in given)
-    return privacy, policy.accounting, catalog.encoding, day
-
-
-def _of_key(table: Table, key: tuple[str, ...], names: tuple[str, ...]) -> Hashable:
-    """The columns of a key by their part in questions and by what they are."""
-    return tuple(
-        (name in names and names.index(name), _unnamed(table.column(name))) for name in key
-    )
-
-
-def _unnamed(column: Column | ColumnPolicy | None) -> Hashable:
-    return None if column is None else replace(column, name="")

@@ -1,4 +1,4 @@
-"""The 17 groups of mutants (docs/design/mechanisms.md 10), each with those of ours that stand for it.
+"""The 18 groups of mutants (docs/design/mechanisms.md 10), each with those of ours that stand for it.
 
 Planner, compiler, release, engine: by the function's name (test_mutants.py here says by which layer each dies).
 Mechanisms: by the mutant's name (tests/mechanisms/mutants.py, noise_mutants.py, choice_mutants.py).
@@ -33,9 +33,9 @@ GROUPS: dict[int, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
         ("S* from k = 1", "S* of the next rank", "median of the next rank"),
     ),
     10: (
-        "an answer off its grid, of another type, or with a private scale",
-        ("answer_off_its_grid", "answer_of_another_type", "scale_of_a_median_shown"),
+        "PolyPlace too narrow",
         (),
+        ("PolyPlace scale halved", "PolyPlace S with gamma doubled", "PolyPlace gamma = epsilon"),
     ),
     11: ("partitions by order of rows", ("partition_by_row_order", "groups_cut_by_arrival"), ()),
     12: (
@@ -69,5 +69,10 @@ GROUPS: dict[int, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
             *("charge_after_the_answer", "charge_not_settled_on_failure"),
         ),
         ("delta not split",),
+    ),
+    18: (
+        "an answer off its grid, of another type, or with a private scale",
+        ("answer_off_its_grid", "answer_of_another_type", "scale_of_a_median_shown"),
+        (),
     ),
 }

@@ -16,7 +16,7 @@ from tests.audit.source_lookups import can_look_up, lookup
 from tests.audit.source_parts import Names, Rows, where
 
 _POLICIES = (
-    *("world", "world", "world", "best", "best", "best", "gaussian"),
+    *("world", "world", "world", "best", "best", "best", "gaussian", "polyplace"),
     *("clipped", "clipped", "ratio", "joins", "joins best"),
 )
 _WITH_JOIN_KEYS = ("joins", "joins best", "joins gaussian")

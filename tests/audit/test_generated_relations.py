@@ -57,7 +57,7 @@ _SOMETIMES = (
     *("centred sum avg", "calculated avg", "calculated sum", "ClippedMean avg"),
     *("join with public labels", "join with public numbers", "labels as keys", "union of labels"),
     *("list of answers in where", "join with the largest", "groups added up", "grouping sets"),
-    *("scalar subquery in where", "units of one row", "gaussian", "units counted"),
+    *("scalar subquery in where", "units of one row", "gaussian", "polyplace", "units counted"),
     *("SmoothedMedian min", "SmoothedMedian max", "RecentredMean avg", "OrderStatistic min"),
     *("OrderStatistic max", "OrderStatistic percentile_cont", "OrderStatistic percentile_disc"),
     *("UnitExtreme min", "UnitExtreme max"),

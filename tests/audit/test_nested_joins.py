@@ -13,9 +13,11 @@ import pytest
 from hypothesis import given, seed, settings
 
 from proxy.base.errors import Code, Refusal
+from proxy.kernel.world import World
 from proxy.planner.facts import PlanningContext, ProtectedRows
 from proxy.planner.tracking import track
 from tests.audit import own_answers
+from tests.audit.changed_by_table import changed_by_table
 from tests.audit.exact_results import Auditor, unlimited
 from tests.audit.movement import all_moved
 from tests.audit.nested_joins import (
@@ -24,7 +26,6 @@ from tests.audit.nested_joins import (
     nested_questions,
     planted_rows,
     single_rows,
-    tables_of,
 )
 from tests.audit.questions import Question
 from tests.audit.reach import Reach
@@ -53,8 +54,9 @@ def _planned(question: NestedQuestion) -> tuple[Pipeline, Mapping[str, int]] | N
     joined = track(found[1].query.blocks[0].source, known)
     if not isinstance(joined.ownership, ProtectedRows):  # all on the unit, or along a reference
         return None
-    tables = dict(tables_of(joined.relation))
-    return pipeline, {tables[part.alias]: part.joined for part in joined.ownership.parts}
+    by_table = changed_by_table(joined.relation, World(POLICIES[_POLICY], CATALOG))
+    assert joined.ownership.rows == sum(by_table.values())
+    return pipeline, by_table
 
 
 def _moved(

@@ -16,9 +16,10 @@ import psycopg
 
 from proxy.base.errors import Fault, Refusal
 from proxy.catalog.catalog_model import TableName
+from proxy.kernel.world import World
 from proxy.planner.facts import PlanningContext, ProtectedRows, RelationWithUnit
 from proxy.planner.tracking import track
-from proxy.query.ir.relations import scans
+from tests.audit.changed_by_table import changed_by_table
 from tests.audit.cost import spent
 from tests.audit.exact_results import Auditor
 from tests.audit.movement import all_moved
@@ -90,6 +91,7 @@ REFUSED = tuple(
     )
 )
 _MOST_PAIRS = 12
+_WORLD = World(POLICIES["joins"], CATALOG)
 _HELD = ("id", "leg", "uid", "t", "e", "i2", "i4", "i8")
 
 
@@ -273,18 +275,15 @@ def largest_change(auditor: Auditor, question: str) -> int:
 
 
 def rows_by_table(join: str) -> Mapping[str, int]:
-    """So many joined rows change at most with each table, as the planner says."""
-    joined = _joined(join)
-    tables = {scan.alias: scan.table.name for scan in scans(joined.relation)}
-    assert isinstance(joined.ownership, ProtectedRows)
-    return {tables[part.alias]: part.joined for part in joined.ownership.parts}
+    """So many joined rows change at most with each table."""
+    return changed_by_table(_joined(join).relation, _WORLD)
 
 
 def rows_of_all(join: str) -> int:
     """So many joined rows change at most with all tables together."""
     ownership = _joined(join).ownership
     assert isinstance(ownership, ProtectedRows)
-    assert ownership.rows == sum(part.joined for part in ownership.parts)
+    assert ownership.rows == sum(rows_by_table(join).values())
     return ownership.rows
 
 

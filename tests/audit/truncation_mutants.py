@@ -1,10 +1,11 @@
-"""Mutants of joins by truncation (planner/truncation.py, planner/joins.py, compiler/relation_sql.py)."""
+"""Mutants of joins by truncation (kernel/join_rules.py and truncation_rules.py, which the planner asks, too;
+planner/truncation.py, planner/joins.py, compiler/relation_sql.py)."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -12,24 +13,18 @@ from proxy.base.sql_types import SqlType
 from proxy.compiler import relation_sql
 from proxy.compiler.binds import Binds
 from proxy.compiler.identifiers import column_sql
+from proxy.kernel import join_rules, truncation_rules
 from proxy.kernel.neighbour_kinds import Neighbours, RowNeighbours
-from proxy.planner import joins, neighbours, planning, truncation
-from proxy.planner.facts import PlanningContext, RowOwnership
-from proxy.planner.truncated_parts import TruncatedPart, joined_parts
-from proxy.planner.truncation import KeyRule
-from proxy.query.ir.expressions import ColumnRef
-from proxy.query.ir.relations import Relation, Truncate
+from proxy.kernel.owners import ColumnName, OfUnit, Rows
+from proxy.planner import joins, neighbours, planning
+from proxy.planner.facts import RowOwnership
+from proxy.query.ir.relations import Join, Truncate
 from tests.audit import truncated
 from tests.audit.exact_results import Auditor
 
 
 def truncation_complains(auditor: Auditor) -> bool:
     return next(truncated.violations(auditor), None) is not None
-
-
-def refused_join_complains(auditor: Auditor) -> bool:
-    questions = tuple(truncated.planned())
-    return next(truncated.violations(auditor, questions), None) is not None
 
 
 def truncation_is_too_dear(auditor: Auditor) -> bool:
@@ -45,33 +40,49 @@ def wider_joins_complain(auditor: Auditor) -> bool:
     return False
 
 
-def _with_rules(patch: pytest.MonkeyPatch, change: Callable[[KeyRule], KeyRule]) -> None:
-    real = truncation.key_rule
+_Joined = Callable[[Join, Rows, Rows, ColumnName, ColumnName], Rows | None]
 
-    def changed(relation: Relation, column: ColumnRef, known: PlanningContext) -> KeyRule | None:
-        found = real(relation, column, known)
-        return None if found is None else change(found)
 
-    patch.setattr(truncation, "key_rule", changed)
+def _with_joined_rows(patch: pytest.MonkeyPatch, change: Callable[[_Joined], _Joined]) -> None:
+    patch.setattr(join_rules, "_joined_by", change(join_rules._joined_by))
 
 
 def evicted_row_forgotten(patch: pytest.MonkeyPatch) -> None:
     """S = 1 for DropExcess: that a row takes the place of another is not counted."""
-    _with_rules(patch, lambda rule: replace(rule, changed=1))
+    real = truncation_rules.key_cut
+
+    def changed(cut: Truncate, by: ColumnName, rows: Rows, present: frozenset[ColumnName]) -> Rows:
+        return replace(real(cut, by, rows, present), changed=rows.changed)
+
+    patch.setattr(truncation_rules, "key_cut", changed)
 
 
 def partners_of_a_row_forgotten(patch: pytest.MonkeyPatch) -> None:
     """T = 1: that a row meets several is not counted."""
-    _with_rules(patch, lambda rule: replace(rule, most=1))
+
+    def alone(rows: Rows) -> Rows:
+        return replace(rows, most=tuple((column, 1) for column, _ in rows.most))
+
+    _with_joined_rows(
+        patch, lambda real: lambda join, a, b, x, y: real(join, alone(a), alone(b), x, y)
+    )
 
 
 def change_of_one_side_forgotten(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(truncation, "changed_rows", lambda parts: parts[-1].joined)
+    _with_joined_rows(
+        patch, lambda real: lambda join, a, b, x, y: real(join, replace(a, changed=0), b, x, y)
+    )
 
 
 def rows_of_a_side_forgotten(patch: pytest.MonkeyPatch) -> None:
     """M = 1: a unit of several rows changes each side by one."""
-    patch.setattr(truncation, "_rows", lambda side: 1)
+    real = truncation_rules.unit_cut
+
+    def changed(*of: Any) -> OfUnit:
+        found = real(*of)
+        return found if found.rows is None else replace(found, rows=replace(found.rows, changed=1))
+
+    patch.setattr(truncation_rules, "unit_cut", changed)
 
 
 def partitions_of_a_cut_join_paid_once(patch: pytest.MonkeyPatch) -> None:
@@ -148,11 +159,6 @@ def rows_without_a_unit_compete(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(relation_sql, "_truncate", kept_too)
 
 
-def side_cut_by_a_public_table_in_it(patch: pytest.MonkeyPatch) -> None:
-    """The one public row of a value is taken for the one row of the side with it."""
-    patch.setattr(truncation, "holds_the_rows", lambda side, place: True)
-
-
 def repeated_by_a_public_table_forgotten(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(joins, "_repeated", lambda ownership, most: ownership)
 
@@ -164,37 +170,27 @@ def repeated_by_a_public_table_without_a_cut(patch: pytest.MonkeyPatch) -> None:
 def partner_that_comes_alone_counts_once(patch: pytest.MonkeyPatch) -> None:
     """The row without partner that it takes away is not counted."""
 
-    def once(part: TruncatedPart) -> int:
-        return part.rows * math.prod(cut.changed for cut in part.truncations) * part.factor
+    def changed(real: _Joined) -> _Joined:
+        def once(join: Join, a: Rows, b: Rows, x: ColumnName, y: ColumnName) -> Rows | None:
+            found, inner = real(join, a, b, x, y), real(replace(join, left_outer=False), a, b, x, y)
+            return None if found is None or inner is None else replace(found, changed=inner.changed)
 
-    patch.setattr(TruncatedPart, "joined", property(once))
+        return once
+
+    _with_joined_rows(patch, changed)
 
 
 def earlier_joins_of_a_row_forgotten(patch: pytest.MonkeyPatch) -> None:
     """A third table's rows meet rows of one of the first two, not their pairs."""
-    real = joined_parts
 
-    def forgetful(
-        left: Sequence[TruncatedPart],
-        right: Sequence[TruncatedPart],
-        most: tuple[int, int],
-        places: tuple[int, int],
-        *,
-        outer_on: str | None,
-        is_alone: bool,
-    ) -> tuple[TruncatedPart, ...]:
-        found = real(left, right, most, places, outer_on=outer_on, is_alone=is_alone)
-        return tuple(
-            replace(part, factor=max(1, part.factor // max(parts[place].factor, 1)))
-            for part, parts, place in zip(
-                found,
-                (*[right] * len(left), *[left] * len(right)),
-                (*[places[1]] * len(left), *[places[0]] * len(right)),
-                strict=True,
-            )
-        )
+    def changed(real: _Joined) -> _Joined:
+        def forgetful(join: Join, a: Rows, b: Rows, x: ColumnName, y: ColumnName) -> Rows | None:
+            found = real(join, a, b, x, y)
+            return None if found is None else replace(found, most=(*a.most, *b.most))
 
-    patch.setattr(truncation, "joined_parts", forgetful)
+        return forgetful
+
+    _with_joined_rows(patch, changed)
 
 
 def cut_by_the_first_key_alone(patch: pytest.MonkeyPatch) -> None:
@@ -222,7 +218,6 @@ TRUNCATION_MUTANTS: tuple[tuple[Callable[[pytest.MonkeyPatch], None], _Layer], .
     (row_that_is_not_alone_kept, truncation_complains),
     (rows_kept_by_arrival, truncation_complains),
     (rows_without_a_unit_compete, truncation_complains),
-    (side_cut_by_a_public_table_in_it, refused_join_complains),
     (repeated_by_a_public_table_forgotten, truncation_complains),
     (repeated_by_a_public_table_without_a_cut, truncation_complains),
     (partner_that_comes_alone_counts_once, wider_joins_complain),

@@ -17,6 +17,7 @@ from proxy.mechanisms import (
     discrete_gaussian,
     discrete_laplace,
     order_statistic,
+    polyplace,
     recentred_mean,
     smoothed_median,
 )
@@ -188,6 +189,7 @@ def watching() -> Iterator[Seen]:
             (adding_noise, "_groups", every_group),
             (adding_noise, "_opens", watch.opens),
             (smoothed_median, "release", watch.outputs),
+            (polyplace, "release", watch.outputs),
             (clipped_mean, "release", watch.outputs),
             (recentred_mean, "noisy", watch.mean),
             (order_statistic, "minimum", watch.values),

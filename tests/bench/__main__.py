@@ -13,6 +13,7 @@ from tests.bench.awake import awake
 from tests.bench.bounds import chosen_bounds
 from tests.bench.kept import canonicalising, durable_commits, kept_answers
 from tests.bench.latency import latency
+from tests.bench.means import means_by_keys
 from tests.bench.measuring import measure, table
 from tests.bench.relaying import missing, relaying, throughput_table
 from tests.bench.scale import many_groups, same_question, scale
@@ -56,6 +57,10 @@ def _all(options: argparse.Namespace) -> None:
             flush=True,
         )
         print(table(measure(chosen_bounds(running), rounds, 1), ("fixed", "chosen")))
+        print(
+            "\nMeans by keys beside a number and a sum of the same values, a fixed bound for both:"
+        )
+        print(table(measure(means_by_keys(running), rounds, 1), ("sums", "means")))
         if scaled:
             _many_groups(running, rounds)
         print(f"\nAt the end: {_machine()}")

@@ -52,6 +52,8 @@ def test_quick_run_prints_its_table(tmp_path: Path) -> None:
             )
             for by in ("", " by 20 keys")
         ),
+        "mean: avg(amount) by 20 keys",
+        "mean: count(*), sum(amount), avg(amount) by 20 keys",
     ]
     assert "PostgreSQL" in done.stdout and "quoted" in done.stdout and "chosen ms" in done.stdout
     assert "relay/pgbouncer" in done.stdout or "Throughput of the relay: left out" in done.stdout

@@ -29,6 +29,8 @@ ALIKE = (
     "SELECT t, t, count(*) FROM orders GROUP BY (t, t)",
     "SELECT count(*) FROM people WHERE e || '' = 'low'",
     "SELECT count(*) FROM orders JOIN members USING (uid) JOIN visits v ON v.uid = orders.uid",
+    "SELECT count(*) FROM people WHERE t ~ '^(a|b).*c$' OR t !~* 'ab'",
+    "SELECT count(*) FROM (SELECT DISTINCT ON (uid) uid, i4 FROM orders ORDER BY uid, i2 DESC) q WHERE i4 > 2",
     # Rows of constants.
     "SELECT count(*) FROM people p, (VALUES (5)) v(x) WHERE p.i4 > v.x",
     "WITH v(x) AS (SELECT 5) SELECT count(*) FROM people p, v WHERE p.i4 > v.x",
@@ -57,6 +59,11 @@ REFUSED = (
     "SELECT count(*), (SELECT max(orders.i4)) FROM orders",
     "SELECT t, (SELECT sum(length(orders.t)) FROM rates r), count(*) FROM orders GROUP BY t",
     "SELECT e, (SELECT count(e) FROM rates) FROM people FULL JOIN moods USING (e) GROUP BY e",
+    # One row of each group is none of each unit.
+    "SELECT count(*) FROM (SELECT DISTINCT ON (t) t, i4 FROM orders ORDER BY t, i4) q",
+    "SELECT DISTINCT ON (uid) uid, i4 FROM orders ORDER BY uid, i2 DESC",
+    "SELECT count(*) FROM people WHERE t ~ '[a-z]+'",
+    "SELECT count(*) FROM people CROSS JOIN generate_series(1, people.i4) AS g",
     # Tables that the policy does not list.
     "SELECT count(*) FROM people p JOIN pg_type t ON t.typname = p.t",
     "SELECT count(*) FROM people WHERE CASE WHEN b THEN ta ELSE ta END IS NULL",

@@ -12,7 +12,13 @@ from proxy.cli.assembly import Database
 from tests.canonical.both_readers import Outcome
 from tests.canonical.differences import TOOLS
 from tests.canonical.served_worlds import Asked, compare_served
-from tests.live import public_data, test_bug_reports, test_generated_clients, test_own_clients
+from tests.live import (
+    generated_statements,
+    public_data,
+    test_bug_reports,
+    test_generated_clients,
+    test_own_clients,
+)
 from tests.live.served_database import served_database
 from tests.servers_fixture import servers
 
@@ -64,7 +70,7 @@ def test_bug_reports_are_read_alike() -> None:
 
 @pytest.mark.long
 @pytest.mark.skipif(
-    not (public_data.PRESENT and test_generated_clients._FILE.is_file()),
+    not (public_data.PRESENT and generated_statements.FILE.is_file()),
     reason="the data and statements beside the repository are not here",
 )
 def test_statements_of_tools_and_libraries() -> None:
@@ -79,7 +85,6 @@ def test_statements_of_tools_and_libraries() -> None:
         fill=lambda: public_data.load(pair.protected, name),
     )
     asked = (
-        (one["id"], Asked(one["sql"], "", tuple(one.get("params") or ())))
-        for one in test_generated_clients.statements()
+        (one.name, Asked(one.sql, "", one.parameters)) for one in generated_statements.statements()
     )
     _check(database, name, asked)

@@ -19,7 +19,7 @@ from proxy.catalog.catalog_model import Catalog, Column, ForeignKey, Table, Tabl
 from proxy.cli.audit import Audited, Size, audited
 from proxy.cli.audit_report import audit_report
 from proxy.cli.loading import CheckedPolicy, load_policy
-from proxy.cli.main import app
+from proxy.cli.main import command_line
 from proxy.compiler import compiling, row_scan, sub_partitions, unit_scan
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
@@ -32,6 +32,7 @@ from proxy.policy.policy_model import (
     IdentifierUnit,
     JoinKey,
     Mechanism,
+    MedianNoise,
     Noise,
     Policy,
     ProtectedTable,
@@ -182,7 +183,7 @@ def _column(name: str, kind: SqlType, nullable: bool = True) -> Column:
     return Column(name, kind, kind.sql, nullable)
 
 
-def _mixed(noise: Noise, mechanism: Mechanism) -> CheckedPolicy:
+def _mixed(noise: Noise, median: MedianNoise, mechanism: Mechanism) -> CheckedPolicy:
     data = (_column("kind", SqlType.TEXT), _column("amount", SqlType.FLOAT8))
     key = _column("id", SqlType.INT8, False)
     catalog = Catalog(
@@ -213,6 +214,7 @@ def _mixed(noise: Noise, mechanism: Mechanism) -> CheckedPolicy:
         epsilon=Fraction(4),
         max_epsilon=Fraction(4),
         noise=noise,
+        median_noise=median,
         mechanism=mechanism,
     )
     return CheckedPolicy(Policy("m", "", privacy, tables, budgets(), "m"), catalog)
@@ -220,16 +222,22 @@ def _mixed(noise: Noise, mechanism: Mechanism) -> CheckedPolicy:
 
 @pytest.mark.every(2)
 @pytest.mark.parametrize(
-    ("noise", "mechanism"),
+    ("noise", "median", "mechanism"),
     [
-        (Noise.LAPLACE, Mechanism.SMOOTH_MEDIAN),
-        (Noise.GAUSSIAN, Mechanism.BEST),
-        pytest.param(Noise.LAPLACE, Mechanism.CLIPPED_MEAN, marks=pytest.mark.long),
-        pytest.param(Noise.LAPLACE, Mechanism.SUM_OVER_COUNT, marks=pytest.mark.long),
+        (Noise.LAPLACE, MedianNoise.POLYPLACE, Mechanism.SMOOTH_MEDIAN),
+        (Noise.GAUSSIAN, MedianNoise.LAPLACE, Mechanism.BEST),
+        pytest.param(
+            *(Noise.LAPLACE, MedianNoise.LAPLACE, Mechanism.CLIPPED_MEAN), marks=pytest.mark.long
+        ),
+        pytest.param(
+            *(Noise.LAPLACE, MedianNoise.LAPLACE, Mechanism.SUM_OVER_COUNT), marks=pytest.mark.long
+        ),
     ],
 )
-def test_references_k_rows_and_private_groups(noise: Noise, mechanism: Mechanism) -> None:
-    found = _run(_mixed(noise, mechanism), None)
+def test_references_k_rows_and_private_groups(
+    noise: Noise, median: MedianNoise, mechanism: Mechanism
+) -> None:
+    found = _run(_mixed(noise, median, mechanism), None)
     assert found.audit.violations == 0, "\n".join(audit_report(found))
     names = {finding.release for finding in found.audit.findings}
     assert names >= {"groups", "sum", "count(*)"}
@@ -252,18 +260,18 @@ def test_the_command_and_its_exit_codes(tmp_path: Path, monkeypatch: pytest.Monk
     questions.write_text(ORDERS)
     arguments = ["audit", "--policy", str(SHOP_POLICY), "--rows", "3"]
     arguments += ["--questions", str(questions), "--plot", str(plot)]
-    done = CliRunner().invoke(app, arguments)
+    done = CliRunner().invoke(command_line(), arguments)
     assert done.exit_code == 0 and "lower bound" in done.output, done.output
     assert plot.read_text().startswith("<svg")
     _halved(monkeypatch)
-    done = CliRunner().invoke(app, arguments)
+    done = CliRunner().invoke(command_line(), arguments)
     assert done.exit_code == 1 and "VIOLATED" in done.output, done.output
 
 
 def test_the_doctor_command_leaves_the_demo_in_peace(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHOP_DSN", demo_sources()["shop"])
     for more in ([], ["--json"]):
-        done = CliRunner().invoke(app, ["doctor", "--policy", str(SHOP_POLICY), *more])
+        done = CliRunner().invoke(command_line(), ["doctor", "--policy", str(SHOP_POLICY), *more])
         assert done.exit_code == 0, done.output
     assert '"severity": "note"' in done.output
 

@@ -22,7 +22,7 @@ from proxy.cli.running import run
 from proxy.engine.accuracy import Accuracy
 from proxy.planner.facts import PublicContents
 from proxy.policy.check import fitted
-from proxy.policy.policy_model import Bounds, Mechanism, Noise, Policy, ProtectedTable
+from proxy.policy.policy_model import Bounds, Mechanism, MedianNoise, Noise, Policy, ProtectedTable
 from tests.pipeline_world import CATALOG, POLICIES
 from tests.policy.catalogs import SHOP
 from tests.policy.reading import read
@@ -52,11 +52,11 @@ def _policies() -> Iterator[tuple[str, Policy, Catalog]]:
         if unit == "identifier":
             text = text.replace("      page: {}\n", "")
         policy = fitted(read(text, epsilon=epsilon), SHOP)
-        for mechanism, noise in product(Mechanism, Noise):
+        for mechanism, noise, median in product(Mechanism, Noise, MedianNoise):
             if epsilon == "0.01" and noise is Noise.GAUSSIAN:
                 continue
-            privacy = replace(policy.privacy, mechanism=mechanism, noise=noise)
-            name = f"{unit}, {epsilon}, {mechanism.value}, {noise.value}"
+            privacy = replace(policy.privacy, mechanism=mechanism, noise=noise, median_noise=median)
+            name = f"{unit}, {epsilon}, {mechanism.value}, {noise.value}, {median.value}"
             yield name, replace(policy, privacy=privacy), SHOP
     for name in ("world", "pure"):  # the latter without a delta: no smoothed median at all
         policy = POLICIES[name]

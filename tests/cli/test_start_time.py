@@ -5,8 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
+
+from proxy.cli.main import COMMANDS, command_line
 
 _HEAVY = ("proxy.planner.planning", "proxy.cli.listeners")
 
@@ -46,3 +50,20 @@ commands.serve([], "127.0.0.1:0", "127.0.0.1:0", pathlib.Path({str(tmp_path)!r})
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines() == ["prepared", "policies", "1", " ".join(_HEAVY)]
+
+
+def test_help_imports_no_command() -> None:
+    """Nor what they need: it prints within half a second (docs/performance.md)."""
+    code = "import sys; sys.argv = ['dpproxy', '--help']; from proxy.cli.main import main"
+    code += "\ntry: main()\nexcept SystemExit: pass"
+    shown = f"{code}\nprint(*(m for m in ('psycopg', 'structlog', 'yaml', 'starlette') if m in sys.modules))"
+    done = subprocess.run([sys.executable, "-c", shown], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == ""
+
+
+@pytest.mark.parametrize("word", COMMANDS)
+def test_what_help_says_of_a_command_is_what_the_command_says(word: str) -> None:
+    root: Any = typer.main.get_command(command_line())
+    whole = root.commands[word]
+    assert COMMANDS[word].about == " ".join(whole.help.split("\n\n")[0].split())
+    assert hasattr(whole, "commands") == COMMANDS[word].is_group

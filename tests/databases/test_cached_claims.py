@@ -9,7 +9,7 @@ from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import TypeVar
 
 import psycopg
 import pytest
@@ -22,10 +22,8 @@ from proxy.drawing.answer_slots import (
     CachedQuestion,
     CacheState,
     ShownAnswer,
-    ToppedUp,
     Unfinished,
     cached_question,
-    shown_answer,
     slot_digest,
 )
 from proxy.drawing.charged_token import asking
@@ -217,25 +215,6 @@ def test_nobody_is_charged_or_shown_anything_in_the_name_of_another(ledger_dsn: 
 
     asyncio.run(use())
     assert _paid(ledger_dsn) == {"bob": 1, "all": 1}
-
-
-def test_a_claim_beside_what_another_was_shown_charges_nothing(ledger_dsn: str) -> None:
-    set_limits(ledger_dsn, own="5", total="5")
-    source = shown_answer("alice", 1, "drawn")
-    beside = ToppedUp(source=source, missing=cast(Any, None))
-    part = renamed(_question(1), topped_up=beside)
-
-    async def use() -> None:
-        tables = LedgerTables(ledger_dsn, 1, LEDGER_CIPHER)
-        await tables.open()
-        try:
-            with asking("bob"), pytest.raises(Fault):
-                await EngineLedger(tables, _DAY).claim("bob", [part], "f", "p", may_draw=True)
-        finally:
-            await tables.close()
-
-    asyncio.run(use())
-    assert rows(ledger_dsn, "SELECT FROM ledger.receipt") == []
 
 
 def test_a_part_that_was_seen_is_free_beside_a_new_one(ledger_dsn: str) -> None:
@@ -876,20 +855,3 @@ def test_what_would_cost_nothing_now(ledger_dsn: str) -> None:
         return [await claims.paid_of(who, digests) for who in ("alice", "bob")]
 
     assert _with_claims(ledger_dsn, use) == [frozenset(digests[:2]), frozenset()]
-
-
-def test_answers_of_one_slot(ledger_dsn: str) -> None:
-    set_limits(ledger_dsn, own="20", total="20")
-
-    async def use(claims: CachedClaims) -> list[bool]:
-        drawn = await _drawn(claims, "alice", _question(1), _question(2), _question(3))
-        one, other, before = drawn.cached
-        assert one is not None and other is not None and before is not None
-        with psycopg.connect(ledger_dsn) as connection:
-            connection.execute(
-                "UPDATE ledger.cached SET slot = slot - interval '1 day' WHERE id = %s", (before,)
-            )
-        pairs = (one, other), (one, before), (one, 10**9)
-        return [await claims.are_of_one_slot(*pair) for pair in pairs]
-
-    assert _with_claims(ledger_dsn, use) == [True, False, False]

@@ -13,7 +13,7 @@ from typing import Any
 import typer
 import yaml
 
-from proxy.cli.main import app
+from proxy.cli.main import command_line
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
@@ -61,7 +61,7 @@ def unit() -> configparser.ConfigParser:
 
 def commands() -> Iterator[tuple[str, Any]]:
     """Every command with its path (`ledger adopt`); `dpproxy` itself, whose path is `dpproxy`."""
-    yield from _below(typer.main.get_command(app), "")
+    yield from _below(typer.main.get_command(command_line()), "")
 
 
 def _below(command: Any, path: str) -> Iterator[tuple[str, Any]]:
@@ -78,7 +78,7 @@ def accepted(words: Sequence[str]) -> dict[str, Any]:
     Gives    the parameters as the command reads them; nothing is run
     Refuses  what the command line refuses: an unknown command, option or value, a missing option
     """
-    command: Any = typer.main.get_command(app)
+    command: Any = typer.main.get_command(command_line())
     rest = list(words)
     while hasattr(command, "commands"):
         command = command.commands[rest.pop(0)]

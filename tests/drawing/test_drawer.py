@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any, cast
 
 import pytest
 
@@ -12,9 +11,7 @@ from proxy.base.errors import Fault
 from proxy.drawing.answer_slots import (
     CacheState,
     ClaimedSlot,
-    ToppedUp,
     Unfinished,
-    shown_answer,
 )
 from proxy.drawing.charges import Charge, charge_in_ledger
 from proxy.drawing.drawer import Drawer, DrawingInputs, DrawnAnswer
@@ -27,7 +24,7 @@ from proxy.release.drawn_values import DrawnNumber
 from tests.charged_plans import charged
 from tests.drawing.test_kept_answers import AnswersOfTest
 from tests.engine.test_order import Recorder
-from tests.named_slots import named_slot, renamed
+from tests.named_slots import named_slot
 from tests.pipeline_world import CATALOG, POLICIES, walk
 
 _BEST = "SELECT sum(i4) FROM visits GROUP BY t"
@@ -87,12 +84,8 @@ _COUNT = "SELECT count(*) FROM people"
 _STANDS = 12_345
 
 
-def _claimed(plan: CheckedPlan, ledger: AnswersOfTest, source: int | None = None) -> Charge:
-    """source: what is topped up."""
+def _claimed(plan: CheckedPlan, ledger: AnswersOfTest) -> Charge:
     part = named_slot(plan.blocks[0], b"a slot", order=Order(keys=(), releases=(0,)))
-    if source is not None:
-        shown = shown_answer("alice", source, "{}")
-        part = renamed(part, topped_up=ToppedUp(source=shown, missing=cast(Any, None)))
     slot = ClaimedSlot(part=part, state=CacheState.DRAW, cached=7, text=None)
     return charge_in_ledger(
         plan,
@@ -120,10 +113,3 @@ def test_what_is_drawn_for_a_claim_is_what_stands_in_the_ledger() -> None:
     assert _number(_drawn(recorder, block, _claimed(plan, before))) == _STANDS
     with pytest.raises(Unfinished):
         _drawn(recorder, block, _claimed(plan, AnswersOfTest(stores=None)))
-
-
-def test_what_is_topped_up_has_not_ended_when_it_is_read() -> None:
-    plan, recorder = _plan(_COUNT, "world"), Recorder()
-    with pytest.raises(Unfinished):
-        _drawn(recorder, plan.blocks[0], _claimed(plan, AnswersOfTest(), source=3))
-    assert recorder.calls == []

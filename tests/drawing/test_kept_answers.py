@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any, cast
 
 import pytest
 
@@ -17,11 +16,9 @@ from proxy.drawing.answer_slots import (
     CacheState,
     ClaimedSlot,
     ShownAnswer,
-    ToppedUp,
     Unfinished,
     cached_question,
     question_given,
-    refuse_of_others,
     shown_answer,
 )
 from proxy.drawing.charged_token import asking, charging
@@ -31,7 +28,6 @@ from proxy.release.cached_block import CachedBlock, Order
 from proxy.release.drawn_values import DrawnBlock
 from tests.named_slots import named_slot, renamed
 from tests.pipeline_world import walk
-from tests.seeded_bits import SeededBits
 from tests.unchecked_blocks import priced
 
 _DRAW, _READY, _WAIT, _APART = CacheState.DRAW, CacheState.READY, CacheState.WAIT, CacheState.APART
@@ -58,9 +54,6 @@ class AnswersOfTest:
         self.stored.append(cached)
         return relation if self._stores == "this" else self._stores
 
-    async def are_of_one_slot(self, cached: int, other: int) -> bool:
-        return cached == other
-
     async def forget(self, cached: int, holder: str) -> bool:
         assert holder == "me"
         self.forgotten.append(cached)
@@ -83,7 +76,7 @@ def _claimed(ledger: AnswersInLedger, *slots: ClaimedSlot) -> ClaimedAnswers:
 def _stored(ledger: AnswersInLedger, *slots: ClaimedSlot) -> CachedBlock:
     """Of the last block."""
     block = slots[-1].part.block
-    return asyncio.run(_claimed(ledger, *slots).stored(block, _DRAWN, SeededBits(1)))
+    return asyncio.run(_claimed(ledger, *slots).stored(block, _DRAWN))
 
 
 def test_it_is_stored_beside_what_is_stored() -> None:
@@ -133,24 +126,6 @@ def test_who_waits_asks_as_themselves() -> None:
     assert ledger.asked == [("alice", 7)]
     found = asyncio.run(claimed.ready(_INNER.block))
     assert found is not None and len(found.drawn.groups) == 1
-
-
-def _beside(analyst: str) -> CachedQuestion:
-    source = shown_answer(analyst, 3, "{}")
-    return renamed(_INNER, topped_up=ToppedUp(source=source, missing=cast(Any, None)))
-
-
-def test_nothing_is_topped_up_that_another_was_shown() -> None:
-    refuse_of_others([_INNER, _beside("alice")], "alice")
-    with pytest.raises(Fault):
-        refuse_of_others([_INNER, _beside("bob")], "alice")
-
-
-def test_what_is_topped_up_is_of_the_same_slot() -> None:
-    part = _beside("alice")
-    asyncio.run(_claimed(AnswersOfTest(), _slot(part, _DRAW, 3)).refuse_ended(part.block))
-    with pytest.raises(Unfinished):
-        asyncio.run(_claimed(AnswersOfTest(), _slot(part, _DRAW, 4)).refuse_ended(part.block))
 
 
 # --- answers that were not delivered -------------------------------------------------------------------
@@ -220,7 +195,6 @@ def _made_by_hand() -> Iterator[Callable[[], object]]:
         order=_INNER.order,
         derivable=None,
         rests_on=frozenset(),
-        topped_up=None,
         made=object(),
     )
     yield lambda: ShownAnswer(analyst="alice", cached=1, text="{}", made=object())

@@ -7,7 +7,11 @@ from dataclasses import replace
 
 import pytest
 
+from proxy.base.errors import Refusal
 from proxy.catalog.catalog_model import Catalog, TableName
+from proxy.cli import policy_accuracy as policy_accuracy_module
+from proxy.cli.policy_accuracy import PolicyAccuracy, policy_accuracy
+from proxy.planner.facts import PublicContents
 from proxy.policy.policy_model import IdentifierUnit, Policy, ProtectedTable
 from proxy.shadow import column_uses
 from proxy.shadow.column_uses import ColumnUses
@@ -79,3 +83,20 @@ def test_what_differs_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
     for changed, made in others:
         ColumnUses(changed, made, {}).of(table, "i4_x")
     assert len(remembered) == len(others)
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_columns_of_equal_shape_are_equally_exact(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In `dpproxy policy check`: with what is remembered as without."""
+    policy = POLICIES[name]
+    found = policy_accuracy(policy, CATALOG, PublicContents())
+    monkeypatch.setattr(policy_accuracy_module, "column_shape", lambda *_: None)
+    asked = policy_accuracy(policy, CATALOG, PublicContents())
+    assert list(map(_texts, found)) == list(map(_texts, asked))
+
+
+def _texts(line: PolicyAccuracy) -> tuple[object, ...]:
+    said = line.planned.message if isinstance(line.planned, Refusal) else line.planned
+    return line.table, line.column, line.aggregate, said

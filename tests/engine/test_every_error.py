@@ -41,6 +41,7 @@ _WITHOUT: dict[str, set[str]] = {
     "best": {*_EXTREMES, *_QUANTILES},
     "weighted": {*_EXTREMES, *_QUANTILES},
     "ratio": {*_EXTREMES, *_QUANTILES},
+    "polyplace": {*_EXTREMES, *_QUANTILES, *_MEANS},
 }
 
 

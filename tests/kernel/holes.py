@@ -543,13 +543,13 @@ def alias_with_random_names() -> BlockPlan:
     return noise_for(replace(block, source=source, neighbours=rows_that_change(15)), 15)
 
 
-_ONE_PADDED = (
-    "INSERT INTO people(id, c, i4) VALUES (1, 'a', 1);"
+ONE_PADDED = (
+    "INSERT INTO people(id, c, s, i4) VALUES (1, 'a', 'a', 1);"
     " INSERT INTO events(s, i4) SELECT 'a' || repeat(' ', g), 1 FROM generate_series(0, 19) g"
 )
 
 
-def _joined_to_texts(people: Subquery | UnionAll, kind: SqlType, changed: int) -> BlockPlan:
+def joined_to_texts(people: Subquery | UnionAll, kind: SqlType, changed: int) -> BlockPlan:
     """Rows of people, one for each text, that meet one row of each text of events."""
     text, number = column("q", "x", kind), column("q", "id", SqlType.INT4)
     left = Truncate(people, text, 1, (text, number), (text,), ("x", "id"), "place")
@@ -563,17 +563,17 @@ def _joined_to_texts(people: Subquery | UnionAll, kind: SqlType, changed: int) -
     return noise_for(replace(block, source=source, neighbours=neighbours), changed)
 
 
-@hole(Rule.EXPRESSION, _ONE_PADDED, "DELETE FROM people WHERE id = 1", is_unseeded=True)
+@hole(Rule.EXPRESSION, ONE_PADDED, "DELETE FROM people WHERE id = 1", is_unseeded=True)
 def case_of_another_type() -> BlockPlan:
     """CASE over character(n) that is taken for character varying: 'a' meets 'a', 'a ', 'a  '."""
     padded, number = of_table("r1", "people", "c"), of_table("r1", "people", "i4")
     computed = Case(((Is(number, None), padded),), padded, SqlType.VARCHAR)
     outputs = (("x", computed), ("id", of_table("r1", "people", "id")))
     people = Subquery("q", scan("r1", "people"), None, outputs)
-    return _joined_to_texts(people, SqlType.VARCHAR, 4)
+    return joined_to_texts(people, SqlType.VARCHAR, 4)
 
 
-@hole(Rule.UNION_ALL, _ONE_PADDED, "DELETE FROM people WHERE id = 1", is_unseeded=True)
+@hole(Rule.UNION_ALL, ONE_PADDED, "DELETE FROM people WHERE id = 1", is_unseeded=True)
 def union_with_padded_texts() -> BlockPlan:
     """PostgreSQL makes character(n) of a union whose first part is that."""
 
@@ -585,7 +585,7 @@ def union_with_padded_texts() -> BlockPlan:
         Comparator.LT, of_table("r3", "people", "id"), Constant(Fraction(-5), SqlType.INT4)
     )
     parts = (part("u1", "r1", "c", None), part("u2", "r3", "s", never))
-    return _joined_to_texts(UnionAll("q", parts), SqlType.TEXT, 6)
+    return joined_to_texts(UnionAll("q", parts), SqlType.TEXT, 6)
 
 
 @hole(

@@ -127,7 +127,7 @@ OF_SINGLE = {
     "greatest": _single("greatest(body, vc) = 'x'"),
     "ordered": _single("body < vc"),
     "listed": _single(f"body IN ({_LISTED})"),
-    "a pattern": _single("body ~ '(a|b)*a(a|b){3}c'"),
+    "a pattern": _single("body ~ '(a|b|c).*(a|b).*c'"),
     "distinct": "SELECT count(DISTINCT body) FROM h.single",
     "keys of a person": (
         "SELECT count(*) FROM (SELECT pid, body, count(*) AS c FROM h.single GROUP BY pid, body) q"

@@ -44,7 +44,7 @@ from proxy.mechanisms import discrete_gaussian, partition_selection, row_weights
 from proxy.mechanisms.loss import Loss
 from proxy.mechanisms.row_weights import WeightedRows
 from proxy.planner.private_bounds import PARTS, choice_of
-from proxy.policy.policy_model import Bounds
+from proxy.policy.policy_model import Bounds, MedianNoise
 from proxy.query.ir.expressions import Clamped, ColumnRef
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import Relation
@@ -326,7 +326,7 @@ class BlockMaker:
             high=measured.high,
             fill=measured.low,
             partitions=_PARTITIONS,
-            mechanism=SmoothedMedian(each=each)
+            mechanism=SmoothedMedian(noise=MedianNoise.LAPLACE, each=each)
             if is_median
             else ClippedMean(changed=changed, loss=Loss(left.epsilon, Fraction(0))),
             gate=Gate(

@@ -12,7 +12,6 @@ from fractions import Fraction
 from typing import cast
 
 from proxy.base import limits
-from proxy.base.patterns import PatternSyntax
 from proxy.base.sql_types import SqlType
 from proxy.base.zones import Zone
 from proxy.kernel.plan import BlockPlan, DistinctCount, NoisyStatistic, Release
@@ -649,13 +648,6 @@ def pattern_of_an_answer(node: Expression) -> Expression | None:
     if not isinstance(node, Like):
         return None
     return replace(node, pattern=Parameter(ScalarAnswer(0), SqlType.TEXT))
-
-
-@kind
-def expression_that_cannot_be_read(node: Expression) -> Expression | None:
-    if not isinstance(node, Like) or node.syntax is PatternSyntax.LIKE:
-        return None
-    return replace(node, pattern=Constant("(a", SqlType.TEXT))
 
 
 def _called(

@@ -37,7 +37,7 @@ from proxy.kernel.world import World
 from proxy.mechanisms.deviation_mean import NoisyCentres, fineness
 from proxy.mechanisms.loss import Loss
 from proxy.mechanisms.row_weights import PARTS, WeightedRows
-from proxy.policy.policy_model import Bounds, PublicTable
+from proxy.policy.policy_model import Bounds, MedianNoise, PublicTable
 from proxy.query.ir.expressions import ColumnRef, Connective, Expression, InPublic, Not
 from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.query.ir.relations import (
@@ -658,13 +658,19 @@ def median_with_more_delta(of: Tampered) -> BlockPlan | None:
     return _median(of, lambda each: Loss(each.epsilon, each.delta * 2) if each.delta else None)
 
 
+def _is_laplace(release: SampleAggregate) -> bool:
+    mechanism = release.mechanism
+    return isinstance(mechanism, SmoothedMedian) and mechanism.noise is MedianNoise.LAPLACE
+
+
 @kind
 def median_without_delta(of: Tampered) -> BlockPlan | None:
-    """The theorem has none of delta 0."""
+    """Of Laplace noise: the theorem has none of delta 0."""
 
     def change(release: SampleAggregate) -> SampleAggregate | None:
-        if not isinstance(release.mechanism, SmoothedMedian):
+        if not _is_laplace(release):
             return None
+        assert isinstance(release.mechanism, SmoothedMedian)
         each = Loss(release.mechanism.each.epsilon, _ZERO)
         return replace(release, mechanism=replace(release.mechanism, each=each))
 
@@ -678,7 +684,7 @@ def median_with_delta_above_its_theorem(of: Tampered) -> BlockPlan | None:
 
     def change(release: SampleAggregate) -> SampleAggregate | None:
         mechanism = release.mechanism
-        if not isinstance(mechanism, SmoothedMedian):
+        if not _is_laplace(release) or not isinstance(mechanism, SmoothedMedian):
             return None
         if mechanism.each.delta != release.loss.delta:
             return None

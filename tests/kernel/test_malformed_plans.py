@@ -21,7 +21,6 @@ from proxy.kernel.checked_plan import (
     check_bounded,
     check_centred,
     check_plan,
-    check_top_up,
 )
 from proxy.kernel.plan import BlockPlan
 from proxy.kernel.proposal_check import check_proposals
@@ -176,7 +175,6 @@ def test_what_a_rule_does_not_expect_is_refused(name: str) -> None:
     block = RAISING[name]()
     for check in (
         lambda: _judge(block),
-        lambda: check_top_up(block, WORLD),
         lambda: check_plan([block, block], _ALL, WORLD),
     ):
         assert _refusal(check).rule is Rule.MALFORMED

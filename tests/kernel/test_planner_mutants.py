@@ -34,6 +34,17 @@ OUT_OF_SIGHT: dict[str, str] = {
     "delta_not_grown_for_k_rows": "a function of the mechanisms, which the kernel takes too",
     "groups_of_a_clipped_mean_not_paid": "a function of the mechanisms, which draws",
     "products_of_one_width": "a function of the kernel",
+    **dict.fromkeys(
+        (
+            "evicted_row_forgotten",
+            "partners_of_a_row_forgotten",
+            "change_of_one_side_forgotten",
+            "rows_of_a_side_forgotten",
+            "partner_that_comes_alone_counts_once",
+            "earlier_joins_of_a_row_forgotten",
+        ),
+        "a function of the kernel",
+    ),
     "excess_of_a_key_kept": "printed otherwise than planned",
     "excess_of_a_unit_kept_before_a_join": "printed otherwise than planned",
     "row_that_is_not_alone_kept": "printed otherwise than planned",

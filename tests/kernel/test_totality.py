@@ -393,7 +393,6 @@ _WEAKENED: dict[str, Weakened] = {
     "pattern_of_many_wildcards": _weak(_X.like_rule, "check_size(like)", "pass"),
     "pattern_that_is_long": _weak(_X.like_rule, "check_size(like)", "pass"),
     "pattern_of_an_answer": _weak(_X.like_rule, "check_pattern(like)", "pass"),
-    "expression_that_cannot_be_read": _weak(_X.like_rule, "check_pattern(like)", "pass"),
     "length_below_0": _weak(_X.text_call_rule, "check_text_call(call)", "pass"),
     "part_0": _weak(_X.text_call_rule, "check_text_call(call)", "pass"),
     "length_beyond_an_integer": _weak(_X.text_call_rule, "check_text_call(call)", "pass"),

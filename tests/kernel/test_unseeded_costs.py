@@ -1,25 +1,21 @@
-"""Costs that grow with what rows hold rather than with how many there are: colliding keys, regular expressions
-that the first row compiles, public tables that the first row has read.
+"""Costs that grow with what rows hold rather than with how many there are: colliding keys, public tables that
+the first row has read.
 
 Two neighbouring databases, with person 7 and without; processor time of the backend.
 """
 
 from __future__ import annotations
 
-import string
 from collections.abc import Callable, Iterator
 
 import psycopg
 import pytest
 
 from proxy.base import limits
-from proxy.base.errors import Code, Refusal
-from proxy.base.patterns import PatternSyntax, read_pattern
 from proxy.base.sql_types import SqlType
 from proxy.compiler import relation_sql, unit_gathering, unit_scan, value_scan
 from proxy.compiler.binds import Binds
 from proxy.compiler.seeded_keys import spread_sql
-from proxy.kernel.work_prices import compile_nanoseconds
 from tests.audit.two_states import TwoStates, two_states
 from tests.kernel.backend_time import backend_seconds
 from tests.servers_fixture import servers
@@ -127,60 +123,6 @@ def test_equal_keys_stay_one_group() -> None:
             )
             given = {"a": values[0], "b": values[1], **dict.fromkeys(binds.values, 5)}
             assert connection.execute(statement.encode(), given).fetchone() == (1,), kind
-
-
-_LETTERS = string.ascii_letters + string.digits
-
-
-def _sets(count: int, mark: str, first: int = 0) -> str:
-    return "".join(f"[^{_LETTERS[(first + n) % 62]}]{mark}" for n in range(count))
-
-
-# Patterns that take long to compile for their length, and such as analysts write.
-_PATTERNS = {
-    "other characters, any number": f"{_sets(47, '*')}Z",
-    "between two ends": f"^({_sets(46, '*')})$",
-    "one or none, between two ends": f"^({_sets(46, '?')})*$",
-    "nested": f"{'(' * 6}{_sets(40, '*')}{')*' * 6}Z",
-    "two nested": f"(({_sets(22, '*')})*({_sets(22, '*', 22)})*)*Z",
-    "or": f"({'|'.join(f'[^{c}]*' for c in _LETTERS[:30])})*Z",
-    "or, one or none": f"^({'|'.join(f'[^{c}]?' for c in _LETTERS[:30])})*$",
-    "any": f"{'(' * 14}{''.join(f'.?{c}?' for c in _LETTERS[:30])}{')*' * 14}Z",
-    "repeated": "(([^a]?[^b]?[^c]?){2,8})*Z",
-    "letters": f"{'(' * 5}{''.join(f'{c}*' for c in _LETTERS[:40])}{')*' * 5}Z",
-    "an address": r"[^@]+@[a-z0-9.-]+\.[a-z]{2,}$",
-    "a code": r"^[A-Z]\d{2}(\.\d{1,2})?$",
-    "words": "^(flu|hiv|cold|cancer|asthma|covid)",
-}
-
-
-@pytest.mark.every(3)
-@pytest.mark.parametrize("pattern", _PATTERNS)
-def test_compiling_takes_no_longer_than_its_price(pattern: str) -> None:
-    found = read_pattern(_PATTERNS[pattern], PatternSyntax.REGULAR, ignore_case=False)
-    assert found is not None
-    statement = b"SELECT 'x' COLLATE \"C\" ~ %s"
-    taken = backend_seconds(servers().protected.dsn(), [(statement, [found.text])], first=True)
-    assert taken * 1e9 <= compile_nanoseconds(found)
-
-
-def test_compiling_is_part_of_what_a_unit_may_take(states: TwoStates) -> None:
-    def question(count: int, wide: int) -> str:
-        each = " OR ".join(f"c ~ '{_sets(wide, '*', n)}Z'" for n in range(count))
-        return f"SELECT count(*) FROM h.few WHERE {each}"
-
-    with pytest.raises(Refusal, match="compile the regular expressions") as caught:
-        states.plan(question(1, 47))
-    assert caught.value.code is Code.TOO_COMPLEX
-    assert states.plan(question(1, 20)) and states.plan(question(16, 5))
-    with pytest.raises(Refusal):
-        states.plan(question(16, 20))
-    assert states.plan(
-        "SELECT count(*) FROM h.few WHERE "
-        + " OR ".join(
-            f"c ~ '^[A-Z]\\d{{2}}(\\.\\d{{1,2}})?{n}$'" for n in range(limits.REGULAR_EXPRESSIONS)
-        )
-    )
 
 
 _LOGARITHMS = "ln({0}v + 1.5) + ln({0}v + 2.5) > 0"

@@ -90,11 +90,11 @@ def _weak(function: Callable[..., Any], was: str, now: str) -> Weakened:
 
 def _without_its_theorem(case: str) -> Weakened:
     """The condition on delta left out in a case; what follows from it cannot be computed then."""
-    condition = "if not smoothed_median.SMALLEST_DELTA <="
+    laplace = "case MedianNoise.LAPLACE:\n"
     return _weak(
         measurements.check_median,
-        condition,
-        f"if {case}:\n        return\n    {condition}",
+        laplace,
+        f"case MedianNoise.LAPLACE if {case}:\n            return\n        {laplace}",
     )
 
 
@@ -146,7 +146,22 @@ _OF_HOLES = {
         "False",
     ),
     "condition_on_other_rows": _weak(
-        column_types._check_computed, "if word not in _WORDS", "if False"
+        column_types._check_computed,
+        "if word not in _WORDS or claimed is not SqlType.BOOL",
+        "if False",
+    ),
+    "number_that_is_called_a_uuid": _weak(
+        column_types._check_computed, "if not _is_of_its_kind(node)", "if False"
+    ),
+    "number_that_is_called_an_interval": _weak(
+        column_types.has_one_form,
+        "is_printed_as_number(kind) or kind in several",
+        "kind.is_number or kind in several",
+    ),
+    "answer_with_blanks": _weak(
+        column_types._check_computed,
+        'if claimed is SqlType.BPCHAR:\n                raise NotPrivate(Rule.EXPRESSION, "an answer',
+        'if False:\n                raise NotPrivate(Rule.EXPRESSION, "an answer',
     ),
     "alias_with_further_rows": _weak(
         owners.check_alias, "_ALIAS.fullmatch(alias) is None", "False"

@@ -95,6 +95,18 @@ class TinyDatabase:
         values = {**binds.values, **{name: _SEED + n for n, name in enumerate(binds.seeds)}}
         return self._connection.execute(f"SELECT {listed} FROM {sql}".encode(), values).fetchall()
 
+    def type_of(self, relation: Relation, shown: ColumnName) -> str:
+        """The type that PostgreSQL gives a column of a relation, as it is compiled. There has to be a row."""
+        alias, column = shown
+        binds = Binds()
+        named = ColumnRef(column, SqlType.OTHER, None, alias)
+        asked = f"SELECT pg_catalog.pg_typeof({alias}.{identifier(column)})::text FROM "
+        sql = f"{asked}{source_sql(relation, [], binds, named)} LIMIT 1"
+        values = {**binds.values, **dict.fromkeys(binds.seeds, _SEED)}
+        row = self._connection.execute(sql.encode(), values).fetchone()
+        assert row is not None
+        return str(row[0])
+
     def tables(self, block: BlockPlan, seed: int = _SEED) -> list[ExactTable]:
         """What the compiled statements of a block give."""
         return [self._table(query, seed) for query in compiled(block)]

@@ -192,7 +192,7 @@ class DrivenLedger(DrivenReleases):
         """What is shown of it; None: nothing."""
         drawn = SimpleNamespace(text=text, drawn=SimpleNamespace(groups=()))
         try:
-            shown = at_once(drawing.blocks.stored(drawing.block, cast(Any, drawn), cast(Any, None)))
+            shown = at_once(drawing.blocks.stored(drawing.block, cast(Any, drawn)))
         except Unfinished:
             return None
         return str(cast(Any, shown).text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -99,18 +98,3 @@ def test_what_comes_is_what_explain_says() -> None:
                 else:
                     assert len(known) > len(came) / 2, sql
                     assert expected / _TIMES < median(known) < expected * _TIMES, sql
-
-
-@pytest.mark.long
-def test_the_shop_has_people_enough_for_smoothed_medians() -> None:
-    """Its policy has a number of partitions for them: by the rule of the number 5,000 customers are too few."""
-    sql = "SELECT avg(total) AS x FROM shop.orders"
-    settings = {"dp.epsilon": "1", "dp.delta": "1e-8", "dp.mechanism": "smooth_median"}
-    with _shop() as (database, live):
-        asks = asked(database, sql)
-        for _ in range(_DRAWS):
-            relation = json.loads(
-                live.do(run_by(database.engine, asks, (), settings, "someone")).relation
-            )
-            (answer,) = (row["a1"] for row in relation["b1"])
-            assert 0 < float(answer) < 200  # NULL of too few people; the mean is 59

@@ -246,7 +246,7 @@ def test_arrays_of_percentiles_are_those_of_postgresql(sales: LiveProxy) -> None
     _compared(sales, ARRAYS, _in_arrays)
 
 
-def test_errors_of_percentiles_are_arrays_too(sales: LiveProxy) -> None:
+def test_percentiles_of_an_array_are_an_array(sales: LiveProxy) -> None:
     percentiles = "percentile_cont(ARRAY[0.25, 0.75]) WITHIN GROUP (ORDER BY age)"
     with sales.connect("sales", analyst=sales.servers.new_analyst()) as connection:
         connection.execute("SET dp.epsilon = 50")
@@ -259,7 +259,7 @@ def test_errors_of_percentiles_are_arrays_too(sales: LiveProxy) -> None:
                 f"EXPLAIN (VERBOSE) SELECT {percentiles} FROM w.sales"
             )
         )
-    assert len(low) == len(found) == len(error) == 2
-    assert all(a <= b < a + 9 and e > 0 for a, b, e in zip(low, found, error, strict=True))
+    assert low == error == [None, None]  # a percentile has no interval
+    assert len(found) == 2 and found[0] < found[1]
     for part in ("0.25", "0.75"):
         assert plan.count(f"percentile_cont({part}) of age: exponential mechanism") == 1

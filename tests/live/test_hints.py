@@ -183,11 +183,10 @@ HINTS: dict[str, str | tuple[str, ...]] = {
     ),
     "Ask for avg, min or max by smooth_median, or count(DISTINCT unit), or ask the data owner for"
     " max_rows_per_unit: auto.": (f"SELECT count(DISTINCT customer_id) {_ORDERS}",),
-    "For one row of each unit number them in a subquery, row_number() OVER (PARTITION BY unit ORDER BY time"
-    " DESC) AS rn, and write WHERE rn = 1 around it; for one row of each group write GROUP BY with"
-    " aggregates.": (
-        "SELECT status, count(*) FROM (SELECT status, row_number() OVER (PARTITION BY customer_id ORDER BY"
-        f" created_at DESC) AS rn {_ORDERS}) q WHERE rn = 1 GROUP BY status",
+    "Aggregate one row of each unit: SELECT avg(total) FROM (SELECT DISTINCT ON (unit) unit, total FROM table"
+    " ORDER BY unit, time DESC) q. For one row of each group write GROUP BY with aggregates.": (
+        f"SELECT avg(total) FROM (SELECT DISTINCT ON (customer_id) customer_id, total {_ORDERS} ORDER BY"
+        " customer_id, created_at DESC) q",
         f"SELECT status, max(total) {_ORDERS} GROUP BY status",
     ),
     "Group the table in a subquery, and join its answers to the series: SELECT g.m, q.n FROM"

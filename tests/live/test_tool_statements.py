@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 
 import psycopg
 import pytest
@@ -44,7 +45,7 @@ def _inert() -> list[str]:
 
 
 def _near(ours: object, right: object) -> bool:
-    if isinstance(right, str):
+    if right is None or isinstance(right, str):
         return ours == right
     return abs(float(str(ours)) - float(str(right))) <= 0.05 * abs(float(str(right))) + 60
 
@@ -52,17 +53,60 @@ def _near(ours: object, right: object) -> bool:
 def test_clauses_that_keep_all_rows_are_read_over(live: LiveProxy, analyst: str) -> None:
     """All clauses in one way, and some in each other way."""
     texts = _inert()
+    _compare(live, analyst, (*texts[: len(_INERT)], *texts[len(_INERT) :: 7]))
+
+
+# Malloy's set of groups, and other functions of constants in FROM.
+_SERIES = [
+    "WITH s AS (SELECT group_set, CASE WHEN group_set=0 THEN status END AS s, CASE WHEN group_set=0 THEN"
+    " count(1) END AS n, CASE WHEN group_set=1 THEN quantity > 2 END AS q, CASE WHEN group_set=1 THEN count(1)"
+    " END AS m FROM shop.orders AS base CROSS JOIN GENERATE_SERIES(0,1,1) AS group_set GROUP BY 1,2,4)"
+    " SELECT n, m FROM s ORDER BY group_set, s, q",
+    "SELECT u.x, count(*) FROM shop.orders o JOIN unnest(ARRAY['paid', 'shipped']) u(x) ON o.status = u.x"
+    " GROUP BY 1 ORDER BY 1",
+    "SELECT u, count(*) FROM unnest('{paid,returned}'::text[]) AS u, shop.orders WHERE status = u GROUP BY u"
+    " ORDER BY u",
+]
+
+
+def _compare(live: LiveProxy, analyst: str, texts: Sequence[str]) -> None:
     with (
         psycopg.connect(live.servers.protected.dsn("shop"), autocommit=True) as plain,
         live.connect("shop", analyst=analyst) as proxy,
     ):
         proxy.execute("SET dp.epsilon = 2")
-        for text in (*texts[: len(_INERT)], *texts[len(_INERT) :: 7]):
+        for text in texts:
             right = plain.execute(text.encode()).fetchall()
             ours = proxy.execute(text.encode()).fetchall()
             assert len(ours) == len(right), text
             pairs = zip(itertools.chain(*ours), itertools.chain(*right), strict=True)
             assert all(_near(one, other) for one, other in pairs), text
+
+
+def test_functions_of_constants_in_from(live: LiveProxy, analyst: str) -> None:
+    _compare(live, analyst, _SERIES)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT count(*) FROM shop.orders o, generate_series(1, o.quantity)",
+        "SELECT count(*) FROM shop.orders CROSS JOIN generate_series(1, quantity) g",
+        "SELECT count(*) FROM shop.orders o, unnest(ARRAY[o.quantity, 3]) u",
+        "SELECT g, count(*) FROM shop.orders CROSS JOIN generate_series(1, (SELECT count(*) FROM shop.orders))"
+        " g GROUP BY 1",
+        "SELECT DISTINCT ON (customer_id) customer_id, total FROM shop.orders ORDER BY 1, created_at",
+        "SELECT count(*) FROM (SELECT DISTINCT ON (status) status, total FROM shop.orders ORDER BY 1, 2) q",
+    ],
+)
+def test_rows_by_rows_and_first_rows_of_others_are_refused(
+    live: LiveProxy, analyst: str, text: str
+) -> None:
+    with live.connect("shop", analyst=analyst) as proxy:
+        with pytest.raises(psycopg.Error) as caught:
+            proxy.execute(text.encode())
+        assert caught.value.sqlstate in ("0A000", "42501") and caught.value.diag.message_hint
+    assert live.spent(analyst)[0] == 0
 
 
 @pytest.mark.parametrize("clause", ["OFFSET 1", "LIMIT 5", "OFFSET -1", "LIMIT ALL OFFSET 3"])

@@ -81,11 +81,28 @@ WINDOWS = (
     " w.customers c JOIN (SELECT customer_id AS u, placed, 1 AS n, gen_random_uuid() AS k FROM w.orders) o"
     " ON c.id = o.u AND c.joined <= o.placed AND c.joined > o.placed - make_interval(days => 90)) q"
     " GROUP BY region",
+    # DISTINCT ON is the first row of each unit, or of what else is with it in the brackets.
+    "SELECT count(*), sum(total) FROM (SELECT DISTINCT ON (customer_id) customer_id, total FROM w.orders"
+    " ORDER BY customer_id, placed, id) q",
+    "SELECT status, count(*), sum(total) FROM (SELECT DISTINCT ON (customer_id) * FROM w.orders WHERE total >"
+    " 20 ORDER BY customer_id, placed DESC, id) q WHERE status IS NOT NULL GROUP BY status",
+    "SELECT count(*), sum(t) FROM (SELECT DISTINCT ON (u, 3) customer_id AS u, total AS t, product FROM"
+    " w.orders ORDER BY 3, u, t DESC NULLS LAST, id) q WHERE t < 90",
+    "WITH f AS (SELECT DISTINCT ON (customer_id) customer_id AS u, placed FROM w.orders ORDER BY u, placed, id)"
+    " SELECT region, count(*) FROM w.customers c JOIN f ON f.u = c.id WHERE placed > '2024-02-01' GROUP BY"
+    " region",
+    "SELECT kind, count(*), sum(total) FROM (SELECT DISTINCT ON (o.customer_id) o.customer_id, kind, total FROM"
+    " w.orders o JOIN w.products p ON p.id = o.product ORDER BY o.customer_id, o.placed, o.id) q GROUP BY kind",
     "SELECT count(DISTINCT k), count(*) FROM (SELECT customer_id, gen_random_uuid() AS k FROM w.orders) q",
     "SELECT count(*) FROM (SELECT DISTINCT customer_id, count(*) OVER (PARTITION BY customer_id, status)"
     " FROM w.orders) q",
 )
 REFUSED_WINDOWS = (
+    (
+        "SELECT count(*) FROM (SELECT DISTINCT ON (customer_id) total FROM w.orders ORDER BY customer_id"
+        " LIMIT 3) q",
+        "LIMIT is not available below an aggregate",
+    ),
     (
         "WITH o AS (SELECT gen_random_uuid() AS k, customer_id FROM w.orders) SELECT count(*) FROM o a"
         " JOIN o b ON a.customer_id = b.customer_id AND a.k = b.k",

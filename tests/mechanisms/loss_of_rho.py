@@ -1,7 +1,7 @@
 """From rho to (epsilon, delta): the way back of `zcdp.rho_of_loss`, which is held against it.
 
-The product spends by rho, and converts back only for the epsilon of what is topped up (`zcdp.epsilon_of_rho`).
-Searched and bounded here on its own, so that a fault of the product's conversion is not one of this one.
+The product spends by rho, and converts nothing back. Searched and
+bounded here on its own, so that a fault of the product's conversion is not one of this one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Broken noise: Gaussian, zCDP, noisy moments, weights. See mutants.py for the idea."""
+"""Broken noise: Gaussian, zCDP, PolyPlace, noisy moments, weights. See mutants.py for the idea."""
 
 from __future__ import annotations
 
@@ -12,22 +12,34 @@ from proxy.estimates import (
 )
 from proxy.mechanisms import (
     discrete_gaussian,
+    polyplace,
     ratio_mean,
     recentred_mean,
+    smooth_sensitivity,
     split,
     zcdp,
 )
+from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import Loss
-from tests.mechanisms import gaussian_layers, layers, moments_layers
+from tests.mechanisms import gaussian_layers, layers, moments_layers, polyplace_layers
 from tests.mechanisms.mutants import Mutant
 
 SIGMA2_FOR = "proxy.mechanisms.discrete_gaussian.sigma2_for"
 GAUSSIAN = "proxy.mechanisms.discrete_gaussian.sample"
 RHO_OF_LOSS = "proxy.mechanisms.zcdp.rho_of_loss"
+SMOOTHNESS = "proxy.mechanisms.polyplace.smoothness"
+POLYPLACE_SCALE = "proxy.mechanisms.polyplace.noise_scale"
+POLYPLACE_SENSITIVITY = "proxy.mechanisms.polyplace.smooth_sensitivity"
+POLYPLACE = "proxy.mechanisms.polyplace.sample"
 
 # Kept before anything is replaced.
 _sigma2_for = discrete_gaussian.sigma2_for
 _gaussian = discrete_gaussian.sample
+_smoothness = polyplace.smoothness
+_noise_scale = polyplace.noise_scale
+_polyplace = polyplace.sample
+_partitions = polyplace.partitions
+_smooth_sensitivity = smooth_sensitivity.smooth_sensitivity
 _centred = ratio_mean.centred
 _mean_scales = ratio_mean.scales
 _shares = recentred_mean.allocation
@@ -43,6 +55,16 @@ def _ends_of_whole_level(result: int, scale: Fraction, level: Fraction) -> tuple
     """No union bound, and a reach of half of what is needed."""
     reach = math.floor(scale * Fraction(-math.log(1 - level)) / 3)
     return result - reach, result + reach
+
+
+def _nearest_after_clamping(
+    bits: RandomBits, centre: int, scale: Fraction, low: int, high: int, shape: int = 2
+) -> int:
+    """Noise that is thrown away, not clamped, where it leads beyond the bounds."""
+    while True:
+        wide = _polyplace(bits, centre, scale, low - 10**6, high + 10**6, shape)
+        if low <= wide <= high:
+            return wide
 
 
 MUTANTS = [
@@ -111,6 +133,64 @@ MUTANTS = [
         gaussian_layers.the_gaussian_sampler_fits,
         (GAUSSIAN,),
         lambda bits, sigma2: _gaussian(bits, sigma2 * Fraction(11025, 10000)),
+    ),
+    Mutant(
+        "PolyPlace scale halved",
+        polyplace_layers.polyplace_is_private,
+        (POLYPLACE_SCALE,),
+        lambda sensitivity, gamma: _noise_scale(sensitivity, gamma) / 2,
+    ),
+    Mutant(
+        "PolyPlace scale S/epsilon",
+        polyplace_layers.polyplace_formulas_are_golden,
+        (POLYPLACE_SCALE,),
+        lambda sensitivity, gamma: Fraction(sensitivity) / (2 * gamma),
+    ),
+    Mutant(
+        "PolyPlace S with gamma doubled",
+        polyplace_layers.polyplace_is_private,
+        (POLYPLACE_SENSITIVITY,),
+        lambda outputs, rank, low, high, beta: _smooth_sensitivity(
+            outputs, rank, low, high, 2 * beta
+        ),
+    ),
+    Mutant(
+        "PolyPlace gamma = epsilon",
+        polyplace_layers.polyplace_is_private,
+        (SMOOTHNESS,),
+        lambda epsilon, shape=2: epsilon,
+    ),
+    Mutant(
+        "PolyPlace gamma 5 % too large",
+        polyplace_layers.polyplace_is_private,
+        (SMOOTHNESS,),
+        lambda epsilon, shape=2: _smoothness(epsilon, shape) * Fraction(105, 100),
+    ),
+    Mutant(
+        "PolyPlace with local sensitivity",
+        polyplace_layers.polyplace_is_private,
+        (POLYPLACE_SENSITIVITY,),
+        lambda outputs, rank, low, high, beta: _smooth_sensitivity(outputs, rank, low, high, 16.0),
+    ),
+    Mutant(
+        "PolyPlace m without kappa",
+        polyplace_layers.polyplace_formulas_are_golden,
+        ("proxy.mechanisms.polyplace.partitions",),
+        lambda epsilon, steps, kappa=2: _partitions(epsilon, steps, 1),
+    ),
+    Mutant(
+        "PolyPlace sampler 30 % too narrow",
+        polyplace_layers.the_polyplace_sampler_fits,
+        (POLYPLACE,),
+        lambda bits, centre, scale, low, high, shape: _polyplace(
+            bits, centre, scale * Fraction(10, 13), low, high, shape
+        ),
+    ),
+    Mutant(
+        "PolyPlace sampler rejects instead of clamping",
+        polyplace_layers.the_polyplace_sampler_fits,
+        (POLYPLACE,),
+        _nearest_after_clamping,
     ),
     Mutant(
         "midpoint forgotten",

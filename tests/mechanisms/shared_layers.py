@@ -60,7 +60,7 @@ def the_clipped_mean_sampler_fits() -> None:
 
 
 def clipped_mean_formulas_are_golden() -> None:
-    """docs/design/mechanisms.md 5.4: scale (hi - lo) moved / (m epsilon) of a mean; m for 1 % of the range."""
+    """docs/design/mechanisms.md 5.5: scale (hi - lo) moved / (m epsilon) of a mean; m for 1 % of the range."""
     assert clipped_mean.scale(0, 100, ONE) / 257 == Fraction(100, 257)
     assert clipped_mean.scale(-50, 100, Fraction(1, 2), 3) == 900
     rule = [("1/10", 1, 2997), ("1/2", 1, 601), ("1", 1, 301), ("2", 1, 151), ("1", 3, 899)]

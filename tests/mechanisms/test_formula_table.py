@@ -17,6 +17,7 @@ from tests.mechanisms import (
     moments_layers,
     order_statistic_layers,
     pair_layers,
+    polyplace_layers,
     selection_layers,
     shared_layers,
     test_errors_over_rows,
@@ -41,7 +42,7 @@ class Formula:
 
 FORMULAS = (
     Formula(
-        "5.5",
+        "5.6",
         "S* = max (a_j - a_i) e^(-beta (j-i-1))",
         "Nissim, Raskhodnikova, Smith 2007, proposition 3.4",
         (layers.smooth_sensitivity_is_its_definition, layers.formulas_are_golden),
@@ -53,13 +54,19 @@ FORMULAS = (
         (layers.formulas_are_golden, layers.the_median_is_private),
     ),
     Formula(
+        "5.4",
+        "h(z), N, A, |Z|'s quantiles, scale S/gamma",
+        "Hladik, Tetek 2025; PROOFS.md 6",
+        (polyplace_layers.polyplace_formulas_are_golden,),
+    ),
+    Formula(
         "5.2",
         "m = odd(ceil(kappa L ln((hi-lo)/g)))",
         "PROOFS.md 4",
-        (layers.formulas_are_golden,),
+        (layers.formulas_are_golden, polyplace_layers.polyplace_formulas_are_golden),
     ),
     Formula(
-        "5.4",
+        "5.5",
         "clipped mean: (hi-lo) moved/(m epsilon)",
         "Mohan et al. 2012 (GUPT)",
         (shared_layers.clipped_mean_formulas_are_golden,),
@@ -71,7 +78,7 @@ FORMULAS = (
         (test_private_bound.test_the_walk_is_private,),
     ),
     Formula(
-        "5.6",
+        "5.7",
         "gate: 8 m and the half width of DLap(groups/e_0)",
         "PROOFS.md 4",
         (layers.a_sum_is_private,),

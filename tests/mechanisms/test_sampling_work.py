@@ -17,6 +17,7 @@ from proxy.mechanisms import (
     discrete_gaussian,
     discrete_laplace,
     order_statistic,
+    polyplace,
     private_bound,
     smoothed_median,
 )
@@ -75,6 +76,12 @@ def test_order_statistics(q: Fraction, epsilon: Fraction, rows: int) -> None:
 def test_noise(scale: Fraction) -> None:
     assert _takes(lambda bits: discrete_laplace.sample(bits, scale)) < _LONGEST_SECONDS
     assert _takes(lambda bits: discrete_gaussian.sample(bits, scale)) < _LONGEST_SECONDS
+    far = 10**420
+    for centre in (-far, 0, far):
+        took = _takes(
+            lambda bits, centre=centre: polyplace.sample(bits, centre, scale, -far, far)  # type: ignore[misc]
+        )
+        assert took < _LONGEST_SECONDS
 
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10**6), Fraction(1), Fraction(10**6)])
@@ -144,8 +151,11 @@ _OUTPUTS = {
 def test_medians(outputs: str, epsilon: Fraction) -> None:
     given, delta = _OUTPUTS[outputs], Fraction(1, 10**9)
     low, high = 0, 10**15
-    took = _takes(lambda bits: smoothed_median.release(given, low, high, epsilon, delta, bits))
-    assert took < _LONGEST_SECONDS
+    for draw in (
+        lambda bits: smoothed_median.release(given, low, high, epsilon, delta, bits),
+        lambda bits: polyplace.release(given, low, high, epsilon, 4, bits),
+    ):
+        assert _takes(draw) < _LONGEST_SECONDS
 
 
 def test_every_mechanism_that_draws_is_here() -> None:
@@ -161,11 +171,10 @@ def test_every_mechanism_that_draws_is_here() -> None:
         if "RandomBits" in file.read_text(encoding="utf-8")
     }
     here = {"exact_choice", "order_statistic", "discrete_laplace", "discrete_gaussian"}
-    here |= {"smoothed_median", "private_bound"}
+    here |= {"polyplace", "smoothed_median", "private_bound"}
     here |= {"growing_places", "deviation_mean", "deviation_variance"}
     # Sums of those above, a coin of a probability in fixed point, and the protocol itself.
     made_of_them = {"bits", "bernoulli", "partition_selection", "recentred_mean", "clipped_mean"}
-    made_of_them |= {"topping_up"}  # one coin
     made_of_them |= {"octave_bound"}  # a histogram: it is drawn for a mean of deviations
     made_of_them |= {
         "sum_over_count",

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 
-from proxy.base.patterns import PatternSyntax
 from proxy.base.sql_types import SqlType
 from proxy.kernel.plan import BlockPlan
 from proxy.query.ir.expressions import (
@@ -158,8 +157,7 @@ class Alterer:
                 )
             case Like():
                 pattern = Constant(draw.choice(_TEXTS), SqlType.TEXT)
-                syntax = draw.choice(tuple(PatternSyntax))
-                return draw.choice((replace(node, pattern=pattern), replace(node, syntax=syntax)))
+                return replace(node, pattern=pattern)
             case Inside():
                 return replace(node, look=draw.choice(tuple(InsideLook)))
             case _:

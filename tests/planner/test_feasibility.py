@@ -10,7 +10,7 @@ import pytest
 
 from proxy.base.errors import Code, Refusal
 from proxy.catalog.catalog_model import TableName
-from proxy.policy.policy_model import Mechanism, Policy, Privacy, ProtectedTable
+from proxy.policy.policy_model import Mechanism, MedianNoise, Policy, Privacy, ProtectedTable
 from tests.pipeline_world import POLICIES, walk
 
 _EPSILON = r"SET dp.epsilon = ([0-9.e-]+) \(over HTTP"
@@ -31,6 +31,7 @@ def _refused(sql: str, policy: Policy, epsilon: str | None = None) -> Refusal | 
     return None
 
 
+@pytest.mark.parametrize("noise", list(MedianNoise))
 @pytest.mark.parametrize(
     "sql",
     [
@@ -42,8 +43,8 @@ def _refused(sql: str, policy: Policy, epsilon: str | None = None) -> Refusal | 
         "SELECT max(n2), (SELECT avg(i4) FROM orders) FROM people",
     ],
 )
-def test_the_epsilon_that_is_named_is_enough(sql: str) -> None:
-    policy = _policy("0.0001", "50")
+def test_the_epsilon_that_is_named_is_enough(sql: str, noise: MedianNoise) -> None:
+    policy = _policy("0.0001", "50", median_noise=noise)
     refusal = _refused(sql, policy)
     assert refusal is not None
     found = re.search(_EPSILON, refusal.hint)

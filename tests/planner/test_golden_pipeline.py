@@ -41,6 +41,7 @@ from proxy.kernel.plan import (
 )
 from proxy.kernel.statistics import Counted, Measured
 from proxy.mechanisms.loss import Loss
+from proxy.policy.policy_model import MedianNoise
 from proxy.query.ir.expressions import ColumnRef
 from tests.cases import Case, bless_folder, check, in_folder
 from tests.kernel.examples import l1
@@ -273,10 +274,11 @@ def _sampled(release: SampleAggregate) -> str:
     match release.mechanism:
         case ClippedMean(changed=changed):
             return f"{head}, mean of {release.partitions} partitions, {changed} moved, {loss}"
-        case SmoothedMedian(each=each):
+        case SmoothedMedian(noise=noise, each=each):
             return (
                 f"{head}, {release.partitions} partitions, {loss}, "
                 f"each epsilon {each.epsilon} delta {float(each.delta):.4g}"
+                + (", polyplace" if noise is MedianNoise.POLYPLACE else "")
             )
         case _:
             assert_never(release.mechanism)

@@ -41,7 +41,7 @@ _KEYS = [
 _YAML = r"""
 null ~ '' public row rows 1e-6 1e100 1e-100 -1 0 99999999999999999999 0.1 1/3 .5 5. +1 0x1F 1_000 .nan -.inf
 2026-12-31 2026-02-30 0001-01-01 294276-12-31 24:00 ${SHOP_DSN} ${ } &a *a !x << --- ... | |2- > # "\U00110000"
-"\x00" " ' ? [ ] { } , smooth_median best laplace gaussian day month none keep unique true no 10000
+"\x00" " ' ? [ ] { } , smooth_median best laplace gaussian polyplace day month none keep unique true no 10000
 65537
 """
 _WORDS = [

@@ -16,11 +16,11 @@ from proxy.estimates import (
     recentred_mean_estimate,
     variance,
 )
-from proxy.mechanisms import smoothed_median, zcdp
+from proxy.mechanisms import polyplace, smoothed_median, zcdp
 from proxy.planner.facts import PlanningContext, PublicContents
 from proxy.policy import policy_model
 from proxy.policy.check import fitted
-from proxy.policy.policy_model import Noise, Policy
+from proxy.policy.policy_model import MedianNoise, Noise, Policy
 from tests.policy.catalogs import SHOP
 from tests.policy.reading import read
 from tests.seeded_bits import SeededBits
@@ -173,6 +173,18 @@ def test_gaussian_noise_has_the_sigma_of_rho() -> None:
     assert float(total.described.scale) == pytest.approx(120 * scale)
     half_width = float(error(total, ErrorKind.HALF_WIDTH))
     assert half_width == pytest.approx(1.96 * 120 * scale, rel=1e-3)
+
+
+def test_polyplace_partitions_by_hand() -> None:
+    table = chosen(median_noise=MedianNoise.POLYPLACE)
+    gamma = 0.95 * 0.5 / 2  # two rows: half of epsilon each, without the gate's; shape 2
+    average, least = table["seconds", "avg"], table["seconds", "min"]
+    assert average.described.mechanism == "smoothed median, PolyPlace noise"
+    assert average.described.partitions == math.ceil(2 * 2 / gamma * math.log(12_000)) | 1
+    assert least.described.partitions == math.ceil(2 / gamma * math.log(120)) | 1
+    # Half of |Z| is above 1/2; the 95 % point of Z is 7.49 / 2 (docs/design/mechanisms.md 5.4).
+    expected = math.ceil(1 / gamma * polyplace.quantile(0.95))
+    assert error(least, ErrorKind.FLOOR) == expected
 
 
 def test_best_mechanisms_say_what_their_error_depends_on() -> None:

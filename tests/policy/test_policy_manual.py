@@ -9,7 +9,7 @@ from proxy.policy_file.policy_accept import ACCEPT_KEYS
 from proxy.policy_file.policy_budgets import BUDGET_KEYS, BUDGETS_KEYS
 from proxy.policy_file.policy_columns import COLUMN_KEYS
 from proxy.policy_file.policy_manual import MANUAL
-from proxy.policy_file.policy_privacy import PRIVACY_KEYS
+from proxy.policy_file.policy_privacy import MEDIAN_KEYS, PRIVACY_KEYS
 from proxy.policy_file.policy_publish import PUBLICATION_KEYS
 from proxy.policy_file.policy_tables import TABLE_KEYS
 from proxy.policy_file.policy_yaml import POLICY_KEYS
@@ -34,6 +34,7 @@ def test_every_key_is_explained() -> None:
         "reuse.windows",
     }
     assert explained == known
+    assert all(f"{{{key}: laplace}}" in table for key in MEDIAN_KEYS)
 
 
 def test_every_finding_is_explained() -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from proxy.base.errors import Code, Refusal
+from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.query.ir.query import RowChoice
 from tests.pipeline_world import walk
 
@@ -81,6 +84,28 @@ def test_distinct_alone(order: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "first",
+    [
+        "SELECT DISTINCT ON (uid) uid, i4 FROM orders ORDER BY uid, i2 DESC",
+        "SELECT DISTINCT ON (uid) uid, i4, i2 AS n FROM orders ORDER BY uid, n DESC NULLS FIRST",
+        "SELECT DISTINCT ON (1) uid, i4, i2 FROM orders ORDER BY 1, 3 DESC",
+        "SELECT DISTINCT ON (u) uid AS u, i4 FROM orders ORDER BY u, (i2) DESC",
+    ],
+)
+def test_first_rows_of_units_are_those_of_row_number(first: str) -> None:
+    numbered = (
+        "SELECT uid, i4, row_number() OVER (PARTITION BY uid ORDER BY i2 DESC) AS rn FROM orders"
+    )
+    for inner, where in ((first, ""), (numbered, "WHERE rn = 1")):
+        found = walk(f"SELECT count(*), sum(i4) FROM ({inner}) q {where}")
+        assert found is not None
+        (block,), ((query, *_),) = found.plan.blocks, found.queries
+        assert isinstance(block.neighbours, RowNeighbours)  # one row of each
+        ordered = re.search(r"PARTITION BY r\d+.\"uid\" ORDER BY (.*?), ", query.sql)
+        assert ordered is not None and ordered[1].endswith('"i2" DESC NULLS FIRST'), query.sql
+
+
+@pytest.mark.parametrize(
     "statement",
     [
         "SELECT DISTINCT ON (t) t, i4 FROM people ORDER BY t, i4",
@@ -88,7 +113,8 @@ def test_distinct_alone(order: str) -> None:
         "SELECT DISTINCT ON (t) t FROM people",
         "SELECT DISTINCT ON (t) t, i4 FROM people GROUP BY t",
         "SELECT DISTINCT ON (i4) t, count(*) FROM people GROUP BY t",
-        "SELECT count(*) FROM (SELECT DISTINCT ON (uid) uid, i4 FROM orders ORDER BY uid, i4) q",
+        "SELECT DISTINCT ON (uid) uid, i4 FROM orders ORDER BY uid, i4",
+        "SELECT count(*) FROM (SELECT DISTINCT ON (t) uid, i4 FROM orders ORDER BY t, i4) q",
         "SELECT avg(n) FROM (SELECT DISTINCT ON (uid) uid, count(*) AS n FROM orders GROUP BY uid, t) q",
     ],
 )

@@ -13,7 +13,7 @@ from tests.pipeline_world import walk
 _COUNT = "SELECT count(*) FROM people"
 _LISTS = ("column IN (1, 2)", "column NOT IN (1, 2)")
 _QUOTIENTS = ("sum(a / 10)", "sum(a) / nullif(sum(b), 0)")
-_MATCHED = ("column ~ '^[A-Za-z0-9_]+$'",)
+_MATCHED = ("column ~ '^(a|b).*c$'", "column LIKE 'a%' OR column LIKE 'b%'")
 _ZONED = ("column AT TIME ZONE 'Europe/Berlin'",)
 _OF_UNITS = ("SELECT avg(n) FROM (SELECT unit, count(*) AS n FROM table GROUP BY unit) q",)
 

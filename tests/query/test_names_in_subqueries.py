@@ -42,6 +42,7 @@ KEYS = (
     "HAVING EXISTS (SELECT 1 AS t FROM places ORDER BY #t || 'x')",
 )
 HIDDEN = (
+    "HAVING count(*) > (SELECT max(t) FROM generate_series(1, 2) t WHERE t = 1)",
     "HAVING count(*) > (SELECT max(length(t)) FROM (SELECT code AS t FROM places) q WHERE t > 'x')",
     "HAVING count(*) > (SELECT max(length(t)) FROM places p(t) WHERE t > 'x')",
     "HAVING count(*) > (SELECT max(length(t)) FROM (SELECT * FROM (SELECT code AS t, zone FROM places) x) q)",
@@ -72,7 +73,7 @@ REFUSED = (
     # It may be the one or the other.
     ("HAVING EXISTS (SELECT FROM unknown WHERE t = 'x')", Code.UNSUPPORTED),
     ("HAVING EXISTS (SELECT FROM (SELECT * FROM unknown) q WHERE t = 'x')", Code.UNSUPPORTED),
-    ("HAVING EXISTS (SELECT FROM generate_series(1, 2) t WHERE t = 1)", Code.UNSUPPORTED),
+    ("HAVING EXISTS (SELECT FROM pg_catalog.generate_series(1, 2) t WHERE t = 1)", Code.UNSUPPORTED),
     ("HAVING EXISTS (SELECT FROM rates, LATERAL (SELECT t AS x) q)", Code.UNSUPPORTED),
     ("HAVING EXISTS (SELECT FROM (rates people JOIN moods ON true) x WHERE people.t = 'x')", Code.UNSUPPORTED),
     ("HAVING EXISTS (SELECT FROM (VALUES (1)) v WHERE t = 'x')", Code.UNSUPPORTED),

@@ -71,7 +71,7 @@ _RECURSIVE = f"WITH RECURSIVE m(d) AS ({_DAYS})"
             "",
             "",
         ),
-        ("SELECT count(*) FROM people, generate_series(1, 100)", "", ""),
+        ("SELECT count(*) FROM people, generate_series(1, i4)", "", ""),
     ],
 )
 def test_the_hint_is_planned_and_has_the_groups(refused: str, key: str, joined: str) -> None:

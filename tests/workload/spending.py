@@ -79,8 +79,7 @@ EXACT = Setting(name="same question", reuse=replace(_SLOT, is_lifted=False), der
 DERIVED = Setting(name="+ derivation", reuse=replace(_SLOT, is_lifted=False))
 LIFTED = Setting(name="+ lifting", reuse=_SLOT)
 GAUSSIAN = Setting(name="+ zCDP, `noise: gaussian`", reuse=_SLOT, is_gaussian=True)
-TOPPED_UP = replace(GAUSSIAN, name="+ top-ups", reuse=replace(_SLOT, tops_up=True))
-SETTINGS = (NOTHING, EXACT, DERIVED, LIFTED, GAUSSIAN)  # without TOPPED_UP: docs/budgets.md 4
+SETTINGS = (NOTHING, EXACT, DERIVED, LIFTED, GAUSSIAN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,8 +135,7 @@ class Workload:
                 await database.open()
             with pytest.MonkeyPatch.context() as patch:
                 if not setting.derives:
-                    for name in ("derived_blocks", "combined_releases"):
-                        patch.setattr(f"proxy.engine.statement_parts.{name}", _nothing)
+                    patch.setattr("proxy.engine.statement_parts.derived_blocks", _nothing)
                 shown = await _asked_all(served, wanted, setting, self._fresh)
         finally:
             for database in served.values():

@@ -109,10 +109,19 @@ def is_distinct_keys(sources: Sources, select: Select) -> bool:
     return select.distinct and not select.is_distinct_on and not aggregates
 
 
+def is_first_rows(sources: Sources, select: Select) -> bool:
+    """DISTINCT ON of rows: the first one of each of its keys."""
+    aggregates = aggregates_rows(sources.lexed, replace(select, distinct=False))
+    return select.is_distinct_on and not aggregates
+
+
 def key_spans(sources: Sources, select: Select) -> Iterator[Span]:
     if "group" in select.clauses:
         levels = grouping_sets(sources.lexed, select.clauses["group"])
         yield from dict.fromkeys(span for level in levels for span in level)
+        return
+    if select.is_distinct_on:
+        yield from split_commas(sources.lexed, *select.clauses["on"])
         return
     for span in split_commas(sources.lexed, *select.items):
         yield parse_item(sources.lexed, span, sources.placeholders)[2]

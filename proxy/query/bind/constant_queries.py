@@ -11,25 +11,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from sqlglot import TokenType
 
 from proxy.query.bind.public_scalars import is_one_value
+from proxy.query.syntax.closed_queries import is_closed
 from proxy.query.syntax.constant_spans import Replaced
-from proxy.query.syntax.constant_types import own_type_at, type_at
 from proxy.query.syntax.rounded_now import words_of
-from proxy.query.syntax.selects import is_call, opens_query
+from proxy.query.syntax.selects import opens_query
 from proxy.query.syntax.statements import Statement, split_commas
 from proxy.query.syntax.tokens import Lexed
 from proxy.query.syntax.with_clauses import WRITES, Visible, visible_ctes
 
 _AFTER_LIST = frozenset({"in", "any", "some", "all", "array"})
 _COMPARED = (TokenType.EQ, TokenType.NEQ)
-_WORDS = frozenset(
-    {
-        *("select", "values", "union", "all", "array", "cast", "as", "null", "true", "false"),
-        *("interval", "extract", "from", "case", "when", "then", "else", "end", "and", "or"),
-        *("not", "between", "is", "limit", "offset", "year", "month", "day", "hour", "minute"),
-        *("second", "current_date", "current_timestamp", "localtimestamp", "distinct"),
-        *("pg_catalog", "row", "at", "time", "zone", "order", "order by", "by", "where"),
-    }
-)
 
 
 def constant_queries(statement: Statement, tables: Iterable[int]) -> Mapping[int, Replaced]:
@@ -137,7 +128,7 @@ def _is_constant(lexed: Lexed, span: tuple[int, int], tables: frozenset[int]) ->
         return False
     if _reads_from(lexed, span):
         return not (set(_qualifiers(lexed, span)) - set(_declared(lexed, span)))
-    return _is_closed(lexed, span)
+    return is_closed(lexed, span)
 
 
 def _reads_from(lexed: Lexed, span: tuple[int, int]) -> bool:
@@ -172,23 +163,3 @@ def _declared(lexed: Lexed, span: tuple[int, int]) -> Iterator[str]:
         is_last = index + 1 >= span[1] or not _is_dot(lexed, index + 1)
         if lexed.lexemes[index].name and is_last:
             yield lexed.lexemes[index].name
-
-
-def _is_closed(lexed: Lexed, span: tuple[int, int]) -> bool:
-    """Whether no name in it can be a column's: of a query without FROM."""
-    index, last = span
-    while index < last:
-        lexeme = lexed.lexemes[index]
-        typed = type_at(lexed, index)
-        if lexeme.token.token_type is TokenType.DCOLON:
-            own = own_type_at(lexed, index + 1) if type_at(lexed, index + 1) is None else None
-            index = own.end if own is not None else index + 1
-        elif typed is not None:
-            index = typed.end
-        elif lexeme.word == "as" and lexed.lexemes[index + 1].name:
-            index += 2
-        elif lexeme.name and lexeme.word not in _WORDS and not is_call(lexed, index):
-            return False
-        else:
-            index += 1
-    return True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import NoReturn
 
 from sqlglot import exp
 
@@ -28,8 +29,8 @@ from proxy.query.syntax.slices import parse
 from proxy.query.syntax.tokens import Lexeme, fold
 
 _ONE_ROW = (
-    "For one row of each unit number them in a subquery, row_number() OVER (PARTITION BY unit ORDER BY time"
-    " DESC) AS rn, and write WHERE rn = 1 around it; for one row of each group write GROUP BY with aggregates."
+    "Aggregate one row of each unit: SELECT avg(total) FROM (SELECT DISTINCT ON (unit) unit, total FROM table"
+    " ORDER BY unit, time DESC) q. For one row of each group write GROUP BY with aggregates."
 )
 
 
@@ -130,16 +131,21 @@ def _sets(context: SelectContext) -> tuple[tuple[Span, ...], ...]:
     clauses = context.select.clauses
     if context.select.distinct and "group" not in clauses:
         if context.select.is_distinct_on and not _has_aggregate(context):
-            raise Refusal(
-                Code.RAW_ROWS,
-                "DISTINCT ON reads rows: ask for aggregates, e.g. SELECT column, count(*) FROM table"
-                " GROUP BY column",
-                _ONE_ROW,
-                context.start(),
-            )
+            refuse_first_rows(context.start())
         items = () if _has_aggregate(context) else tuple(item.inner for item in context.items)
         return (items,)
     return grouping_sets(context.lexed, clauses["group"]) if "group" in clauses else ((),)
+
+
+def refuse_first_rows(position: int | None) -> NoReturn:
+    """DISTINCT ON whose rows are the answer, or that are not those of units."""
+    raise Refusal(
+        Code.RAW_ROWS,
+        "DISTINCT ON reads rows: ask for aggregates, e.g. SELECT column, count(*) FROM table"
+        " GROUP BY column",
+        _ONE_ROW,
+        position,
+    )
 
 
 def _has_aggregate(context: SelectContext) -> bool:

@@ -7,14 +7,17 @@ unit gives rows, and what the unit is its FROM clause says.
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 from typing_extensions import assert_never
 
 from proxy.base.errors import Refusal
+from proxy.base.sql_types import SqlType
 from proxy.query.bind.answer_joins import parted
 from proxy.query.bind.clause_reading import (
     condition_of,
     is_distinct_keys,
+    is_first_rows,
     key_column,
     key_spans,
     outputs_of,
@@ -35,7 +38,7 @@ from proxy.query.bind.subquery_columns import joined_columns, renamed
 from proxy.query.bind.union_reading import union_all
 from proxy.query.bind.window_reading import WindowsOfSelect
 from proxy.query.ir.exposed import row_names, unit_columns
-from proxy.query.ir.expressions import ColumnRef, Expression
+from proxy.query.ir.expressions import ColumnRef, Comparator, Comparison, Constant, Expression
 from proxy.query.ir.relations import Join, Relation, Scan, Subquery
 from proxy.query.syntax.from_clause import Item, JoinItem, QueryItem, TableItem, leaves
 from proxy.query.syntax.selects import (
@@ -149,8 +152,9 @@ def gives_answers(sources: Sources, item: TableItem | QueryItem) -> bool:
 
 
 def _groups_by_unit(sources: Sources, select: Select) -> bool:
-    """GROUP BY, or DISTINCT, with the unit among its keys."""
-    if "group" not in select.clauses and not is_distinct_keys(sources, select):
+    """GROUP BY, DISTINCT or DISTINCT ON, with the unit among its keys."""
+    is_distinct = is_distinct_keys(sources, select) or is_first_rows(sources, select)
+    if "group" not in select.clauses and not is_distinct:
         return False
     relation, scope = source_of(sources, select)
     units = unit_columns(relation, sources.tables.values()) | row_names(relation)
@@ -331,7 +335,8 @@ def _rows(
     sources.consumed.add(select.keyword)
     forbidden = clauses_below(sources, select)
     is_distinct = is_distinct_keys(sources, select)
-    if forbidden or (select.distinct and not is_distinct):
+    is_first = is_first_rows(sources, select) and not is_public
+    if forbidden or (select.distinct and not (is_distinct or is_first)):
         place = select.clauses[forbidden[0]][0] - 1 if forbidden else select.keyword + 1
         word = sources.lexed.lexemes[place].word.upper() or "DISTINCT"
         message = f"{word} is not available below an aggregate on a protected table"
@@ -349,8 +354,15 @@ def _rows(
     windows = WindowsOfSelect()
     found = outputs_of(sources, select, replace(scope, readers=windows.readers()))
     outputs = tuple((name, expression) for name, expression, _ in found)
+    if is_first:
+        number = windows.first_row(sources, select, scope, outputs)
+        outputs = (*outputs, ("", number))
     relation = scope.with_lookups(relation)
     relation, where, outputs = windows.below(sources, select, relation, where, outputs)
+    if is_first:
+        one = Constant(Fraction(1), SqlType.INT8)
+        where = Comparison(Comparator.EQ, outputs[-1][1], one)
+        outputs = outputs[:-1]
     place = sources.lexed.lexemes[select.keyword].position
     subquery = Subquery(sources.alias(), relation, where, outputs, place)
     if has_windows:

@@ -12,6 +12,7 @@ from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.base.written_names import written_name
 from proxy.query.bind.evaluated_constants import NOTHING_EVALUATED, Evaluated
+from proxy.query.bind.group_keys import refuse_first_rows
 from proxy.query.bind.output_columns import result_select
 from proxy.query.bind.row_subqueries import find_row_subqueries
 from proxy.query.bind.source_reading import nature_of
@@ -122,6 +123,8 @@ def _refuse_rows(
 ) -> NoReturn:
     within = [i for i in protected if select.keyword < i < select.end]
     index = within[0] if within else next(iter(protected))
+    if select.is_distinct_on:
+        refuse_first_rows(statement.lexed.lexemes[select.keyword].position)
     if "group" in select.clauses or select.distinct:  # without the unit an aggregate subquery
         name = written_name(*protected[index].name)
         unit = written_name(protected[index].unit or "unit")

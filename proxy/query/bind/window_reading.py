@@ -8,7 +8,7 @@ those below it: so rows that one of them cannot tell apart another can, or they 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -27,8 +27,11 @@ from proxy.query.ir.expressions import ColumnRef, Constant, Expression
 from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import Relation, Subquery
+from proxy.query.ir.typing_rules import ordinal
 from proxy.query.ir.windows import Frame, OrderTerm, WindowColumn, WindowFunction
-from proxy.query.syntax.selects import Select
+from proxy.query.syntax.selects import Select, Span
+from proxy.query.syntax.slices import parse, parse_ordered
+from proxy.query.syntax.statements import split_commas
 
 _RANKS: Mapping[type[exp.Expr], WindowFunction] = {
     exp.RowNumber: WindowFunction.ROW_NUMBER,
@@ -106,6 +109,38 @@ class WindowsOfSelect:
             )
         )
         return ColumnRef(name, SqlType.UUID, position_of(node), _TO_COME)
+
+    def first_row(
+        self, sources: Sources, select: Select, scope: Scope, outputs: _Outputs
+    ) -> ColumnRef:
+        """The number of a row by DISTINCT ON (...) ... ORDER BY, whose names and numbers are first those of
+        outputs (PostgreSQL 17 documentation, SELECT, "DISTINCT Clause")."""
+        lexed, within = sources.lexed, replace(scope, readers=READERS)
+
+        def read(node: exp.Expr) -> Expression:
+            place = ordinal(node.name) if isinstance(node, exp.Literal) else None
+            if place is not None and place <= len(outputs):
+                return outputs[place - 1][1]
+            named = dict(reversed(outputs)) if isinstance(node, exp.Column) else {}
+            is_bare = isinstance(node, exp.Column) and not node.table
+            found = named.get(node.name) if is_bare else None
+            return read_expression(node, within) if found is None else found
+
+        def spans(clause: str) -> Iterator[Span]:
+            return iter(split_commas(lexed, *select.clauses.get(clause, (0, 0))))
+
+        keys = [read(parse(lexed, span, sources.placeholders)) for span in spans("on")]
+        order = [
+            _term(parse_ordered(lexed, span, sources.placeholders), read) for span in spans("order")
+        ]
+        found = replace(
+            _bare(WindowFunction.ROW_NUMBER, SqlType.INT8),
+            partition=tuple(keys),
+            order=tuple(term for term in order if term.expression not in keys),
+            position=lexed.lexemes[select.keyword].position,
+        )
+        self.columns.append(replace(found, name=f"w{len(self.columns) + 1}"))
+        return ColumnRef(self.columns[-1].name, SqlType.INT8, found.position, _TO_COME)
 
     def _column(self, found: WindowColumn, node: exp.Expr) -> ColumnRef:
         known = [one for one in self.columns if replace(one, name="") == found]
@@ -238,15 +273,15 @@ def _offset(node: exp.Expr, scope: Scope) -> int:
 
 def _order(node: exp.Expr, scope: Scope) -> tuple[OrderTerm, ...]:
     only(node, "expressions")
-    terms = []
-    for one in node.expressions:
-        if not isinstance(one, exp.Ordered):
-            raise _refusal("this ORDER BY of a window is not available", node)
-        only(one, "this", "desc", "nulls_first")
-        expression = read_expression(one.this, scope)
-        is_descending = bool(one.args.get("desc"))
-        terms.append(OrderTerm(expression, is_descending, bool(one.args.get("nulls_first"))))
-    return tuple(terms)
+    return tuple(_term(one, lambda part: read_expression(part, scope)) for one in node.expressions)
+
+
+def _term(node: exp.Expr, read: Callable[[exp.Expr], Expression]) -> OrderTerm:
+    if not isinstance(node, exp.Ordered):
+        raise _refusal("this ORDER BY of a window is not available", node)
+    only(node, "this", "desc", "nulls_first")
+    is_descending = bool(node.args.get("desc"))
+    return OrderTerm(read(node.this), is_descending, bool(node.args.get("nulls_first")))
 
 
 def _frame(spec: exp.Expr | None) -> Frame:

@@ -12,11 +12,11 @@ from proxy.base import limits
 from proxy.base.sql_types import SqlType
 from proxy.query.bind.expression_reading import exact, exact_but_last, shallow
 from proxy.query.canonical import trees
+from proxy.query.canonical.canonical_tokens import unread
 from proxy.query.canonical.comparisons import compared
-from proxy.query.canonical.expressions import condition, read
-from proxy.query.canonical.scope import Scope
-from proxy.query.canonical.tokens import unread
-from proxy.query.canonical.values import Value
+from proxy.query.canonical.expression_nodes import condition, read
+from proxy.query.canonical.values import TypedValue
+from proxy.query.canonical.visible_names import VisibleNames
 from proxy.query.ir import expressions as ir
 from proxy.query.ir.bound_statement import SureTruth
 from proxy.query.ir.expression_walk import columns
@@ -57,14 +57,14 @@ FoundAggregate = Aggregate | tuple[Aggregate, ...] | SureTruth
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _PartOfAggregate:
     """The fraction of a percentile, or what holds it."""
 
     fraction: Fraction | None = None
     given: ClientParameter | None = None
 
 
-def read_aggregate(call: trees.Call, scope: Scope) -> FoundAggregate:
+def read_aggregate(call: trees.Call, scope: VisibleNames) -> FoundAggregate:
     """
     Returns:
         One aggregate; several, whose answers are the elements of an array; or a comparison of two counts.
@@ -97,7 +97,7 @@ def read_aggregate(call: trees.Call, scope: Scope) -> FoundAggregate:
     return aggregate_of(kind, read(call.arguments[0], scope), where)
 
 
-def aggregate_of(kind: AggregateKind, value: Value, where: ir.Expression | None) -> Aggregate:
+def aggregate_of(kind: AggregateKind, value: TypedValue, where: ir.Expression | None) -> Aggregate:
     if kind in (AggregateKind.COUNT, AggregateKind.COUNT_DISTINCT):
         return _count(kind, value, where)
     of = value.type
@@ -110,7 +110,7 @@ def aggregate_of(kind: AggregateKind, value: Value, where: ir.Expression | None)
     return Aggregate(kind, operand, where, _result(kind, of))
 
 
-def _count(kind: AggregateKind, value: Value, where: ir.Expression | None) -> Aggregate:
+def _count(kind: AggregateKind, value: TypedValue, where: ir.Expression | None) -> Aggregate:
     operand = shallow(value.exact())
     if kind is AggregateKind.COUNT_DISTINCT:
         exact(operand)
@@ -159,7 +159,7 @@ def _result(kind: AggregateKind, of: SqlType) -> SqlType:
             assert_never(kind)
 
 
-def _pair(call: trees.Call, scope: Scope, where: ir.Expression | None) -> Aggregate:
+def _pair(call: trees.Call, scope: VisibleNames, where: ir.Expression | None) -> Aggregate:
     if len(call.arguments) != 2 or call.is_distinct:
         raise unread(f"this form of {call.name}")
     first, second = (
@@ -171,7 +171,7 @@ def _pair(call: trees.Call, scope: Scope, where: ir.Expression | None) -> Aggreg
 
 
 def _quantiles(
-    call: trees.Call, scope: Scope, where: ir.Expression | None
+    call: trees.Call, scope: VisibleNames, where: ir.Expression | None
 ) -> Aggregate | tuple[Aggregate, ...]:
     if len(call.arguments) != 1 or len(call.within) != 1 or call.is_distinct:
         raise unread(f"this form of {call.name}")
@@ -197,23 +197,23 @@ def _array(tree: trees.Tree) -> tuple[trees.Tree, ...] | None:
     return _array(inner)
 
 
-def _fraction(tree: trees.Tree, scope: Scope) -> _Part:
+def _fraction(tree: trees.Tree, scope: VisibleNames) -> _PartOfAggregate:
     if isinstance(tree, trees.Literal) and isinstance(tree.value, str):
         part: ir.Constant | ir.Parameter = ir.Constant(number(tree.value), SqlType.FLOAT8)
     else:
         part = read(tree, scope).constant()
     source = part.source if isinstance(part, ir.Parameter) else None
     if isinstance(source, ClientParameter):
-        return _Part(given=source)
+        return _PartOfAggregate(given=source)
     value = part.value if isinstance(part, ir.Constant) else None
     if not isinstance(value, Fraction) or not 0 <= value <= 1:
         raise unread("a percentile of what is no constant fraction from 0 to 1")
     if value.denominator > 10**limits.FRACTION_DIGITS:
         raise unread("a percentile with so many digits")
-    return _Part(fraction=value)
+    return _PartOfAggregate(fraction=value)
 
 
-def _at(aggregate: Aggregate, part: _Part, is_descending: bool) -> Aggregate:
+def _at(aggregate: Aggregate, part: _PartOfAggregate, is_descending: bool) -> Aggregate:
     if part.given is not None:
         return replace(aggregate, fraction_given=part.given, is_descending=is_descending)
     fraction = part.fraction
@@ -222,7 +222,7 @@ def _at(aggregate: Aggregate, part: _Part, is_descending: bool) -> Aggregate:
     return replace(aggregate, fraction=fraction)
 
 
-def _truth(call: trees.Call, scope: Scope, where: ir.Expression | None) -> SureTruth:
+def _truth(call: trees.Call, scope: VisibleNames, where: ir.Expression | None) -> SureTruth:
     truth = _truth_operand(call, scope)
 
     def rows(part: ir.Expression) -> Aggregate:
@@ -232,7 +232,7 @@ def _truth(call: trees.Call, scope: Scope, where: ir.Expression | None) -> SureT
     return SureTruth(_IS_OR[call.name], rows(truth), rows(ir.Not(truth)))
 
 
-def _truth_operand(call: trees.Call, scope: Scope) -> ir.Expression:
+def _truth_operand(call: trees.Call, scope: VisibleNames) -> ir.Expression:
     if len(call.arguments) != 1 or call.is_distinct or call.is_star:
         raise unread(f"this form of {call.name}")
     return condition(call.arguments[0], scope)
@@ -242,7 +242,7 @@ def is_truth(call: trees.Call) -> bool:
     return call.name in _IS_OR
 
 
-def truth_of_unit(call: trees.Call, scope: Scope) -> Aggregate:
+def truth_of_unit(call: trees.Call, scope: VisibleNames) -> Aggregate:
     """bool_or of the rows of a unit is the maximum of 1 and 0, bool_and their minimum."""
     where = None if call.filter is None else condition(call.filter, scope)
     truth = _truth_operand(call, scope)

@@ -6,13 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from operator import ge, gt, le, lt
 
-from proxy.base.patterns import PatternSyntax
 from proxy.base.sql_types import SqlType
+from proxy.query.bind.nodes.regular_expressions import like_patterns
+from proxy.query.canonical.canonical_tokens import unread
 from proxy.query.canonical.signatures import Builder, Signatures, overloads
-from proxy.query.canonical.tokens import unread
-from proxy.query.canonical.values import Value, value_of
+from proxy.query.canonical.values import TypedValue, value_of
 from proxy.query.ir import expressions as ir
-from proxy.query.ir.pattern_checks import check_pattern
 from proxy.query.ir.time_differences import as_seconds
 from proxy.query.ir.times_of_day import as_seconds_of_day, is_time_of_day
 
@@ -42,7 +41,7 @@ _PAIRS = (
 _OF_DAY = ir.Arithmetic | ir.ColumnRef | ir.Parameter | ir.Constant
 
 
-def compare(comparator: ir.Comparator, left: Value, right: Value) -> ir.Expression:
+def compare(comparator: ir.Comparator, left: TypedValue, right: TypedValue) -> ir.Expression:
     """A comparison of two values whose operator PostgreSQL has."""
     found = _of_truth(comparator, left.expression, right.expression)
     if found is not None:
@@ -59,7 +58,7 @@ def as_label(part: ir.Expression, beside: ir.Expression) -> ir.Expression:
     return replace(part, type=SqlType.ENUM) if is_text and beside.type is SqlType.ENUM else part
 
 
-def compared(value: Value) -> ir.Expression:
+def compared(value: TypedValue) -> ir.Expression:
     """An operand of a comparison: intervals and times of day as numbers of seconds. The operators for two types
     of times exist, so a cast that is written among times is the client's own."""
     part = value.expression
@@ -93,7 +92,7 @@ def _of_truth(
             return None
 
 
-def _of_labels(comparator: ir.Comparator, left: Value, right: Value) -> ir.Expression:
+def _of_labels(comparator: ir.Comparator, left: TypedValue, right: TypedValue) -> ir.Expression:
     """Labels of an enumeration by their order, as the list of labels for which the comparison is true."""
     if comparator not in _ORDER:
         return ir.Comparison(comparator, left.expression, right.expression)
@@ -111,35 +110,53 @@ def _of_labels(comparator: ir.Comparator, left: Value, right: Value) -> ir.Expre
 
 
 def _comparison(comparator: ir.Comparator) -> Builder:
-    def made(arguments: Sequence[Value]) -> Value:
+    def made(arguments: Sequence[TypedValue]) -> TypedValue:
         left, right = arguments
         return value_of(compare(comparator, left, right), SqlType.BOOL)
 
     return made
 
 
-_PATTERNS = {
-    "~~": (False, PatternSyntax.LIKE),
-    "~~*": (True, PatternSyntax.LIKE),
-    "~": (False, PatternSyntax.REGULAR),
-    "~*": (True, PatternSyntax.REGULAR),
-}
+_IGNORES_CASE = {"~~": False, "~~*": True, "~": False, "~*": True}
 
 
 def _like(operator: str, *, is_negated: bool) -> Builder:
-    ignore_case, syntax = _PATTERNS[operator]
+    ignore_case = _IGNORES_CASE[operator]
+    is_regular = operator in ("~", "~*")
 
-    def made(arguments: Sequence[Value]) -> Value:
+    def made(arguments: Sequence[TypedValue]) -> TypedValue:
         operand, pattern = arguments
-        found = ir.Like(operand.expression, pattern.constant(), ignore_case, syntax=syntax)
-        if isinstance(found.pattern, ir.Constant) and syntax is not PatternSyntax.LIKE:
-            check_pattern(found)
+        constant = pattern.constant()
+        if is_regular:
+            found = regular(operand.expression, constant, ignore_case=ignore_case)
+        else:
+            found = ir.Like(operand.expression, constant, ignore_case)
         return value_of(ir.Not(found) if is_negated else found, SqlType.BOOL)
 
     return made
 
 
-def items_of(elements: Sequence[Value]) -> tuple[ir.Constant | ir.Parameter, ...]:
+def regular(
+    operand: ir.Expression,
+    pattern: ir.Constant | ir.Parameter,
+    *,
+    ignore_case: bool = False,
+    is_similar: bool = False,
+) -> ir.Expression:
+    """A regular expression, or one of SIMILAR TO, as patterns of LIKE."""
+    if not isinstance(pattern, ir.Constant):
+        raise unread("a regular expression that is no literal")
+    if pattern.value is None:
+        return ir.Like(operand, pattern, ignore_case)
+    text = str(pattern.value)
+    found = like_patterns(text, is_similar=is_similar)
+    if found is None or (ignore_case and not text.isascii()):  # case of others is a locale's
+        raise unread("this regular expression")
+    each = tuple(ir.Like(operand, replace(pattern, value=one), ignore_case) for one in found)
+    return each[0] if len(each) == 1 else ir.Connective("OR", each)
+
+
+def items_of(elements: Sequence[TypedValue]) -> tuple[ir.Constant | ir.Parameter, ...]:
     """The elements of a list, each of the type that PostgreSQL has written."""
     items = [compared(one) for one in elements]
     found = tuple(one for one in items if isinstance(one, ir.Constant | ir.Parameter))
@@ -155,7 +172,7 @@ COMPARISONS: Signatures = {
     for key, builder in overloads(comparator.value, _PAIRS, _comparison(comparator)).items()
 } | {
     key: builder
-    for operator in _PATTERNS
+    for operator in _IGNORES_CASE
     for mark, is_negated in (("", False), ("!", True))
     for key, builder in overloads(
         f"{mark}{operator}", _TEXT_PAIRS, _like(operator, is_negated=is_negated)

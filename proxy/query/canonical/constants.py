@@ -63,7 +63,7 @@ def made_constants(tree: object) -> tuple[str, ...]:
 def _is_own(query: trees.QueryTree, ctes: frozenset[str]) -> bool:
     """Whether it reads relations of the client's own alone, and nothing else could be in it."""
     every = tuple(parts(query, with_queries=True))
-    tables = [one for one in every if isinstance(one, trees.TableItem)]
+    tables = [one for one in every if isinstance(one, trees.TableInFrom)]
     calls = (one.name for one in every if isinstance(one, trees.Call))
     is_own = all(not one.schema and one.name not in ctes for one in tables)
     is_known = all(name in _FUNCTIONS for name in calls) and not unknown_relations(query)
@@ -98,7 +98,7 @@ def _is_plain(tree: trees.Tree) -> bool:
             return text.isdecimal() or kind.name not in ("smallint", "integer", "bigint")
         case trees.CastTo(operand=operand):
             return _is_plain(operand)
-        case trees.Operation(operator="-", operands=(trees.Literal(),)):
+        case trees.OperatorTree(operator="-", operands=(trees.Literal(),)):
             return True
         case trees.ArrayOf(elements=elements):
             return all(map(_is_plain, elements))
@@ -119,7 +119,7 @@ def _is_constant(tree: object) -> bool:
         case trees.ScalarQuery(query=trees.SelectTree(items=((item, _),)) as query):
             # (SELECT constant), and no clause else.
             return query == replace(_NO_QUERY, items=query.items) and _is_constant(item)
-        case trees.Literal() | trees.ParameterName() | trees.CastTo() | trees.Operation():
+        case trees.Literal() | trees.ParameterName() | trees.CastTo() | trees.OperatorTree():
             pass
         case trees.ArrayOf() | trees.NamedArgument():
             pass

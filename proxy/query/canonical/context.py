@@ -10,7 +10,7 @@ from proxy.base.result_columns import relation_alias
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
 from proxy.query.canonical.constants import KnownConstants
-from proxy.query.canonical.trees import CteTree, QueryTree, SelectTree, TableItem
+from proxy.query.canonical.trees import CteTree, QueryTree, SelectTree, TableInFrom
 from proxy.query.ir.exposed import Exposed
 from proxy.query.syntax.tokens import too_complex
 
@@ -51,7 +51,7 @@ class StatementContext:
             raise too_complex(f"of more than {limits.RELATIONS} tables and subqueries, CTEs put in")
         return relation_alias(self._aliases)
 
-    def table(self, item: TableItem) -> Exposed | None:
+    def table(self, item: TableInFrom) -> Exposed | None:
         """Of the policy. A name without a schema is a CTE, or a relation of the client's own."""
         return self.tables.get(TableName(item.schema, item.name)) if item.schema else None
 
@@ -64,7 +64,7 @@ def with_ctes(query: QueryTree, around: Ctes) -> Ctes:
     return found
 
 
-def cte_of(item: TableItem, ctes: Ctes) -> VisibleCte | None:
+def cte_of(item: TableInFrom, ctes: Ctes) -> VisibleCte | None:
     return None if item.schema else ctes.get(item.name)
 
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 from proxy.base import limits
 from proxy.base.written_names import written_name
 from proxy.query.canonical import trees
-from proxy.query.canonical.tokens import CanonicalToken, TokenKind, tokens_of, unread
+from proxy.query.canonical.canonical_tokens import CanonicalToken, TokenKind, tokens_of, unread
 from proxy.query.syntax.tokens import too_complex
 
 _Item = TypeVar("_Item")
@@ -303,7 +303,7 @@ class ExpressionParser(ABC):
         elif self._token.kind is TokenKind.SYMBOL and self._token.word != "(":
             operator = self._token.word
             self._at += 1
-            found = trees.Operation(operator, (self._expression(),))
+            found = trees.OperatorTree(operator, (self._expression(),))
         else:
             found = self._behind(self._expression())
         if isinstance(found, trees.RowOf):
@@ -338,7 +338,7 @@ class ExpressionParser(ABC):
 
     def _operation(self, left: trees.Tree, operator: str) -> trees.Tree:
         if not self._is_one_of("ANY", "ALL"):
-            return trees.Operation(operator, (left, self._expression()))
+            return trees.OperatorTree(operator, (left, self._expression()))
         is_all = self._name() == "ALL"
         self._need("(")
         if self._is_one_of(*_QUERY):
@@ -351,7 +351,9 @@ class ExpressionParser(ABC):
     def _test(self, left: trees.Tree) -> trees.Tree:
         is_not = self._take("NOT")
         if self._take("DISTINCT", "FROM"):
-            return _negated(trees.Operation("IS DISTINCT FROM", (left, self._expression())), is_not)
+            return _negated(
+                trees.OperatorTree("IS DISTINCT FROM", (left, self._expression())), is_not
+            )
         word = self._name()
         if word not in _TESTS:
             raise unread(f"IS {word}")
@@ -359,7 +361,7 @@ class ExpressionParser(ABC):
 
     # Types
 
-    def _type(self) -> trees.TypeName:
+    def _type(self) -> trees.TypeTree:
         token = self._token
         name = self._name()
         if token.kind is TokenKind.QUOTED and not self._ahead("."):
@@ -389,7 +391,7 @@ class ExpressionParser(ABC):
             name += f" {'with' if is_with else 'without'} time zone"
         while self._take("[", "]"):
             name += "[]"
-        return trees.TypeName(name, modifier, fields.strip())
+        return trees.TypeTree(name, modifier, fields.strip())
 
     def _number(self) -> str:
         token = self._token

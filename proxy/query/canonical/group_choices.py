@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from proxy.base.errors import Refusal
 from proxy.base.result_columns import IntervalEnd
 from proxy.query.canonical import trees
-from proxy.query.canonical.answer_joins import conjuncts
-from proxy.query.canonical.grouping import whole_number
-from proxy.query.canonical.output_columns import (
+from proxy.query.canonical.columns_of_answers import (
     Items,
     NoisyColumns,
     items_by_name,
     output_name,
     within,
 )
+from proxy.query.canonical.grouping import whole_number
+from proxy.query.canonical.rows_meeting_answers import conjuncts
 from proxy.query.canonical.values import is_widening
 from proxy.query.canonical.walk import parts
 from proxy.query.ir.bound_statement import ExpressionInterval, IntervalValue
@@ -174,7 +174,7 @@ class GroupChoices:
         found: list[NoisyComparison] = []
         for part in conjuncts(condition):
             tree = inside(part)
-            if not isinstance(tree, trees.Operation) or tree.operator not in _TURNED:
+            if not isinstance(tree, trees.OperatorTree) or tree.operator not in _TURNED:
                 return None
             calls = (one.name for one in parts(tree) if isinstance(one, trees.Call))
             if any(name in _ANSWERS_OF_NULL for name in calls) or len(tree.operands) != 2:
@@ -259,9 +259,9 @@ def _is_plain(expression: NoisyExpression) -> bool:
     return bool(answers_in(expression)) and not has_window
 
 
-def _leaves(source: Sequence[trees.FromItem]) -> Iterator[trees.TableItem | trees.QueryItem]:
+def _leaves(source: Sequence[trees.FromItem]) -> Iterator[trees.TableInFrom | trees.QueryInFrom]:
     every = parts(tuple(source))
-    yield from (one for one in every if isinstance(one, trees.TableItem | trees.QueryItem))
+    yield from (one for one in every if isinstance(one, trees.TableInFrom | trees.QueryInFrom))
 
 
 __all__ = ["GroupChoices", "Items", "is_cut"]

@@ -31,7 +31,7 @@ def groups_of_some_rows(select: trees.SelectTree) -> trees.SelectTree | None:
     more of them are returned than so many rows can have. Metabase asks so for the values of a column.
     """
     item = select.source[0] if len(select.source) == 1 else None
-    inner = item.query if isinstance(item, trees.QueryItem) else None
+    inner = item.query if isinstance(item, trees.QueryInFrom) else None
     if not isinstance(inner, trees.SelectTree) or inner.ending.offset or inner.ending.has_ties:
         return None
     is_plain = not (inner.group or inner.is_distinct or inner.having or inner.ending.order)

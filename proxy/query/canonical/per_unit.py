@@ -10,26 +10,28 @@ from proxy.base.result_columns import UNIT_COLUMN, aggregate_column, key_column
 from proxy.base.sql_types import SqlType
 from proxy.query.bind.per_unit_reading import GroupedColumns
 from proxy.query.canonical.aggregates import is_truth, read_aggregate, truth_of_unit
+from proxy.query.canonical.canonical_tokens import unread
 from proxy.query.canonical.context import StatementContext
-from proxy.query.canonical.expressions import condition, read
+from proxy.query.canonical.expression_nodes import condition, read
 from proxy.query.canonical.grouping import key_sets
-from proxy.query.canonical.scope import Scope
-from proxy.query.canonical.tokens import unread
 from proxy.query.canonical.trees import Call, SelectTree, Tree
-from proxy.query.canonical.values import Value, value_of
+from proxy.query.canonical.values import TypedValue, value_of
+from proxy.query.canonical.visible_names import VisibleNames
 from proxy.query.ir import expressions as ir
 from proxy.query.ir.exposed import row_names, unit_columns
 from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.ir.relations import GroupByUnit, Relation, Subquery
 
-Outputs = tuple[tuple[str, Value], ...]
+Outputs = tuple[tuple[str, TypedValue], ...]
 
 
 def unit_keys(select: SelectTree) -> Sequence[Tree]:
-    """What a SELECT groups by: GROUP BY, or all items of DISTINCT."""
+    """What a SELECT groups by: GROUP BY, what DISTINCT is ON, or all items of DISTINCT."""
     if select.group:
         return [tree for level in key_sets(select) for tree in level]
+    if select.distinct_on:
+        return select.distinct_on
     return [tree for tree, _ in select.items]
 
 
@@ -40,7 +42,7 @@ class AggregatesWithin:
         self.alias = alias
         self.found: list[Aggregate] = []
 
-    def read(self, call: Call, scope: Scope) -> Value:
+    def read(self, call: Call, scope: VisibleNames) -> TypedValue:
         within = replace(scope, aggregate=None, window=None)
         truth = is_truth(call)
         aggregate = truth_of_unit(call, within) if truth else read_aggregate(call, within)
@@ -61,8 +63,8 @@ def read_per_unit(
     select: SelectTree,
     relation: Relation,
     where: ir.Expression | None,
-    scope: Scope,
-    outputs_of: Callable[[Scope], Sequence[tuple[str, Value]]],
+    scope: VisibleNames,
+    outputs_of: Callable[[VisibleNames], Sequence[tuple[str, TypedValue]]],
 ) -> tuple[Subquery, Outputs]:
     """GROUP BY the unit, or DISTINCT: its aggregates become columns of one row per unit and further keys."""
     levels = key_sets(select) if select.group else (tuple(unit_keys(select)),)

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from proxy.query.canonical import trees
+from proxy.query.canonical.columns_of_answers import NoisyColumns, columns_around
 from proxy.query.canonical.context import Ctes, cte_of, with_ctes
 from proxy.query.canonical.group_choices import GroupChoices, is_cut
-from proxy.query.canonical.output_columns import NoisyColumns, columns_around
 from proxy.query.canonical.statement import AnsweredSelect, CanonicalReading
 from proxy.query.canonical.walk import children, parts
 from proxy.query.ir.query import AggregateBlock, OutputColumn, Query
@@ -20,7 +20,7 @@ def presented(reading: CanonicalReading, names: Sequence[str] = ()) -> Query:
     Args:
         names: Of the result's columns, as the client's text has them.
     """
-    statement = _Statement.of(reading)
+    statement = _PresentedTree.of(reading)
     blocks = list(reading.query.blocks)
     for one in reading.answered.values():
         made = _completed(one, statement, names)
@@ -31,7 +31,7 @@ def presented(reading: CanonicalReading, names: Sequence[str] = ()) -> Query:
 
 
 @dataclass(frozen=True, slots=True)
-class _Statement:
+class _PresentedTree:
     """queries: What an item of FROM reads, by the item's identity. result: The SELECT that gives the rows."""
 
     reading: CanonicalReading
@@ -39,7 +39,7 @@ class _Statement:
     result: trees.SelectTree | None
 
     @classmethod
-    def of(cls, reading: CanonicalReading) -> _Statement:
+    def of(cls, reading: CanonicalReading) -> _PresentedTree:
         tree = reading.tree
         result = tree if isinstance(tree, trees.SelectTree) else None
         return cls(reading, dict(_queries(tree, {})), result)
@@ -55,7 +55,7 @@ class _Statement:
             if query is select:
                 return True
             below = [reaches(one) for one in children(query)]
-            if isinstance(query, trees.TableItem) and (inner := self.read_by(query)) is not None:
+            if isinstance(query, trees.TableInFrom) and (inner := self.read_by(query)) is not None:
                 below.append(reaches(inner))
             is_reached = any(below)
             if isinstance(query, trees.SelectTree) and is_reached:
@@ -75,7 +75,7 @@ class _Statement:
         if result.is_distinct or result.group or result.having or result.windows:
             return None
         item = result.source[0]
-        if not isinstance(item, trees.TableItem | trees.QueryItem) or item.columns:
+        if not isinstance(item, trees.TableInFrom | trees.QueryInFrom) or item.columns:
             return None
         is_this = self.read_by(item) is select
         return result if is_this and not any(cte.columns for cte in result.ctes) else None
@@ -87,11 +87,11 @@ def _queries(query: trees.QueryTree, around: Ctes) -> Iterator[tuple[int, trees.
         yield from _queries(cte.query, ctes[cte.name].around)
     inner = replace(query, ctes=())
     for one in _own_parts(inner):
-        if isinstance(one, trees.TableItem):
+        if isinstance(one, trees.TableInFrom):
             known = cte_of(one, ctes)
             if known is not None:
                 yield id(one), known.tree.query
-        elif isinstance(one, trees.QueryItem):
+        elif isinstance(one, trees.QueryInFrom):
             yield id(one), one.query
             yield from _queries(one.query, ctes)
         elif isinstance(one, trees.QueryTree):
@@ -106,13 +106,15 @@ def _own_parts(query: trees.QueryTree) -> Iterator[object]:
 
 def _until_query(one: object) -> Iterator[object]:
     yield one
-    if isinstance(one, trees.QueryTree | trees.QueryItem):
+    if isinstance(one, trees.QueryTree | trees.QueryInFrom):
         return
     for inner in children(one):
         yield from _until_query(inner)
 
 
-def _completed(one: AnsweredSelect, statement: _Statement, names: Sequence[str]) -> AggregateBlock:
+def _completed(
+    one: AnsweredSelect, statement: _PresentedTree, names: Sequence[str]
+) -> AggregateBlock:
     select, met = one.select, one.met
     columns = NoisyColumns(
         select=select,

@@ -33,7 +33,7 @@ def text_literal(text: str) -> str:
     )  # the same whatever standard_conforming_strings is
 
 
-def type_sql(name: trees.TypeName) -> str:
+def type_sql(name: trees.TypeTree) -> str:
     modifier = f"({', '.join(name.modifier)})" if name.modifier else ""
     for zone in (" with time zone", " without time zone"):
         if modifier and zone in name.name:
@@ -64,9 +64,9 @@ def expression_sql(tree: Tree) -> str:
             return text_literal(str(text)) if is_text else str(text)
         case trees.ParameterName(number=number):
             return f"${number}"
-        case trees.Operation(operator=operator, operands=(operand,)):
+        case trees.OperatorTree(operator=operator, operands=(operand,)):
             return f"({operator} {expression_sql(operand)})"
-        case trees.Operation(operator=operator, operands=operands):
+        case trees.OperatorTree(operator=operator, operands=operands):
             return f"({f' {operator} '.join(map(expression_sql, operands))})"
         case trees.Call():
             return _call(tree)
@@ -251,17 +251,17 @@ def _group(item: GroupItem) -> str:
 
 def _item(item: FromItem) -> str:
     match item:
-        case trees.TableItem(schema=schema, name=name):
+        case trees.TableInFrom(schema=schema, name=name):
             chain = f"{quoted(schema)}.{quoted(name)}" if schema else quoted(name)
             return f"{chain}{_alias(item.alias, item.columns)}"
-        case trees.QueryItem(query=query):
+        case trees.QueryInFrom(query=query):
             word = "LATERAL " if item.is_lateral else ""
             return f"{word}({query_sql(query)}){_alias(item.alias, item.columns)}"
         case trees.RawSql(text=text):
             return text
-        case trees.FunctionItem(call=call):
+        case trees.FunctionInFrom(call=call):
             return f"{expression_sql(call)}{_alias(item.alias, item.columns)}"
-        case trees.JoinItem():
+        case trees.JoinInFrom():
             kind = "" if item.kind == "INNER" else f"{item.kind} "
             found = f"{_item(item.left)} {kind}JOIN {_item(item.right)}"
             if item.on is not None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from proxy.query.canonical import trees
+from proxy.query.canonical.canonical_tokens import TokenKind, unread
 from proxy.query.canonical.expression_grammar import ExpressionParser
-from proxy.query.canonical.tokens import TokenKind, unread
 from proxy.query.syntax.tokens import too_complex
 
 # Words that begin a clause, so that no alias is one of them.
@@ -144,13 +144,13 @@ class _QueryParser(ExpressionParser):
         if self._ahead("("):
             call = self._call(".".join(chain), self._token.start)
             alias, columns = self._alias()
-            return trees.FunctionItem(call, alias or chain[-1], columns)
+            return trees.FunctionInFrom(call, alias or chain[-1], columns)
         alias, columns = self._alias()
         if self._ahead("TABLESAMPLE"):
             raise unread("TABLESAMPLE")
         if len(chain) > 2:
             raise unread("a name of three parts")
-        return trees.TableItem(
+        return trees.TableInFrom(
             chain[0] if len(chain) == 2 else "", chain[-1], alias or chain[-1], columns
         )
 
@@ -165,7 +165,7 @@ class _QueryParser(ExpressionParser):
         if is_query and self._is_set_or_query(depth):
             query = self._inner_query()
             alias, columns = self._alias()
-            return trees.QueryItem(query, alias, columns, is_lateral)
+            return trees.QueryInFrom(query, alias, columns, is_lateral)
         left = self._from_item()
         while not self._take(")"):
             left = self._join(left)
@@ -186,7 +186,7 @@ class _QueryParser(ExpressionParser):
             following.kind is not TokenKind.QUOTED
         )
 
-    def _join(self, left: trees.FromItem) -> trees.JoinItem:
+    def _join(self, left: trees.FromItem) -> trees.JoinInFrom:
         kind = next((word for word in _JOINS if self._take(word)), "INNER")
         self._need("JOIN")
         right = self._from_item()
@@ -197,7 +197,7 @@ class _QueryParser(ExpressionParser):
         elif self._take("USING", "("):
             using = self._names()
             alias = self._name() if self._take("AS") else ""
-        return trees.JoinItem(kind, left, right, on, using, alias)
+        return trees.JoinInFrom(kind, left, right, on, using, alias)
 
     def _alias(self) -> tuple[str, tuple[str, ...]]:
         token = self._token

@@ -23,8 +23,8 @@ from proxy.base.result_columns import (
     noisy_relation,
 )
 from proxy.query.canonical import trees
-from proxy.query.canonical.answer_joins import conjuncts, one_item
 from proxy.query.canonical.printing import query_sql
+from proxy.query.canonical.rows_meeting_answers import conjuncts, one_item
 from proxy.query.canonical.statement import AnsweredSelect, CanonicalReading
 from proxy.query.canonical.walk import parts, rebuilt
 from proxy.query.ir.bound_statement import (
@@ -102,7 +102,7 @@ class _Rewriter:
         """Whether answers of other SELECTs, or what is made of them, may be in its FROM clause."""
         inner = parts(select.source, with_queries=True)
         return any(
-            id(one) in self.answered or (isinstance(one, trees.TableItem) and not one.schema)
+            id(one) in self.answered or (isinstance(one, trees.TableInFrom) and not one.schema)
             for one in inner
         )
 
@@ -117,8 +117,8 @@ class _Rewriter:
             return values[tree]
         changed = rebuilt(tree, lambda one: self._changed(one, values, is_noisy=is_noisy))
         match tree:
-            case trees.Operation(operator="/" | "%", operands=(_, divisor)):
-                assert isinstance(changed, trees.Operation)
+            case trees.OperatorTree(operator="/" | "%", operands=(_, divisor)):
+                assert isinstance(changed, trees.OperatorTree)
                 is_plain = changed.operands[1] == divisor and not is_noisy
                 if is_plain or not any(
                     isinstance(one, trees.ColumnName | trees.RawSql | trees.ScalarQuery)
@@ -184,7 +184,7 @@ class _Rewriter:
         assert of.met is not None
         if item == of.met.rows:
             return rows
-        if not isinstance(item, trees.JoinItem):
+        if not isinstance(item, trees.JoinInFrom):
             found = self._changed(item, values, is_noisy=True)
             assert isinstance(found, trees.FromItem)
             return found
@@ -209,7 +209,7 @@ def _using(
         found = [trees.ColumnName(alias, name) for alias in aliases if alias]
         known = [values[one] for one in found if one in values]
         columns.append((known or found)[0])
-    return trees.Operation("=", tuple(columns))
+    return trees.OperatorTree("=", tuple(columns))
 
 
 def _conjunction(conditions: Sequence[trees.Tree]) -> trees.Tree | None:
@@ -278,7 +278,7 @@ def _without_unused(query: trees.QueryTree) -> trees.QueryTree:
     """Without CTEs that nothing names: PostgreSQL checks the rights of what they read."""
     while query.ctes:
         every = tuple(parts(query, with_queries=True))
-        named = {one.name for one in every if isinstance(one, trees.TableItem) and not one.schema}
+        named = {one.name for one in every if isinstance(one, trees.TableInFrom) and not one.schema}
         kept = tuple(cte for cte in query.ctes if cte.name in named)
         if kept == query.ctes:
             break

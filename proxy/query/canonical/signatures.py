@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from proxy.query.canonical.tokens import unread
-from proxy.query.canonical.values import Value
+from proxy.query.canonical.canonical_tokens import unread
+from proxy.query.canonical.values import TypedValue
 
-Builder = Callable[[Sequence[Value]], Value]
+Builder = Callable[[Sequence[TypedValue]], TypedValue]
 Signatures = Mapping[str, Builder]
 
 
-def signature(name: str, arguments: Sequence[Value]) -> str:
+def signature(name: str, arguments: Sequence[TypedValue]) -> str:
     return f"{name}({','.join(one.kind for one in arguments)})"
 
 
-def build(table: Signatures, name: str, arguments: Sequence[Value]) -> Value:
+def build(table: Signatures, name: str, arguments: Sequence[TypedValue]) -> TypedValue:
     """
     Raises:
         Refusal: UNSUPPORTED: no function of this name takes arguments of these types here.

@@ -14,16 +14,16 @@ from proxy.query.bind.added_rows import check_added_rows
 from proxy.query.bind.expression_reading import exact, shallow
 from proxy.query.canonical import trees
 from proxy.query.canonical.aggregates import read_aggregate
-from proxy.query.canonical.answer_joins import MetRows, met_rows
+from proxy.query.canonical.canonical_tokens import unread
 from proxy.query.canonical.constants import NO_CONSTANTS, KnownConstants, made_constants
 from proxy.query.canonical.context import Ctes, StatementContext, cte_of, with_ctes
-from proxy.query.canonical.expressions import read
+from proxy.query.canonical.expression_nodes import read
 from proxy.query.canonical.grouping import key_sets
-from proxy.query.canonical.noisy_values import NoisyReader
+from proxy.query.canonical.noisy_trees import NoisyTreeReader
 from proxy.query.canonical.query_grammar import parse_canonical
-from proxy.query.canonical.relations import Nature, RelationReader, leaves
-from proxy.query.canonical.scope import Scope
-from proxy.query.canonical.tokens import unread
+from proxy.query.canonical.relation_reader import RelationReader, RowsOrAnswers, leaves
+from proxy.query.canonical.rows_meeting_answers import MetRows, met_rows
+from proxy.query.canonical.visible_names import VisibleNames
 from proxy.query.canonical.walk import (
     has_aggregate,
     is_aggregate,
@@ -161,15 +161,15 @@ class _AnswersReader:
 
     def _read_select(self, select: trees.SelectTree, ctes: Ctes) -> None:
         nature = self._relations.nature(select, ctes)
-        if nature is Nature.ROWS:
+        if nature is RowsOrAnswers.ROWS:
             raise Refusal(
                 Code.RAW_ROWS,
                 "rows of a protected table cannot be returned, only aggregates of them",
-                "Use aggregates, e.g. SELECT count(*) FROM the table.",
+                "Use aggregates of them.",
             )
         for item in leaves(select.source):
             self._read_below(item, ctes)
-        if nature is Nature.ANSWERS:
+        if nature is RowsOrAnswers.ANSWERS:
             self._read_subqueries(self._beside_answers(select), ctes)
             self._seen[id(select)] = len(self.blocks)
             self._add(select, ctes)
@@ -181,14 +181,14 @@ class _AnswersReader:
 
     def _read_below(self, item: trees.FromItem, ctes: Ctes) -> None:
         query, around = None, ctes
-        if isinstance(item, trees.QueryItem):
+        if isinstance(item, trees.QueryInFrom):
             query = item.query
-        elif isinstance(item, trees.FunctionItem) and any(subqueries(item.call)):
+        elif isinstance(item, trees.FunctionInFrom) and any(subqueries(item.call)):
             raise unread("a subquery as an argument of a function in FROM")
-        elif isinstance(item, trees.TableItem):
+        elif isinstance(item, trees.TableInFrom):
             cte = cte_of(item, ctes)
             query, around = (None, ctes) if cte is None else (cte.tree.query, cte.around)
-        if query is not None and self._relations.nature(query, around) is not Nature.ROWS:
+        if query is not None and self._relations.nature(query, around) is not RowsOrAnswers.ROWS:
             self.read(query, around)
 
     def _read_subqueries(self, tree: object, ctes: Ctes) -> None:
@@ -214,7 +214,7 @@ class _AnswersReader:
         """The one answer of a subquery that names no row around it."""
         if (
             not isinstance(query, trees.SelectTree)
-            or self._relations.nature(query, ctes) is not Nature.ANSWERS
+            or self._relations.nature(query, ctes) is not RowsOrAnswers.ANSWERS
         ):
             raise unread("this subquery in a condition")
         inner = with_ctes(query, ctes)
@@ -317,7 +317,7 @@ class _AnswersReader:
     def _asked(
         self,
         select: trees.SelectTree,
-        scope: Scope,
+        scope: VisibleNames,
         keys: Mapping[trees.Tree, Key],
         answers: frozenset[str],
     ) -> _Asked:
@@ -336,7 +336,7 @@ class _AnswersReader:
                     self._take(part, scope, asked)
         return asked
 
-    def _take(self, part: object, scope: Scope, asked: _Asked) -> None:
+    def _take(self, part: object, scope: VisibleNames, asked: _Asked) -> None:
         match part:
             case trees.Call(name=name) if name in _ENDS:
                 self._interval(part, scope, asked)
@@ -346,10 +346,12 @@ class _AnswersReader:
                 raise Refusal(
                     Code.RAW_ROWS,
                     f'"{getattr(part, "column", "a row")}" can only be read inside an aggregate or as a key',
-                    "Put it into GROUP BY, or aggregate it.",
+                    "Make it a key of the groups, or aggregate it.",
                 )
 
-    def _aggregates(self, call: trees.Call, scope: Scope, asked: _Asked) -> tuple[Aggregate, ...]:
+    def _aggregates(
+        self, call: trees.Call, scope: VisibleNames, asked: _Asked
+    ) -> tuple[Aggregate, ...]:
         found = read_aggregate(call, scope)
         match found:
             case Aggregate():
@@ -364,7 +366,7 @@ class _AnswersReader:
         asked.meanings[call] = AnswerArray(found) if isinstance(found, tuple) else found
         return several
 
-    def _interval(self, call: trees.Call, scope: Scope, asked: _Asked) -> None:
+    def _interval(self, call: trees.Call, scope: VisibleNames, asked: _Asked) -> None:
         """dp.low, dp.high, dp.error or dp.clipped."""
         end = _ENDS[call.name]
         if len(call.arguments) != 1:
@@ -384,7 +386,7 @@ class _AnswersReader:
             (aggregate,) = self._aggregates(part, scope, asked)
             return AnswerOf(list(asked.aggregates).index(aggregate) + 1, aggregate.type)
 
-        expression = NoisyReader(answer).read(of)
+        expression = NoisyTreeReader(answer).read(of)
         if not answers_in(expression):
             raise unread(f"{call.name} of no aggregate")
         asked.intervals.append((end, expression))
@@ -410,7 +412,7 @@ def _check_named(
             raise Refusal(
                 Code.RAW_ROWS,
                 "a subquery can only name columns of the row around it that are in GROUP BY",
-                "Put the column into GROUP BY.",
+                "Make the column a key of the groups.",
             )
         # Such an aggregate is one of the SELECT around it; a merged column may be, of which nothing says it.
         within = (named.intersection(parts(one)) for one in inside if is_aggregate(one))
@@ -458,7 +460,7 @@ def _of_levels(block: AggregateBlock, levels: Sequence[Level]) -> list[Aggregate
     ]
 
 
-def _key(tree: trees.Tree, scope: Scope) -> Key:
+def _key(tree: trees.Tree, scope: VisibleNames) -> Key:
     value = read(tree, scope)
     expression = exact(shallow(value.exact()))
     return Key(expression, expression.type or value.type, value.name)

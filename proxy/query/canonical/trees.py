@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
-class TypeName:
+class TypeTree:
     """name: As PostgreSQL writes it; a quoted name keeps its quotes, as `"integer"` is a type of the client's.
     modifier: (10, 2) of numeric(10,2). fields: `day to second` of an interval."""
 
@@ -42,7 +42,7 @@ class ParameterName:
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class OperatorTree:
     """An operator with one operand, before it, or two. IS DISTINCT FROM is one of them."""
 
     operator: str
@@ -85,7 +85,7 @@ class Call:
 @dataclass(frozen=True, slots=True)
 class CastTo:
     operand: Tree
-    type: TypeName
+    type: TypeTree
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +216,7 @@ Tree = (
     ColumnName
     | Literal
     | ParameterName
-    | Operation
+    | OperatorTree
     | Call
     | CastTo
     | CaseOf
@@ -253,7 +253,7 @@ GroupItem = Tree | GroupingSets
 
 
 @dataclass(frozen=True, slots=True)
-class TableItem:
+class TableInFrom:
     """columns: Names by which all columns of the table are known, in its order; empty: its own."""
 
     schema: str
@@ -263,7 +263,7 @@ class TableItem:
 
 
 @dataclass(frozen=True, slots=True)
-class QueryItem:
+class QueryInFrom:
     query: QueryTree
     alias: str
     columns: tuple[str, ...]
@@ -271,14 +271,14 @@ class QueryItem:
 
 
 @dataclass(frozen=True, slots=True)
-class FunctionItem:
+class FunctionInFrom:
     call: Tree
     alias: str
     columns: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class JoinItem:
+class JoinInFrom:
     """kind: CROSS, INNER, LEFT, RIGHT or FULL."""
 
     kind: str
@@ -289,7 +289,7 @@ class JoinItem:
     alias: str
 
 
-FromItem = TableItem | QueryItem | FunctionItem | JoinItem | RawSql
+FromItem = TableInFrom | QueryInFrom | FunctionInFrom | JoinInFrom | RawSql
 
 
 @dataclass(frozen=True, slots=True)

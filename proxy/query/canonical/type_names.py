@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from proxy.base.sql_types import SqlType
-from proxy.query.canonical.tokens import unread
-from proxy.query.canonical.trees import TypeName
+from proxy.query.canonical.canonical_tokens import unread
+from proxy.query.canonical.trees import TypeTree
 
 _NOT_WRITTEN = frozenset(
     {
@@ -22,7 +22,7 @@ _TYPES: Mapping[str, SqlType] = {
 }
 
 
-def type_named(name: TypeName, enumerations: Mapping[str, tuple[str, ...]]) -> SqlType:
+def type_named(name: TypeTree, enumerations: Mapping[str, tuple[str, ...]]) -> SqlType:
     """
     Args:
         enumerations: Of the policy, by their qualified names.
@@ -40,17 +40,17 @@ def type_named(name: TypeName, enumerations: Mapping[str, tuple[str, ...]]) -> S
     return found
 
 
-def element_type(name: TypeName) -> TypeName | None:
+def element_type(name: TypeTree) -> TypeTree | None:
     """Of an array; None: it is no array."""
     if not name.name.endswith("[]"):
         return None
-    return TypeName(name.name.removesuffix("[]"), name.modifier)
+    return TypeTree(name.name.removesuffix("[]"), name.modifier)
 
 
-def written_type(name: TypeName) -> str:
+def written_type(name: TypeTree) -> str:
     """As format_type prints it.
 
-    >>> written_type(TypeName("numeric", ("8", "2"))), written_type(TypeName("character", ("2",)))
+    >>> written_type(TypeTree("numeric", ("8", "2"))), written_type(TypeTree("character", ("2",)))
     ('numeric(8,2)', 'character(2)')
     """
     modifier = f"({','.join(name.modifier)})" if name.modifier else ""

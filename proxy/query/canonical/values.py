@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
-from proxy.query.canonical.tokens import unread
+from proxy.query.canonical.canonical_tokens import unread
 from proxy.query.ir import expressions as ir
 
 _WIDTH = (
@@ -21,7 +21,7 @@ _TIMES = (SqlType.DATE, SqlType.TIMESTAMP, SqlType.TIMESTAMPTZ)
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class TypedValue:
     """type: PostgreSQL's. name: Of the type, with its modifier. labels: Of an enumeration, where they are
     public; a text that is compared with it is one of them."""
 
@@ -61,9 +61,9 @@ class Value:
         return part
 
 
-def value_of(expression: ir.Expression, kind: SqlType | None = None) -> Value:
+def value_of(expression: ir.Expression, kind: SqlType | None = None) -> TypedValue:
     found = kind or expression.type or SqlType.TEXT
-    return Value(expression, found, found.sql)
+    return TypedValue(expression, found, found.sql)
 
 
 def is_widening(source: SqlType, target: SqlType) -> bool:

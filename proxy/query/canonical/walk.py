@@ -84,14 +84,14 @@ def unknown_relations(query: trees.QueryTree) -> frozenset[str]:
     """Aliases that a query names, and that are in no FROM clause in it."""
     every = tuple(parts(query, with_queries=True))
     named = {part.relation for part in every if isinstance(part, trees.ColumnName | trees.WholeRow)}
-    items = (trees.TableItem, trees.QueryItem, trees.FunctionItem, trees.JoinItem)
+    items = (trees.TableInFrom, trees.QueryInFrom, trees.FunctionInFrom, trees.JoinInFrom)
     known = {part.alias for part in every if isinstance(part, items)}
     return frozenset(named - known - {""})
 
 
 def names_table(query: trees.QueryTree, name: str) -> bool:
     """Whether a FROM clause in it has this name without a schema."""
-    items = (one for one in parts(query, with_queries=True) if isinstance(one, trees.TableItem))
+    items = (one for one in parts(query, with_queries=True) if isinstance(one, trees.TableInFrom))
     return any(not one.schema and one.name == name for one in items)
 
 

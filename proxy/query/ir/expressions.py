@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from proxy.base.patterns import PatternSyntax
 from proxy.base.sql_types import SqlType
 from proxy.base.zones import Zone
 from proxy.catalog.catalog_model import TableName
@@ -138,7 +137,6 @@ class Like:
     ignore_case: bool
     position: int | None = field(default=None, compare=False)
     type: SqlType = SqlType.BOOL
-    syntax: PatternSyntax = PatternSyntax.LIKE
 
 
 @dataclass(frozen=True, slots=True)

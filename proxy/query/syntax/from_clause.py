@@ -9,6 +9,7 @@ from typing import NoReturn
 from sqlglot import TokenType
 
 from proxy.base.errors import Code, Refusal
+from proxy.query.syntax.closed_queries import is_closed
 from proxy.query.syntax.lateral_hints import lateral_hint
 from proxy.query.syntax.selects import Span
 from proxy.query.syntax.spine_hints import spine_hint
@@ -18,6 +19,7 @@ _JOIN_WORDS = frozenset(
     {"join", "left", "right", "full", "inner", "cross", "natural", "on", "using"}
 )
 _QUERY_WORDS = frozenset({"select", "with", "values"})
+_OF_CONSTANTS = (["generate_series"], ["unnest"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,7 @@ class TableItem:
 
 @dataclass(frozen=True, slots=True)
 class QueryItem:
-    """A subquery in brackets; query: the lexemes inside them."""
+    """A subquery in brackets, or a function of constants; query: the lexemes inside brackets, or the call."""
 
     query: Span
     alias: str | None
@@ -73,7 +75,7 @@ def leaves(item: Item) -> tuple[TableItem | QueryItem, ...]:
 
 def read_from(lexed: Lexed, span: Span) -> Item:
     """
-    Refuses  UNSUPPORTED: NATURAL joins, functions, LATERAL, TABLESAMPLE
+    Refuses  UNSUPPORTED: NATURAL joins, functions of columns, LATERAL, TABLESAMPLE
     """
     cursor = _TokenCursor(lexed, span[0], span[1])
     start = cursor.at
@@ -208,14 +210,24 @@ def _primary(cursor: _TokenCursor) -> Item:
         cursor.at += 1
     if cursor.is_symbol(TokenType.STAR):
         cursor.at += 1
+    called = None
     if cursor.is_symbol(TokenType.L_PAREN):
-        raise Refusal(
-            Code.UNSUPPORTED,
-            "a function in FROM beside a protected table is not available",
-            spine_hint(cursor.lexed, start),
-            cursor.lexeme.position,
-        )
+        arguments = (cursor.at + 1, cursor.lexed.partner[cursor.at])
+        if chain not in _OF_CONSTANTS or not is_closed(cursor.lexed, arguments):
+            raise Refusal(
+                Code.UNSUPPORTED,
+                "a function in FROM beside a protected table is not available",
+                spine_hint(cursor.lexed, start),
+                cursor.lexeme.position,
+            )
+        cursor.at = arguments[1] + 1
+        called = (first, cursor.at)
+        if cursor.word == "with":
+            _refuse(cursor.lexeme, "WITH ORDINALITY is not available beside a protected table")
     alias, columns = _alias(cursor)
+    if called is not None:  # one column, which has the alias for its name
+        names = columns or ((alias,) if alias else ())
+        return QueryItem(called, alias, names, (start, cursor.at))
     return TableItem(first, tuple(chain), alias, columns, (start, cursor.at))
 
 

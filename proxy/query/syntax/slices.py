@@ -60,23 +60,37 @@ def parse_item(
 ) -> tuple[exp.Expr, str | None, Span]:
     """One output column: its expression, its alias, the span of the expression alone."""
     tokens = [Token(TokenType.SELECT, "SELECT"), *_tokens(lexed, span, placeholders)]
+    node = _only(lexed, span, tokens, "expressions", "an output column")
+    if not isinstance(node, exp.Alias):
+        return node, None, span
+    has_as = lexed.lexemes[span[1] - 2].word == "as"
+    return node.this, lexed.lexemes[span[1] - 1].name, (span[0], span[1] - (2 if has_as else 1))
+
+
+def parse_ordered(lexed: Lexed, span: Span, placeholders: Placeholders) -> exp.Expr:
+    """One term of ORDER BY: an expression, or exp.Ordered."""
+    before = [Token(TokenType.SELECT, "SELECT"), Token(TokenType.NUMBER, "1")]
+    tokens = [*before, Token(TokenType.ORDER_BY, "ORDER BY"), *_tokens(lexed, span, placeholders)]
+    return _only(lexed, span, tokens, "order", "ORDER BY")
+
+
+def _only(lexed: Lexed, span: Span, tokens: list[Token], part: str, what: str) -> exp.Expr:
+    """The only output, or term of ORDER BY, of a SELECT."""
     try:
         trees = _POSTGRES.parser().parse(tokens, lexed.text)
     except (SqlglotError, RecursionError, TypeError, ValueError, IndexError):
         trees = []
     tree = trees[0] if len(trees) == 1 else None
-    if not isinstance(tree, exp.Select) or len(tree.expressions) != 1:
+    found = tree.args.get(part) if isinstance(tree, exp.Select) else None
+    several = found.expressions if isinstance(found, exp.Order) else found or []
+    if len(several) != 1 or not isinstance(several[0], exp.Expr):
         raise Refusal(
             Code.UNSUPPORTED,
-            "an output column of this query on a protected table is not supported",
+            f"{what} of this query on a protected table is not supported",
             HINT,
             _position(lexed, span),
         )
-    node = tree.expressions[0]
-    if not isinstance(node, exp.Alias):
-        return node, None, span
-    has_as = lexed.lexemes[span[1] - 2].word == "as"
-    return node.this, lexed.lexemes[span[1] - 1].name, (span[0], span[1] - (2 if has_as else 1))
+    return several[0]
 
 
 def _position(lexed: Lexed, span: Span) -> int | None:

@@ -216,12 +216,6 @@ class QueryResponse(ResponseModel):
     errors: AnswerErrors | None = Field(description="Null if nothing protected was queried.")
 
 
-class BlockTopUp(PrivacyAmount):
-    """A block that cached noise answers in part. The price is that of the rest."""
-
-    made_of: str
-
-
 class GroupThreshold(ResponseModel):
     """How many units a private key needs to appear: half of the time, and in 95 of 100 answers."""
 
@@ -238,7 +232,6 @@ class ExplainedBlock(ResponseModel):
     sql: str = Field(description="The backend statement, with parameters instead of values.")
     lifted: str | None = None
     free: str | None = None
-    topped_up: BlockTopUp | None = None
 
 
 class StatedExample(ResponseModel):
@@ -351,7 +344,7 @@ class HealthResponse(ResponseModel):
 
 
 class ReadinessResponse(ResponseModel):
-    status: Literal["ready", "not ready"]
+    status: Literal["ready", "not ready", "draining"]
     checks: dict[str, bool] = Field(description="Whether each part answers, of all databases.")
     away: dict[str, list[str]] = Field(description="By database, the parts that do not answer.")
     stuck_sessions: int = Field(

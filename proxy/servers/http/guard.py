@@ -6,7 +6,7 @@ Logged are method, route and status: never a query string, a body, a header or a
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from http import HTTPStatus
 from urllib.parse import unquote_to_bytes
 
@@ -44,7 +44,8 @@ def is_loopback(host: str) -> bool:
 class Guard:
     """
     Given    hosts_are_local: whether the server listens on loopback only. A page of another site can then
-             have its name resolve to 127.0.0.1 (DNS rebinding); its Host header gives it away
+             have its name resolve to 127.0.0.1 (DNS rebinding); its Host header gives it away; is_draining:
+             whether clients are to connect anew
     """
 
     def __init__(
@@ -53,7 +54,9 @@ class Guard:
         routes: Collection[str],
         *,
         hosts_are_local: bool,
+        is_draining: Callable[[], bool] = lambda: False,
     ) -> None:
+        self._is_draining = is_draining
         self._app = app
         self._routes = frozenset(routes)
         self._hosts_are_local = hosts_are_local
@@ -80,7 +83,8 @@ class Guard:
                     name != _POLICY for name, _ in message["headers"]
                 ):  # a page may have its own
                     message["headers"].append((_POLICY, b"default-src 'none'"))
-                if has_body:  # the client is not to send another request behind it
+                if has_body or self._is_draining():
+                    # The client is not to send another request behind it.
                     message["headers"].append((b"connection", b"close"))
                 path = scope["path"]
                 _LOG.info(

@@ -73,6 +73,11 @@ class HttpLogins:
         finally:
             del self._under_way[ended]
 
+    def end_all(self) -> None:
+        """End the statements that run."""
+        for ended in self._under_way:
+            ended.set()
+
     @property
     def tokens_under_way(self) -> frozenset[int]:
         """Numbers of the tokens through which statements run."""

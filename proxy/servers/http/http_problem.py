@@ -166,6 +166,16 @@ def not_let_in() -> HttpProblem:
     )
 
 
+def stopping() -> HttpProblem:
+    """Of a statement that still ran when the time for it was over. What was charged stays charged."""
+    return HttpProblem(
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        "the server is shutting down",
+        hint="Ask again when it serves again. What was charged stays charged.",
+        sqlstate="57P01",
+    )
+
+
 def busy() -> HttpProblem:
     """Nothing has been begun: the same request may be sent again."""
     return HttpProblem(

@@ -24,6 +24,7 @@ from proxy.servers.login_gate import LoginGate
 ALPN = "http/1.1"
 
 _IDLE_SECONDS = 30
+_LAST_WORDS_SECONDS = 2  # for requests whose statements were ended
 _POLL_SECONDS = 0.01
 
 
@@ -42,7 +43,8 @@ class _Uvicorn(uvicorn.Server):
 
 class HttpListener:
     """
-    Given    make_app: what is served; tls: a certificate and its key
+    Given    make_app: what is served; tls: a certificate and its key; is_draining: whether clients are to
+             connect anew
     Gives    `start` listens, `address` is where, `stop` lets requests end first
     """
 
@@ -51,7 +53,9 @@ class HttpListener:
         make_app: Callable[[], FastAPI],
         tls: tuple[Path, Path] | None = None,
         limits: ConnectionLimits | None = None,
+        is_draining: Callable[[], bool] = lambda: False,
     ) -> None:
+        self._is_draining = is_draining
         self._make_app = make_app
         self._tls = None if tls is None else server_context(*tls, ALPN)
         self._limits = limits
@@ -76,7 +80,9 @@ class HttpListener:
         self._address = (name[0], name[1])
         app = self._make_app()
         paths = [getattr(route, "path", "") for route in app.routes]
-        with_guard = Guard(app, paths, hosts_are_local=is_loopback(name[0]))
+        with_guard = Guard(
+            app, paths, hosts_are_local=is_loopback(name[0]), is_draining=self._is_draining
+        )
         config = uvicorn.Config(
             with_guard,
             http=HttpProtocol,
@@ -105,25 +111,36 @@ class HttpListener:
         )
         self._accepting = asyncio.create_task(self._connections.serve(listening))
 
-    async def stop(self, grace_seconds: float = 30.0) -> None:
-        """No new connections; requests under way may end within the time."""
+    async def stop(self, grace_seconds: float = 30.0, hurried: asyncio.Event | None = None) -> None:
+        """No new connections; requests under way may end within the time, or until `hurried` is set. Then their
+        statements end, and they are told so."""
         if self._server is None or self._serving is None:
             return
         if self._accepting is not None:
             self._accepting.cancel()
             await asyncio.wait({self._accepting})
-        self._server.config.timeout_graceful_shutdown = max(1, round(grace_seconds))
+        self._server.config.timeout_graceful_shutdown = round(grace_seconds) + _LAST_WORDS_SECONDS
         self._server.should_exit = True
+        waiting = {self._serving}
+        if hurried is not None:
+            waiting.add(asyncio.ensure_future(hurried.wait()))  # type: ignore[arg-type]
+        await asyncio.wait(waiting, timeout=grace_seconds, return_when=asyncio.FIRST_COMPLETED)
+        for one in waiting - {self._serving}:
+            one.cancel()
+        self._end_requests()
         await self._serving
         if self._connections is not None:
             self._connections.abort()
+
+    def _end_requests(self) -> None:
+        """Statements of requests that are under way."""
 
 
 class HttpServer(HttpListener):
     """
     Given    an engine per database; sessions of analysts; what /readyz asks; a certificate and its key;
              what /healthz asks; gate: the one that all listeners share; bearers, admission,
-             policies_taken, stuck_sessions: as of Routes
+             policies_taken, stuck_sessions, is_draining: as of Routes
     """
 
     def __init__(
@@ -139,11 +156,16 @@ class HttpServer(HttpListener):
         admission: Admission | None = None,
         policies_taken: Callable[[], bool] = lambda: True,
         stuck_sessions: Callable[[], int] = lambda: 0,
+        is_draining: Callable[[], bool] = lambda: False,
     ) -> None:
         routes = Routes(
             *(engines, sessions, readiness, health, gate or LoginGate(), bearers, admission),
             policies_taken,
             stuck_sessions,
+            is_draining,
         )
-        super().__init__(routes.app, tls, limits)
+        super().__init__(routes.app, tls, limits, is_draining)
         self.logins = routes.logins
+
+    def _end_requests(self) -> None:
+        self.logins.end_all()

@@ -40,7 +40,7 @@ from proxy.servers.http.documented_app import (
 )
 from proxy.servers.http.guard import response_of
 from proxy.servers.http.http_logins import HttpLogins, no_database
-from proxy.servers.http.http_problem import HttpProblem, not_let_in
+from proxy.servers.http.http_problem import HttpProblem, not_let_in, stopping
 from proxy.servers.http.in_pieces import ResponseInPieces
 from proxy.servers.http.libpq_driver import LibpqDriver
 from proxy.servers.http.rendering import PRIVACY_HEADERS, as_csv, as_json, privacy_headers
@@ -92,10 +92,11 @@ class Routes:
         admission: Admission | None = None,
         policies_taken: Callable[[], bool] = lambda: True,
         stuck_sessions: Callable[[], int] = lambda: 0,
+        is_draining: Callable[[], bool] = lambda: False,
     ) -> None:
         """bearers: None where a password alone lets in; admission: None where every analyst may query every
         database; policies_taken: whether each policy in force is the one in its file; stuck_sessions: how many
-        of the shadow do not end."""
+        of the shadow do not end; is_draining: whether this process is about to end."""
         self.logins = HttpLogins(tuple(engines), sessions, gate, bearers, admission)
         self.engines = engines
         self.adapters = {name: EngineAdapter(engine) for name, engine in engines.items()}
@@ -103,6 +104,7 @@ class Routes:
         self._readiness = readiness
         self.policies_taken = policies_taken
         self.stuck_sessions = stuck_sessions
+        self.is_draining = is_draining
         self._checks: Mapping[str, Mapping[str, bool]] = {}
         self._checked_at = float("-inf")
         self._checking = asyncio.Lock()
@@ -206,7 +208,7 @@ async def run_query(
     database = routes.logins.database_of(caller, query.database)
     with routes.logins.under_way(caller, database) as ended:
         work = _answered(routes, caller, database, query, wants_csv=_wants_csv(request))
-        return await _while_connected(request, ended, work)
+        return await _while_connected(request, ended, work, routes.is_draining)
 
 
 async def _answered(
@@ -239,7 +241,7 @@ async def explain_query(
     database = routes.logins.database_of(caller, query.database)
     with routes.logins.under_way(caller, database) as ended:
         work = _explained(routes, caller, database, query)
-        return await _while_connected(request, ended, work)
+        return await _while_connected(request, ended, work, routes.is_draining)
 
 
 async def _explained(
@@ -332,10 +334,11 @@ async def check_readiness(routes: State) -> Response:
             checks[part] = checks.get(part, True) and answers
             if not answers:
                 away.setdefault(name, []).append(part)
-    ready = not away
+    ready = not away and not routes.is_draining()
+    status = "draining" if routes.is_draining() else "ready" if ready else "not ready"
     return JSONResponse(
         {
-            "status": "ready" if ready else "not ready",
+            "status": status,
             "checks": checks,
             "away": away,
             "stuck_sessions": routes.stuck_sessions(),
@@ -364,7 +367,7 @@ def _token_json(token: TokenGrant) -> str:
 
 
 async def _while_connected(
-    request: Request, ended: asyncio.Event, work: Coroutine[Any, Any, T]
+    request: Request, ended: asyncio.Event, work: Coroutine[Any, Any, T], stops: Callable[[], bool]
 ) -> T:
     """Stops the work when the client goes away, or may not be here any more. What was charged stays charged."""
     working = asyncio.ensure_future(work)
@@ -375,7 +378,7 @@ async def _while_connected(
         if working.done():
             return working.result()
         if ending.done():
-            raise not_let_in()
+            raise stopping() if stops() else not_let_in()
         raise HttpProblem(HTTPStatus.BAD_REQUEST, "the client went away")
     finally:
         for task in (leaving, ending, working):

@@ -135,9 +135,9 @@ class WireServer:
         except OSError:
             client.close()
 
-    async def stop(self, grace_seconds: float = 30.0) -> None:
-        """No new clients; idle ones are told and closed, the others when their transaction ends or the
-        time is over."""
+    async def stop(self, grace_seconds: float = 30.0, hurried: asyncio.Event | None = None) -> None:
+        """No new clients; idle ones are told and closed, the others when their transaction ends, the time is
+        over, or `hurried` is set."""
         self._state.is_stopping = True
         if self._accepting is not None:
             self._accepting.cancel()
@@ -149,7 +149,8 @@ class WireServer:
         for connection in list(self._connections):
             if connection.is_idle:
                 connection.end_with()
-        while self._connections and loop.time() < deadline:
+        is_hurried = hurried.is_set if hurried is not None else lambda: False
+        while self._connections and loop.time() < deadline and not is_hurried():
             await asyncio.sleep(_POLL_SECONDS)
         for connection in list(self._connections):
             connection.end_with()

@@ -94,7 +94,7 @@ SELECT (SELECT count(*) FROM calls c WHERE c.uid = m.uid) AS n, count(*) FROM me
 SELECT * FROM (SELECT (coalesce((r5."a1")::numeric, %(p1)s::numeric))::text AS k1, pg_catalog.count(*) FROM ((SELECT r1."uid" AS c1, r5."a1" AS c2, r5."dp_unit" AS c3, r5."k1" AS c4 FROM (((SELECT r1."uid" FROM "w"."members" AS r1 WHERE r1."uid" IS NOT NULL) AS r1 CROSS JOIN (SELECT TRUE AS here) AS m1) FULL JOIN (SELECT r4."unit" AS "unit", r4."k1" AS "k1", r4."a1" AS "a1", r4."unit" AS "dp_unit" FROM (SELECT r2."uid" AS unit, r2."uid" AS k1, least(pg_catalog.count(*), %(p2)s::bigint) AS a1 FROM "w"."calls" AS r2 WHERE r2."uid" IS NOT NULL GROUP BY r2."uid") AS r4) AS r5 ON (r1."uid" = r5."dp_unit") AND (r1."uid" = r5."k1")) WHERE CASE WHEN m1.here THEN TRUE ELSE FALSE END LIMIT ALL) AS j2 CROSS JOIN LATERAL (SELECT j2.c1 AS "uid") AS r1 CROSS JOIN LATERAL (SELECT j2.c2 AS "a1", j2.c3 AS "dp_unit", j2.c4 AS "k1") AS r5) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p3)s::text[]))
 --   p1 = 0
 --   p2 = 2
---   p3 = ['0', '1', '2']
+--   p3 = ['1', '2', '0']
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -224,7 +224,7 @@ SELECT m, count(*) FROM (SELECT DISTINCT uid, date_trunc('year', d) AS m FROM or
 -- w.orders, unit r3."dp_unit": rows 6, groups 2, per group 2; keys m of 3; cells 0
 --   count(*): sensitivity 4, scale 1/2, epsilon 8 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(g."unit", k1), %(p8)s::bigint), %(p8)s::bigint), k1) AS rank FROM (SELECT r3."dp_unit" AS unit, (r3."m")::text AS k1, pg_catalog.count(*) AS v0 FROM (SELECT r2."unit" AS "uid", r2."k1" AS "m", r2."unit" AS "dp_unit" FROM (SELECT r1."uid" AS unit, pg_catalog.date_trunc('year', (pg_catalog.date_larger(pg_catalog.date_smaller(r1."d", %(p5)s::date), %(p4)s::date))::timestamp AT TIME ZONE 'UTC') AS k1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."d" >= %(p6)s::date) GROUP BY r1."uid", 2, coalesce(pg_catalog.hashtextextended((pg_catalog.date_trunc('year', (pg_catalog.date_larger(pg_catalog.date_smaller(r1."d", %(p5)s::date), %(p4)s::date))::timestamp AT TIME ZONE 'UTC'))::text, %(p7)s::bigint), %(p7)s::bigint)) AS r2) AS r3 WHERE r3."dp_unit" IS NOT NULL AND (r3."m" = ANY(%(p3)s::text[]::timestamp with time zone[])) GROUP BY r3."dp_unit", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
+SELECT k1, pg_catalog.sum(least(v0, %(p2)s::bigint)) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(g."unit", k1), %(p8)s::bigint), %(p8)s::bigint), k1) AS rank FROM (SELECT r3."dp_unit" AS unit, (r3."m")::text AS k1, pg_catalog.count(*) AS v0 FROM (SELECT r2."unit" AS "uid", r2."k1" AS "m", r2."unit" AS "dp_unit" FROM (SELECT r1."uid" AS unit, pg_catalog.date_trunc('year', (pg_catalog.date_larger(pg_catalog.date_smaller(r1."d", %(p5)s::date), %(p4)s::date))::timestamp AT TIME ZONE 'UTC') AS k1 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."d" >= %(p6)s::date) GROUP BY r1."uid", 2, coalesce(pg_catalog.hashtextextended((pg_catalog.date_trunc('year', (pg_catalog.date_larger(pg_catalog.date_smaller(r1."d", %(p5)s::date), %(p4)s::date))::timestamp AT TIME ZONE 'UTC'))::text, %(p7)s::bigint), %(p7)s::bigint)) AS r2) AS r3 WHERE r3."dp_unit" IS NOT NULL AND ((r3."m")::text = ANY(%(p3)s::text[])) GROUP BY r3."dp_unit", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1
 --   p1 = 6
 --   p2 = 2
 --   p3 = ['2018-01-01 00:00:00+00', '2019-01-01 00:00:00+00', '2020-01-01 00:00:00+00']
@@ -346,3 +346,32 @@ SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(least(v1, %(p1)
 -- epsilon 8 delta 0
 -- => residual
 SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, a2 bigint)
+
+-- case: DISTINCT ON the unit
+SELECT count(*), sum(i4) FROM (SELECT DISTINCT ON (uid) uid, i4 FROM orders ORDER BY uid, i2 DESC) q
+-- => plan
+-- w.orders, unit 1 row(s), partitions by hash of r3."dp_unit", r3."dp_unit" not null; keys none; cells 0
+--   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
+--   sum: clamp 0 .. 100, grid 1, sensitivity 100 steps, scale 25, epsilon 4 delta 0
+-- => backend
+SELECT pg_catalog.count(*), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r3."i4", %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT r2."c1" AS "uid", r2."c2" AS "i4", r2."dp_unit" AS "dp_unit" FROM (SELECT r1."uid" AS "c1", r1."i4" AS "c2", r1."i2" AS "c3", r1."uid" AS "dp_unit", pg_catalog.row_number() OVER (PARTITION BY r1."uid" ORDER BY r1."i2" DESC NULLS FIRST, r1."i4", r1."i2") AS "w1" FROM "w"."orders" AS r1) AS r2 WHERE (r2."w1" = %(p3)s::bigint)) AS r3 WHERE r3."dp_unit" IS NOT NULL
+--   p1 = 0
+--   p2 = 100
+--   p3 = 1
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint, a2 bigint)
+
+-- case: rows beside a series
+SELECT g, t, count(*) FROM people CROSS JOIN generate_series(0, 1, 1) AS g GROUP BY 1, 2
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys t of 4; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT * FROM (SELECT (CASE WHEN pg_catalog.octet_length((r1."t")::text) <= 1024 THEN (r1."t")::text ELSE pg_catalog.left((r1."t")::text, 1024) END)::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]) OR k1 IS NULL)
+--   p1 = ['x', 'y', 'z']
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT g, dp_b1.k1 AS "t", CASE WHEN pg_catalog.count(*) = pg_catalog.count(dp_b1.a1) THEN LEAST(GREATEST(COALESCE(pg_catalog.sum(dp_b1.a1), 0), -9223372036854775808), 9223372036854775807)::bigint END AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint) CROSS JOIN generate_series(0, 1, 1) AS g GROUP BY 1, 2

@@ -123,12 +123,12 @@ SELECT dp_b1.a1 AS "avg", dp_b1.a2 AS "max" FROM pg_catalog.jsonb_to_recordset((
 -- case: groups of rows per unit
 SELECT n, count(*) FROM (SELECT uid, count(*) AS n FROM calls GROUP BY uid) q GROUP BY n
 -- => plan
--- w.calls, unit 1 row(s), partitions by hash of r3."dp_unit", r3."dp_unit" not null; keys n of 3; cells 0
+-- w.calls, unit 1 row(s), partitions by hash of r3."dp_unit", r3."dp_unit" not null; keys n of 2; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
 SELECT * FROM (SELECT (r3."n")::text AS k1, pg_catalog.count(*) FROM (SELECT r2."unit" AS "uid", r2."a1" AS "n", r2."unit" AS "dp_unit" FROM (SELECT r1."uid" AS unit, least(pg_catalog.count(*), %(p1)s::bigint) AS a1 FROM "w"."calls" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid") AS r2) AS r3 WHERE r3."dp_unit" IS NOT NULL GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p2)s::text[]))
 --   p1 = 2
---   p2 = ['0', '1', '2']
+--   p2 = ['1', '2']
 -- => loss
 -- epsilon 8 delta 0
 -- => residual

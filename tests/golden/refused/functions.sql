@@ -108,7 +108,7 @@ SELECT count(*) FROM people WHERE s ~ '(a)\1'
 -- => refused
 -- UNSUPPORTED at 39: '(a)\1'
 -- this regular expression is not available on a protected table
--- Use letters, ., [a-z], [^0-9], \d, \s, ( ), |, *, +, ?, {1,3}, ^ and $ at the outside, and a backslash before other marks; at most 100 characters once what is repeated is written out, of ASCII where case is ignored. For \w write column ~ '^[A-Za-z0-9_]+$'.
+-- Use letters, ., .*, ( ), |, ?, ^ and $ at the outside, and a backslash before other marks: column ~ '^(a|b).*c$'; or LIKE: column LIKE 'a%' OR column LIKE 'b%'.
 
 -- case: max of an expression of dates
 SELECT max(greatest(d, ts)) FROM people

@@ -208,12 +208,12 @@ SELECT DISTINCT uid, t FROM orders
 -- the privacy unit cannot be a GROUP BY key of the result, but of a subquery: SELECT avg(n) FROM (SELECT uid, count(*) AS n FROM w.orders GROUP BY uid) q
 -- GROUP BY it in a subquery and aggregate that: SELECT avg(n) FROM (SELECT uid, count(*) AS n FROM w.orders GROUP BY uid) q.
 
--- case: distinct on the unit
-SELECT count(*) FROM (SELECT DISTINCT ON (uid) uid, t FROM orders) q
+-- case: distinct on another column
+SELECT count(*) FROM (SELECT DISTINCT ON (t) uid, t FROM orders) q
 -- => refused
 -- RAW_ROWS at 23: SELECT
 -- DISTINCT ON reads rows: ask for aggregates, e.g. SELECT column, count(*) FROM table GROUP BY column
--- For one row of each unit number them in a subquery, row_number() OVER (PARTITION BY unit ORDER BY time DESC) AS rn, and write WHERE rn = 1 around it; for one row of each group write GROUP BY with aggregates.
+-- Aggregate one row of each unit: SELECT avg(total) FROM (SELECT DISTINCT ON (unit) unit, total FROM table ORDER BY unit, time DESC) q. For one row of each group write GROUP BY with aggregates.
 
 -- case: per unit without all keys
 SELECT avg(n) FROM (SELECT uid, t, b, count(*) AS n FROM orders GROUP BY uid, t) q

@@ -157,7 +157,7 @@ SELECT DISTINCT ON (t) t FROM people
 -- => refused
 -- RAW_ROWS at 1: SELECT
 -- DISTINCT ON reads rows: ask for aggregates, e.g. SELECT column, count(*) FROM table GROUP BY column
--- For one row of each unit number them in a subquery, row_number() OVER (PARTITION BY unit ORDER BY time DESC) AS rn, and write WHERE rn = 1 around it; for one row of each group write GROUP BY with aggregates.
+-- Aggregate one row of each unit: SELECT avg(total) FROM (SELECT DISTINCT ON (unit) unit, total FROM table ORDER BY unit, time DESC) q. For one row of each group write GROUP BY with aggregates.
 
 -- case: unit column in the output
 SELECT uid, count(*) FROM orders GROUP BY t

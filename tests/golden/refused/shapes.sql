@@ -20,7 +20,7 @@ SELECT count(*) FROM regions r JOIN people p ON p.t = r.t
 -- Join on the privacy unit (a.unit = b.unit), or a public table on its key; or ask the data owner for `join_keys` in the policy: t: {keep: unique} of w.regions, by which only rows that are alone with their value are joined.
 
 -- case: cross join of rows
-SELECT count(*) FROM people, generate_series(1, 100)
+SELECT count(*) FROM people, generate_series(1, i4)
 -- => refused
 -- UNSUPPORTED at 45: (1,
 -- a function in FROM beside a protected table is not available

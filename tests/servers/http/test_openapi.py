@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 import socket
 from collections.abc import Iterator, Mapping
-from fractions import Fraction
 from typing import Any
 
 import httpx
 import pytest
 
 from proxy.engine.explain_text import FreeBlock
-from proxy.mechanisms.loss import Loss
 from proxy.servers.http.admin_credentials import AdminCredentials
 from proxy.servers.http.admin_routes import AdminRoutes
 from proxy.servers.http.analyst_models import ExplainedBlock
@@ -169,12 +167,9 @@ def test_numbers_keep_their_digits(listeners: BothListeners) -> None:
         assert told.status_code == status, told.text
 
 
-@pytest.mark.parametrize(
-    "price", [Loss(Fraction(0), Fraction(0)), Loss(Fraction(1, 4), Fraction(1, 10**9))]
-)
-def test_what_a_cached_block_costs_is_declared(price: Loss) -> None:
+def test_a_cached_block_is_declared() -> None:
     block = {"tables": ["t"], "unit": "u", "keys": 0, "groups": 1, "units_needed": None, "sql": ""}
-    free = FreeBlock(made_of="a cached answer", setting="dp.fresh", price=price).as_json()
+    free = FreeBlock(made_of="a cached answer", setting="dp.fresh").as_json()
     ExplainedBlock.model_validate({**block, **free, "lifted": "x"}, strict=True, extra="forbid")
 
 

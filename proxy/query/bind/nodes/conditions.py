@@ -9,7 +9,6 @@ from sqlglot import exp
 
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
-from proxy.base.patterns import PatternSyntax
 from proxy.base.sql_types import SqlType
 from proxy.query.bind.nodes.insides import compound
 from proxy.query.bind.nodes.labels import by_label
@@ -30,12 +29,12 @@ from proxy.query.bind.nodes.quantified import (
     list_of,
     quantified_comparison,
 )
+from proxy.query.bind.nodes.regular_expressions import like_patterns
 from proxy.query.bind.nodes.row_comparisons import row_parts, written_out
 from proxy.query.bind.scope import PublicColumn, Readers, Scope, only, position_of, unknown
 from proxy.query.ir import expressions as ir
 from proxy.query.ir import typing_rules
 from proxy.query.ir.expressions import Expression
-from proxy.query.ir.pattern_checks import check_pattern
 from proxy.query.syntax.placeholders import (
     ClientArray,
     PublicSubquery,
@@ -265,15 +264,36 @@ def _matches(node: exp.Expr, scope: Scope) -> Expression:
     flag = node.args.get("flag")
     flags = "" if flag is None else flag.name if isinstance(flag, exp.Literal) else "?"
     operand, pattern = text_operand(node.this, scope), typed(read_constant(node.expression, scope))
-    if flags not in ("", "i", "c") or not isinstance(pattern, ir.Constant | ir.Parameter):
+    if flags not in ("", "i", "c"):
         raise unknown(node)
-    is_similar = isinstance(node, exp.SimilarTo)
-    syntax = PatternSyntax.SIMILAR if is_similar else PatternSyntax.REGULAR
+    if not isinstance(pattern, ir.Constant):
+        raise _expression_refused("a regular expression on a protected table is a literal", node)
     ignore_case = isinstance(node, exp.RegexpILike) or flags == "i"
-    found = ir.Like(operand, pattern, ignore_case, position_of(node), syntax=syntax)
-    if isinstance(pattern, ir.Constant):
-        check_pattern(found)
-    return found
+    if pattern.value is None:
+        return ir.Like(operand, pattern, ignore_case, position_of(node))
+    text = str(pattern.value)
+    found = like_patterns(text, is_similar=isinstance(node, exp.SimilarTo))
+    if found is None or (ignore_case and not text.isascii()):  # case of others is a locale's
+        raise _expression_refused(
+            "this regular expression is not available on a protected table", node
+        )
+    if len(found) > 1:
+        operand = repeated(operand)
+    each = tuple(
+        ir.Like(operand, replace(pattern, value=one), ignore_case, position_of(node))
+        for one in found
+    )
+    return each[0] if len(each) == 1 else ir.Connective("OR", each)
+
+
+def _expression_refused(message: str, node: exp.Expr) -> Refusal:
+    return Refusal(
+        Code.UNSUPPORTED,
+        message,
+        "Use letters, ., .*, ( ), |, ?, ^ and $ at the outside, and a backslash before other marks:"
+        " column ~ '^(a|b).*c$'; or LIKE: column LIKE 'a%' OR column LIKE 'b%'.",
+        position_of(node),
+    )
 
 
 READERS: Readers = {

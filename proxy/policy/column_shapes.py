@@ -1,0 +1,68 @@
+"""What a planner can know of a column, but for names: columns of one shape are asked about once."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import fields, replace
+
+from proxy.catalog.catalog_model import Catalog, Column, Table, TableName
+from proxy.policy.policy_model import ColumnPolicy, IdentifierUnit, Policy, ProtectedTable
+
+# Of `ProtectedTable`: all but its name, its columns, its unit and what it is joined on.
+_OF_A_TABLE = tuple(
+    one.name
+    for one in fields(ProtectedTable)
+    if one.name not in ("name", "columns", "unit", "join_keys")
+)
+
+
+def column_shape(
+    policy: Policy, catalog: Catalog, table: TableName, column: str | None
+) -> Hashable | None:
+    """Describe what matters to a question that names one protected table and no other column.
+
+    Args:
+        policy, catalog: Of the table.
+        table: A protected one.
+        column: None where the question names none.
+
+    Returns:
+        None: the column follows references to other tables, or the names themselves matter.
+    """
+    exposed, made = policy.tables[table], catalog.tables[table]
+    assert isinstance(exposed, ProtectedTable), "it names a protected table"
+    known, unit = exposed.columns.get(column or ""), exposed.unit
+    if column == table.name or (known is not None and known.references is not None):
+        return None
+    names = () if column is None else (column,)
+    if isinstance(unit, IdentifierUnit):
+        if unit.path is not None:
+            return None
+        names = (*names, unit.column)
+    return (
+        (len({*names}), len(names), unit.identifier) if isinstance(unit, IdentifierUnit) else unit,
+        tuple(getattr(exposed, name) for name in _OF_A_TABLE),
+        bool(exposed.join_keys),
+        *(_unnamed(exposed.columns.get(name)) for name in names),
+        *(_unnamed(made.column(name)) for name in names),
+        tuple(_of_key(made, key, names) for key in (made.primary_key, *made.unique)),
+        made.has_ctid,
+    )
+
+
+def settings_shape(policy: Policy, catalog: Catalog, day: int | None) -> Hashable:
+    """Describe what holds for all columns."""
+    given = (getattr(policy.privacy, one.name) for one in fields(policy.privacy))
+    privacy = tuple(frozenset(one.items()) if isinstance(one, dict) else one for one in given)
+    return privacy, policy.accounting, catalog.encoding, day
+
+
+def _of_key(table: Table, key: tuple[str, ...], names: tuple[str, ...]) -> Hashable:
+    """The columns of a key by their part in questions and by what they are."""
+    return tuple(
+        (name in names and names.index(name), _unnamed(table.column(name))) for name in key
+    )
+
+
+def _unnamed(column: Column | ColumnPolicy | None) -> Hashable:
+    return None if column is None else replace(column, name="")

@@ -1,0 +1,356 @@
+"""Means by groups are read in two sessions, half of the units each: with the rows of one session, of one
+snapshot, and in one session where a second one cannot be had."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from dataclasses import replace
+
+import psycopg
+import pytest
+from psycopg.conninfo import make_conninfo
+
+from proxy.base.errors import Fault
+from proxy.cli.assembly import Database
+from proxy.compiler.backend_query import (
+    BELOW,
+    CUT,
+    FROM_CUT_ON,
+    HALF,
+    OTHERS,
+    BackendQuery,
+    UnitPlace,
+)
+from proxy.compiler.deviation_scan import CentredScan, centres_text
+from proxy.drawing import drawer
+from proxy.exact.table import ExactTable
+from proxy.kernel.plan import BlockPlan
+from proxy.protected import halves, protected_database
+from proxy.protected.protected_connection import ProtectedConnection
+from proxy.protected.protected_database import ProtectedDatabase
+from proxy.release.deviation_means import with_centres
+from tests.live.served_database import planned, served_database
+from tests.seeded_bits import SeededBits
+from tests.servers_fixture import servers
+from tests.uncharged_statements import unpaid, written
+from tests.unchecked_blocks import compile_centres, drawn_centres, release_block
+
+_NAME = "halves"
+_KINDS = {
+    "t": "i",
+    "by_name": "'p' || i",
+    "by_uuid": "md5(i::text)::uuid",
+    "by_small": "(i - 300)::smallint",
+}
+_OF = {name: "person" if name == "t" else f"person_{name}" for name in _KINDS}
+_COLUMNS = """
+    rows_at_most: 100
+    columns: {k: {values: [x, y, z]}, l: {values: [u, v]}, a: {bounds: [-50, 50]}, b: {bounds: [0, 10]}}
+"""
+_PEOPLE = """\
+  public.people:
+    unit: {person: id}
+    columns: {kind: {values: [even, odd]}}
+"""
+_TABLES = f"tables:\n{_PEOPLE}" + "".join(
+    f"  public.{name}:\n    unit: {{{_OF[name]}: uid}}{_COLUMNS}" for name in _KINDS
+)
+_ROWS = """\
+CREATE TABLE public.{name} AS SELECT {unit} AS uid, (ARRAY['x', 'y', 'z', 'w'])[1 + (i * j * 7) % 4] AS k,
+    (ARRAY['u', 'v'])[1 + (i + j) % 2] AS l, nullif((i * 31 + j * j * 17) % 120 - 60, 0) AS a,
+    ((i * 13 + j * 71) % 1200 / 100.0)::numeric(8, 2) AS b
+FROM generate_series(1, 700) i, generate_series(1, 1 + i % 9) j;
+"""
+_SCRIPT = """\
+CREATE TABLE public.people AS
+    SELECT i AS id, (ARRAY['even', 'odd'])[1 + i % 2] AS kind FROM generate_series(1, 690) i;
+ALTER TABLE public.people ADD PRIMARY KEY (id);
+""" + "".join(_ROWS.format(name=name, unit=unit) for name, unit in _KINDS.items())
+
+_QUESTIONS = (
+    "SELECT k, avg(a) FROM t GROUP BY k",
+    "SELECT k, avg(b), avg(a) FILTER (WHERE b > 3) FROM t GROUP BY k",
+    "SELECT k, stddev(a), variance(b) FROM t GROUP BY k",
+    "SELECT k, l, avg(b) FROM t WHERE a > -20 GROUP BY k, l",
+    "SELECT k, count(*), sum(b), avg(b) FROM t GROUP BY k",
+    "SELECT k, count(a), sum(a) FILTER (WHERE b > 100), avg(b) FROM t GROUP BY k",
+    "SELECT kind, avg(a) FROM t JOIN people ON uid = id WHERE b < 9 GROUP BY kind",
+    "SELECT k, avg(a) FROM by_name GROUP BY k",
+    "SELECT k, avg(a), count(*) FROM by_uuid GROUP BY k",
+    "SELECT k, avg(b), stddev(b) FROM by_small GROUP BY k",
+)
+
+
+@pytest.fixture(scope="module")
+def served() -> Database:
+    return served_database(servers(), _NAME, _SCRIPT, _TABLES, "best")
+
+
+@pytest.fixture(autouse=True)
+def few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(halves, "LEAST_ROWS", 1)
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[ProtectedConnection]:
+    """The connections on which statements of two parts are opened."""
+    found: list[ProtectedConnection] = []
+    send = ProtectedConnection.send
+
+    def noted(self: ProtectedConnection, text: bytes, values: list[object]) -> None:
+        if text.startswith(b"DECLARE"):
+            found.append(self)
+        send(self, text, values)
+
+    monkeypatch.setattr(ProtectedConnection, "send", noted)
+    return found
+
+
+def _scan(database: Database, question: str) -> tuple[BlockPlan, CentredScan]:
+    (block,) = planned(database, question).blocks
+    scan = compile_centres(block)
+    assert scan is not None
+    return block, scan
+
+
+def _read(
+    database: Database,
+    question: str,
+    *,
+    sessions: int = 4,
+    source: str | None = None,
+    query: BackendQuery | None = None,
+) -> tuple[ExactTable, ExactTable]:
+    """The rows of the first part, and all of them."""
+    block, scan = _scan(database, question)
+    told: list[ExactTable] = []
+
+    async def between(first: ExactTable) -> str:
+        told.append(first)
+        return centres_text(with_centres(block, drawn_centres(block, first, SeededBits(1))))
+
+    async def run() -> ExactTable:
+        data = ProtectedDatabase(source or database.policy.source, sessions_max=sessions)
+        await data.open()
+        try:
+            async with data.session("analyst") as session:
+                found = await session.run_in_two_parts(unpaid(query or scan.query), {}, between)
+            await asyncio.wait({session.end()})
+            assert await _are_free(data)
+            return found
+        finally:
+            await data.close()
+
+    found = asyncio.run(run())
+    return told[0], found
+
+
+async def _are_free(data: ProtectedDatabase) -> bool:
+    for _ in range(100):
+        if data._places.used == 0:
+            return True
+        await asyncio.sleep(0.02)
+    return False
+
+
+def _added_up(table: ExactTable) -> dict[tuple[object, ...], Counter[int]]:
+    """By keys, place and band. A unit is counted in any one of its groups: in none of them here."""
+    found: dict[tuple[object, ...], Counter[int]] = {}
+    for row in table.rows:
+        place, *numbers = row.values
+        at: tuple[object, ...] = (row.keys, place)
+        if place != OTHERS:
+            band, total, share, mean, units = numbers[:5]
+            at, numbers = (row.keys, place, band), [total, share, mean]
+            found.setdefault((place, band), Counter())[0] += units or 0
+        sums = found.setdefault(at, Counter())
+        for column, number in enumerate(numbers):
+            sums[column] += number or 0
+    return found
+
+
+@pytest.mark.parametrize("question", _QUESTIONS)
+def test_two_sessions_read_what_one_does(
+    served: Database, opened: list[ProtectedConnection], question: str
+) -> None:
+    first, both = _read(served, question)
+    assert len(set(opened)) == len(opened) == 2
+    opened.clear()
+    whole_first, whole = _read(served, question, sessions=1)
+    assert len(opened) == 1
+    assert _added_up(first) == _added_up(whole_first) != {}
+    assert _added_up(both) == _added_up(whole)
+    assert len(both.rows) > len(whole.rows)  # both had some of a group
+
+
+@pytest.mark.parametrize("question", _QUESTIONS)
+def test_the_same_is_drawn_of_both(served: Database, question: str) -> None:
+    """With the same noise. A group has rows of both halves then, also of what is read beside means."""
+    block, scan = _scan(served, question)
+    drawn = []
+    for sessions in (4, 1):
+        first, read = _read(served, question, sessions=sessions)
+        centred = with_centres(block, drawn_centres(block, first, SeededBits(1)))
+        tables = list(drawer._of_releases(scan, read).values())
+        drawn.append(release_block(centred, tables, SeededBits(2)))
+    assert drawn[0] == drawn[1]
+    assert any(one is not None for row in drawn[0].rows for one in row.values)
+
+
+@pytest.mark.parametrize("cut", [-1, 1, 2, 350, 699, 700, 701])
+def test_no_unit_is_in_both_halves_or_in_none(served: Database, cut: int) -> None:
+    """Wherever they are cut."""
+    query = _scan(served, _QUESTIONS[0])[1].query
+
+    def read(connection: psycopg.Connection, half: int) -> Counter[tuple[int, int]]:
+        given = {**query.parameters, HALF: str(half), CUT: str(cut)}
+        gathered = query.sql[: query.sql.index(", f(")] + " SELECT unit, place FROM g"
+        return Counter(connection.execute(gathered.encode(), given).fetchall())
+
+    with psycopg.connect(served.policy.source) as connection:
+        below, others = (read(connection, half) for half in (BELOW, FROM_CUT_ON))
+        whole = Counter(
+            connection.execute(
+                "SELECT uid, CASE k WHEN 'x' THEN 1 WHEN 'y' THEN 2 ELSE 3 END FROM t WHERE k <> 'w'"
+                " GROUP BY uid, k"
+            ).fetchall()
+        )
+        assert read(connection, 0) == whole
+    assert below + others == whole and max(whole.values()) == 1
+    assert all(unit < cut for unit, _ in below) and all(unit >= cut for unit, _ in others)
+
+
+def test_both_sessions_see_one_snapshot(
+    served: Database, opened: list[ProtectedConnection], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All rows are changed before the second one has begun to read."""
+    question = _QUESTIONS[4]
+    _, before = _read(served, question, sessions=1)
+    export = halves.exported_snapshot
+    changes = psycopg.connect(servers().protected.dsn(_NAME), autocommit=True)
+
+    async def late(connection: ProtectedConnection) -> str:
+        name = await export(connection)
+        changes.execute("UPDATE t SET uid = uid + 350, b = 1")
+        return name
+
+    monkeypatch.setattr(protected_database, "exported_snapshot", late)
+    try:
+        _, found = _read(served, question)
+    finally:
+        changes.execute("DROP TABLE t")
+        changes.execute(_ROWS.format(name="t", unit="i").encode())
+        changes.execute("GRANT SELECT ON t TO PUBLIC; ANALYZE t")
+        changes.close()
+    assert len(set(opened[1:])) == 2
+    assert _added_up(found) == _added_up(before)
+
+
+@pytest.mark.parametrize("reason", ["few rows", "no parallel work", "no statistics", "no snapshot"])
+def test_else_one_session_reads_all(
+    served: Database,
+    opened: list[ProtectedConnection],
+    monkeypatch: pytest.MonkeyPatch,
+    reason: str,
+) -> None:
+    question, source = _QUESTIONS[0], served.policy.source
+    query = written(_scan(served, question)[1].query)
+    match reason:
+        case "few rows":
+            monkeypatch.setattr(halves, "LEAST_ROWS", 10_000_000)
+        case "no parallel work":
+            source = make_conninfo(source, options="-c max_parallel_workers_per_gather=0")
+        case "no statistics":
+            assert query.halved_by is not None
+            query = replace(query, halved_by=replace(query.halved_by, column="none"))
+        case _:
+
+            async def another(connection: ProtectedConnection) -> str:
+                return "00000000-00000001-1"
+
+            monkeypatch.setattr(protected_database, "exported_snapshot", another)
+    _, found = _read(served, question, source=source, query=query)
+    assert len(opened) == 1
+    assert found.rows == _read(served, question, sessions=1)[1].rows
+
+
+@pytest.mark.parametrize("half", [BELOW, FROM_CUT_ON])
+def test_what_fails_in_one_half_fails_and_both_places_are_free(served: Database, half: int) -> None:
+    """The other one has an answer, or is cancelled."""
+    question = _QUESTIONS[0]
+    query = written(_scan(served, question)[1].query)
+    broken = f"%({HALF})s::integer / (%({HALF})s::integer - {half}) > -9 AND "
+    at = query.sql.index("WHERE ") + len("WHERE ")
+    query = replace(query, sql=query.sql[:at] + broken + query.sql[at:])
+
+    async def between(_: ExactTable) -> str:
+        raise AssertionError("it has failed before")
+
+    async def run() -> None:
+        data = ProtectedDatabase(served.policy.source, sessions_max=4)
+        await data.open()
+        try:
+            async with data.session("analyst") as session:
+                with pytest.raises(Fault) as failed:
+                    await session.run_in_two_parts(unpaid(query), {}, between)
+                assert "zero" not in str(failed.value)
+            await asyncio.wait({session.end()})
+            assert await _are_free(data)
+        finally:
+            await data.close()
+
+    asyncio.run(run())
+
+
+def test_both_statements_are_cancelled_with_the_question(served: Database) -> None:
+    question = _QUESTIONS[0]
+    query = written(_scan(served, question)[1].query)
+    at = query.sql.index("WHERE ") + len("WHERE ")
+    slow = "(SELECT pg_catalog.pg_sleep(60)) IS NOT NULL AND "
+    query = replace(query, sql=query.sql[:at] + slow + query.sql[at:])
+    watching = psycopg.connect(servers().protected.dsn(_NAME), autocommit=True)
+
+    async def are_asleep(number: int) -> bool:
+        for _ in range(200):
+            found = watching.execute(
+                "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = %s",
+                (_NAME,),
+            ).fetchone()
+            if found == (number,):
+                return True
+            await asyncio.sleep(0.02)
+        return False
+
+    async def between(_: ExactTable) -> str:
+        raise AssertionError("nothing is read")
+
+    async def run() -> None:
+        data = ProtectedDatabase(served.policy.source, sessions_max=4)
+        await data.open()
+        try:
+            async with data.session("analyst") as session:
+                task = asyncio.ensure_future(session.run_in_two_parts(unpaid(query), {}, between))
+                assert await are_asleep(2)
+                task.cancel()
+                await asyncio.wait({task}, timeout=1.0)
+                assert task.cancelled()
+            assert await are_asleep(0) and await _are_free(data)
+        finally:
+            await data.close()
+
+    with watching:
+        asyncio.run(run())
+
+
+def test_the_last_place_is_left_to_others(
+    served: Database, opened: list[ProtectedConnection]
+) -> None:
+    _read(served, _QUESTIONS[0], sessions=2)
+    assert len(opened) == 1
+
+
+def test_where_units_are_cut_is_in_no_text() -> None:
+    cut = halves.Cut(UnitPlace(schema="public", table="t", column="uid"))
+    cut.at = "somebody"
+    assert "somebody" not in repr(cut)

@@ -1,0 +1,83 @@
+"""Computed values that claim a type which PostgreSQL does not give them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+from proxy.base.sql_types import SqlType
+from proxy.kernel.plan import BlockPlan
+from proxy.kernel.refusals import Rule
+from proxy.query.ir.expressions import (
+    Arithmetic,
+    Cast,
+    Choice,
+    Choose,
+    Clamped,
+    Comparator,
+    Comparison,
+    Constant,
+    Operator,
+    Parameter,
+)
+from proxy.query.ir.relations import Subquery
+from proxy.query.ir.windows import Frame, WindowColumn, WindowFunction
+from proxy.query.syntax.placeholders import ScalarAnswer
+from tests.kernel.examples import column, of_table, scan
+from tests.kernel.holes import ONE_PADDED, block_of, hole, joined_to_texts, units_of
+
+# Three rows of each unit: 1, and 1.00 twice, in no order.
+_TWO_FORMS = (
+    "INSERT INTO visits(id, uid, n) SELECT row_number() OVER (ORDER BY md5((u * 10 + k)::text)), u,"
+    " CASE k WHEN 1 THEN 1 ELSE 1.00 END FROM generate_series(0, 3000) u, generate_series(1, 3) k"
+)
+_VISITOR = "DELETE FROM visits WHERE uid = 0"
+
+
+def _first_form(kind: SqlType) -> BlockPlan:
+    """The rows of units of which the first number is printed as 1. All of their numbers are equal."""
+    number = Clamped(of_table("r1", "visits", "n"), Fraction(0), Fraction(9), SqlType.NUMERIC)
+    value = Arithmetic(Operator.MULTIPLY, number, Constant(Fraction(1), SqlType.INT4), kind)
+    outputs = (("uid", of_table("r1", "visits", "uid")), ("x", value))
+    unit, found = column("s", "uid", SqlType.INT8), column("s", "x", kind)
+    first = WindowColumn(
+        name="w",
+        function=WindowFunction.FIRST_VALUE,
+        type=kind,
+        partition=(unit,),
+        order=(),
+        frame=Frame.DEFAULT,
+        operand=found,
+        ties=(found,),
+        rows=100,
+    )
+    numbers = Subquery("s", scan("r1", "visits"), None, outputs)
+    source = Subquery("q", numbers, None, (("uid", unit),), windows=(first,))
+    printed = Cast(column("q", "w", kind), SqlType.TEXT)
+    block = block_of("SELECT count(*) FROM visits")
+    neighbours = replace(units_of(block), column=column("q", "uid", SqlType.INT8))
+    where = Comparison(Comparator.EQ, printed, Constant("1", SqlType.TEXT))
+    return replace(block, source=source, where=where, neighbours=neighbours)
+
+
+@hole(Rule.EXPRESSION, _TWO_FORMS, _VISITOR)
+def number_that_is_called_a_uuid() -> BlockPlan:
+    """Of a uuid equal values have one form, so no scale is put behind it where rows are tied."""
+    return _first_form(SqlType.UUID)
+
+
+@hole(Rule.WINDOW, _TWO_FORMS, _VISITOR)
+def number_that_is_called_an_interval() -> BlockPlan:
+    """Differences of times are numbers of seconds, which have several forms like others."""
+    return _first_form(SqlType.INTERVAL)
+
+
+@hole(Rule.EXPRESSION, ONE_PADDED, "DELETE FROM people WHERE id = 1", is_unseeded=True)
+def answer_with_blanks() -> BlockPlan:
+    """An answer as character(n) makes what coalesce() gives one, too: 'a' meets 'a', 'a ', 'a  '."""
+    answer = Parameter(ScalarAnswer(0), SqlType.BPCHAR)
+    text = of_table("r1", "people", "s")
+    computed = Choose(Choice.COALESCE, (answer, text), SqlType.TEXT)
+    outputs = (("x", computed), ("id", of_table("r1", "people", "id")))
+    people = Subquery("q", scan("r1", "people"), None, outputs)
+    return replace(joined_to_texts(people, SqlType.TEXT, 4), compared=frozenset({1}))
