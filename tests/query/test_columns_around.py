@@ -38,6 +38,9 @@ _FORMS = {
     "avg(n) OVER (ORDER BY day ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) AS x": (
         "avg(count(*)) OVER (ORDER BY d ROWS BETWEEN 2 PRECEDING AND CURRENT ROW) AS x"
     ),
+    "sum(n) OVER (ORDER BY day ROWS BETWEEN 2 preceding AND 1 following) AS x": (
+        "sum(count(*)) OVER (ORDER BY d ROWS BETWEEN 2 PRECEDING AND 1 FOLLOWING) AS x"
+    ),
     "round(100.0 * (n / lag(n) OVER (ORDER BY day) - 1), 1) AS x": (
         "round(100.0 * (count(*) / lag(count(*)) OVER (ORDER BY d) - 1), 1) AS x"
     ),

@@ -135,7 +135,7 @@ def _end(value: object, side: object, node: exp.Expr) -> int | None:
     if value == "CURRENT ROW":
         return 0
     rows = _rows(value, node)
-    return -rows if side == "PRECEDING" else rows
+    return -rows if str(side).upper() == "PRECEDING" else rows  # as it is written
 
 
 def _rows(value: object, node: exp.Expr) -> int:

@@ -67,44 +67,44 @@ def read_expression(node: exp.Expr, scope: Scope) -> Expression:
 
     Refuses  FUNCTION, UNSUPPORTED, COLUMN_NOT_USABLE, SYNTAX, TOO_COMPLEX
     """
-    return _exact(_shallow(scope.read(node)))
+    return exact(shallow(scope.read(node)))
 
 
 def read_measured(node: exp.Expr, scope: Scope) -> Expression:
     """What an aggregate adds up or orders: as `read_expression`, but numbers may be cast to real, which changes
     them by less than what a sum is off anyway."""
-    expression = _shallow(scope.read(node))
-    _exact_but_last(expression)
+    expression = shallow(scope.read(node))
+    exact_but_last(expression)
     return expression
 
 
 def read_condition(node: exp.Expr, scope: Scope) -> Expression:
     """A WHERE or FILTER condition."""
-    return _exact(_shallow(conditions.condition(node, scope)))
+    return exact(shallow(conditions.condition(node, scope)))
 
 
-def _shallow(expression: Expression) -> Expression:
+def shallow(expression: Expression) -> Expression:
     if depth(expression) > limits.EXPRESSION_DEPTH:
         raise too_complex(f"of expressions deeper than {limits.EXPRESSION_DEPTH} operations")
     return expression
 
 
-def _exact_but_last(expression: Expression) -> None:
+def exact_but_last(expression: Expression) -> None:
     """Refuse a cast to real below anything that looks at the number more closely than sums and choices do."""
     match expression:
         case Case(whens=whens, otherwise=otherwise):
             for condition, found in whens:
-                _exact(condition)
-                _exact_but_last(found)
-            _exact_but_last(otherwise)
+                exact(condition)
+                exact_but_last(found)
+            exact_but_last(otherwise)
         case Arithmetic() | Cast() | Choose():
             for part in children(expression):
-                _exact_but_last(part)
+                exact_but_last(part)
         case _:
-            _exact(expression)
+            exact(expression)
 
 
-def _exact(expression: Expression) -> Expression:
+def exact(expression: Expression) -> Expression:
     """Numbers are computed as numeric: a cast to real, which rounds to 24 binary digits, would have no effect.
 
     Refuses  UNSUPPORTED
@@ -113,7 +113,7 @@ def _exact(expression: Expression) -> Expression:
         case Cast(type=SqlType.FLOAT4, operand=inner) if inner.type not in _EXACT_IN_REAL:
             raise _rounds(expression)
     for part in children(expression):
-        _exact(part)
+        exact(part)
     return expression
 
 

@@ -45,7 +45,7 @@ def read_per_unit(
         sources.refuse(place, "GROUP BY here can only be on the privacy unit itself")
     inner = Inner(sources.alias(), [])
     keys = tuple(key for key in written if columns(key) and key not in held)
-    grouped = _GroupedColumns(inner.alias, units, keys)
+    grouped = GroupedColumns(inner.alias, units, keys)
     readers = {**readers_within(inner), exp.Window: _refuse_window}
     reading = replace(scope, readers=readers)
     outputs = [
@@ -116,7 +116,7 @@ def _name(column: ColumnRef) -> tuple[str, str]:
     return column.relation, column.column
 
 
-class _GroupedColumns:
+class GroupedColumns:
     """Expressions over the rows of a unit as expressions over the one row that they become."""
 
     def __init__(

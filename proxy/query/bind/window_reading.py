@@ -169,6 +169,18 @@ class WindowsOfSelect:
             sources.refuse(
                 select.keyword, "gen_random_uuid() in WITH could be another each time it is named"
             )
+        return self.placed_below(sources.alias, source, where, outputs)
+
+    def placed_below(
+        self,
+        new_alias: Callable[[], str],
+        source: Relation,
+        where: Expression | None,
+        outputs: _Outputs,
+    ) -> tuple[Relation, Expression | None, _Outputs]:
+        """As `below`, of windows that may stand there."""
+        if not self.columns:
+            return source, where, outputs
         used: dict[ColumnRef, str] = {}
         parts = [part for _, part in outputs]
         parts += [part for one in self.columns for part in one.expressions]
@@ -176,7 +188,7 @@ class WindowsOfSelect:
             rebuild(part, lambda one: self._use(one, used))
         relation, names = source, dict[ColumnRef, ColumnRef]()
         for sorts in dict.fromkeys(one.sorts for one in self.columns):
-            alias, change = sources.alias(), _Renaming(dict(names))
+            alias, change = new_alias(), _Renaming(dict(names))
             windows = tuple(one.changed(change) for one in self.columns if one.sorts == sorts)
             listed = tuple((text, change(column)) for column, text in used.items())
             position = windows[0].position

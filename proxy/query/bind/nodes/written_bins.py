@@ -31,10 +31,10 @@ def week_of_day(day: Expression, less: Expression) -> Expression | None:
     """
     if day.type is not SqlType.DATE:
         return None
-    first = _first_day(day, less)
+    first = first_weekday(day, less)
     if first is None:
         return None
-    return ir.Cast(_week(ir.Cast(day, SqlType.TIMESTAMP), first), SqlType.DATE)
+    return ir.Cast(week_from(ir.Cast(day, SqlType.TIMESTAMP), first), SqlType.DATE)
 
 
 def week_in(truncated: exp.Expr, scope: Scope) -> Expression | None:
@@ -47,8 +47,8 @@ def week_in(truncated: exp.Expr, scope: Scope) -> Expression | None:
     if found is None or _span(found[0], scope) != TimeSpan(days=1):
         return None
     time, less = scope.read(node.this), scope.read(found[1])
-    first = _first_day(time, less) if time.type is SqlType.TIMESTAMP else None
-    return None if first is None else _week(time, first)
+    first = first_weekday(time, less) if time.type is SqlType.TIMESTAMP else None
+    return None if first is None else week_from(time, first)
 
 
 def bin_in(node: exp.Expr, scope: Scope) -> Expression | None:
@@ -61,7 +61,7 @@ def bin_in(node: exp.Expr, scope: Scope) -> Expression | None:
         is_local = isinstance(origin, ir.Constant) and origin.type is SqlType.TIMESTAMP
         if not is_local or width is None or width.months:
             return None
-        time = _counted(scope.read(found[1]), origin, width.compared)
+        time = counted_widths(scope.read(found[1]), origin, width.compared)
         at = seconds_of(str(getattr(origin, "value", None)), is_local=True)
         if time is None or at is None:
             return None
@@ -86,7 +86,7 @@ def _span(node: exp.Interval, scope: Scope) -> TimeSpan | None:
     return span_of(value) if isinstance(value, str) else None
 
 
-def _week(time: Expression, first: int) -> Expression:
+def week_from(time: Expression, first: int) -> Expression:
     """date_trunc('week') begins on Mondays; first: so many days later the week begins, -3 to 3."""
     if first == 0:
         return ir.DateTrunc("week", time, SqlType.TIMESTAMP)
@@ -95,7 +95,7 @@ def _week(time: Expression, first: int) -> Expression:
     return ir.Shift(start, 0, first, 0, SqlType.TIMESTAMP)
 
 
-def _first_day(time: Expression, less: Expression) -> int | None:
+def first_weekday(time: Expression, less: Expression) -> int | None:
     """Of which day of the week (after Monday) a number is always the number of days since it."""
     counted = [_of_weekday(less, time, dow) for dow in range(_WEEK)]  # 0 is Sunday
     firsts = set()
@@ -155,7 +155,7 @@ def _computed(operator: ir.Operator, left: Fraction, right: Fraction) -> Fractio
             return None
 
 
-def _counted(part: Expression, origin: Expression, width: Fraction) -> Expression | None:
+def counted_widths(part: Expression, origin: Expression, width: Fraction) -> Expression | None:
     """The time of which a number is that of whole widths since the origin."""
     match part:
         case ir.NumericCall(
