@@ -46,7 +46,19 @@ def _window(function: str, rest: str) -> str:
     return f"SELECT count(x) FROM (SELECT {over} AS x {_ORDERS}) q"
 
 
+_OF_BOTH = (
+    f"SELECT count(DISTINCT c.id) FROM shop.customers c WHERE {_IN_ORDERS} o.customer_id = c.id AND"
+    f" o.total > 100) AND {{}}{_IN_ORDERS} o.customer_id = c.id AND o.status = 'paid')"
+)
+
 HINTED: dict[str, HintedStatement] = {
+    "Count people instead of rows: count(DISTINCT c.id) FROM customers c WHERE EXISTS (SELECT 1 FROM orders o"
+    " WHERE o.customer_id = c.id AND ...) for each part; NOT EXISTS in place of EXCEPT.": _case(
+        f"SELECT count(*) FROM (SELECT customer_id {_ORDERS} WHERE total > 100 INTERSECT SELECT customer_id"
+        f" {_ORDERS} WHERE status = 'paid') q",
+        _OF_BOTH.format(""),
+        _OF_BOTH.format("NOT "),
+    ),
     "Join by a longer unit in place of the column: date_trunc('day', column) <= day.": _case(
         f"SELECT g, count(*) FROM {_TEN_DAYS} g JOIN shop.orders o ON created_at <= g AND created_at >"
         " g - interval '7 days' GROUP BY g",

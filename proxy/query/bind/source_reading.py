@@ -220,8 +220,8 @@ def _read_source(sources: Sources, select: Select) -> tuple[Relation, Scope]:
 
 
 _COMBINED = (
-    "Count people instead of rows, and look for their other rows by EXISTS in place of INTERSECT, by NOT EXISTS"
-    " in place of EXCEPT. In place of UNION one condition with OR is enough."
+    "Count people instead of rows: count(DISTINCT c.id) FROM customers c WHERE EXISTS (SELECT 1 FROM orders o"
+    " WHERE o.customer_id = c.id AND ...) for each part; NOT EXISTS in place of EXCEPT."
 )
 _RANGES = {TokenType.LT, TokenType.GT, TokenType.LTE, TokenType.GTE, TokenType.BETWEEN}
 

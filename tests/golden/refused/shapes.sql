@@ -346,7 +346,7 @@ SELECT count(*) FROM (SELECT i4 FROM orders UNION SELECT i4 FROM calls) q
 -- => refused
 -- UNSUPPORTED at 23: SELECT
 -- only UNION ALL can combine rows of protected tables
--- Count people instead of rows, and look for their other rows by EXISTS in place of INTERSECT, by NOT EXISTS in place of EXCEPT. In place of UNION one condition with OR is enough.
+-- Count people instead of rows: count(DISTINCT c.id) FROM customers c WHERE EXISTS (SELECT 1 FROM orders o WHERE o.customer_id = c.id AND ...) for each part; NOT EXISTS in place of EXCEPT.
 
 -- case: limit below an aggregate
 SELECT sum(i4) FROM (SELECT i4 FROM people LIMIT 5) q
