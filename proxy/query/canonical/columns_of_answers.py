@@ -37,9 +37,7 @@ _MOST_ROWS = 10_000  # of a frame's end: a larger one is no moving average
 _SUBQUERY = "it is made of the answer of a subquery, whose error is not carried on"
 _SUMMED = "it adds up noisy groups, each with an error of its own"
 _INTERVAL = "it is made of the ends of an interval"
-_ARRAY = (
-    "several answers, each with an error of its own: dp.error() of the same percentiles gives these"
-)
+_ARRAY = "several answers, each with an error of its own in sorted rows"
 _TRUTH = "it is true or false where such rows are surely more than their noise, else NULL"
 _LONG = "it is long: dp.error() of it gives its error"
 _UNKNOWN = "the error of this form of expression is not known"
