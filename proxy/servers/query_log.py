@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import structlog
 
-from proxy.servers.statement_reports import StatementReport
+from proxy.servers.statement_reports import QueryReport
 
 _LOG = structlog.get_logger("dpproxy.query")
 _WRITING_SECONDS = 0.5
@@ -23,10 +23,10 @@ _MOST_WAITING = 10_000  # reports of about a kilobyte, while a disk does not get
 _SECONDS_STEP = 0.05
 
 
-class _Ended(NamedTuple):
+class _WaitingReport(NamedTuple):
     """analyst: a name or a number; at: Unix time; context: of the request, for its id."""
 
-    report: StatementReport
+    report: QueryReport
     analyst: str | int | None
     at: float
     context: Mapping[str, Any]
@@ -41,17 +41,17 @@ class QueryLog:
 
     def __init__(self, number_of: Callable[[str], int | None] | None = None) -> None:
         self._number_of = number_of
-        self._waiting: deque[_Ended] = deque()
+        self._waiting: deque[_WaitingReport] = deque()
         self._lost = 0
         self._writing = threading.Lock()
 
-    def ended(self, report: StatementReport) -> None:
+    def ended(self, report: QueryReport) -> None:
         if len(self._waiting) >= _MOST_WAITING:
             self._lost += 1
             return
         analyst = report.analyst if self._number_of is None else self._number_of(report.analyst)
         context = structlog.contextvars.get_contextvars()
-        self._waiting.append(_Ended(report, analyst, time.time(), context))
+        self._waiting.append(_WaitingReport(report, analyst, time.time(), context))
 
     async def follow(self, every_seconds: float = _WRITING_SECONDS) -> None:
         """Write what waits, again and again, until it is cancelled."""
@@ -73,7 +73,7 @@ class QueryLog:
                 _LOG.error("query_lines_lost", number=lost)
 
 
-def _lines(ended: _Ended) -> Iterator[dict[str, Any]]:
+def _lines(ended: _WaitingReport) -> Iterator[dict[str, Any]]:
     """One for each charge. One without a receipt where nothing was charged."""
     report = ended.report
     line = {
