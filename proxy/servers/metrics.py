@@ -19,7 +19,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from proxy.base.errors import Code
-from proxy.servers.statement_reports import Listener, Outcome, Source, StatementReport
+from proxy.servers.statement_reports import AnswerSource, Listener, Outcome, QueryReport
 
 PERIOD_SECONDS = 15.0
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -112,7 +112,9 @@ class Metrics(Collector):
                     for outcome in Outcome
                 }
             ),
-            "dpproxy_answers_total": Counter({(d, s.value): 0 for d in databases for s in Source}),
+            "dpproxy_answers_total": Counter(
+                {(d, s.value): 0 for d in databases for s in AnswerSource}
+            ),
             "dpproxy_refusals_total": Counter({(d, c.name): 0 for d in databases for c in Code}),
             "dpproxy_charges_total": Counter(
                 {(d, o): 0 for d in databases for o in ("charged", "over_budget")}
@@ -127,7 +129,7 @@ class Metrics(Collector):
         self._registry.register(self)
         self._text = b""
 
-    def ended(self, report: StatementReport) -> None:
+    def ended(self, report: QueryReport) -> None:
         database, counts = report.database, self._counts
         with self._lock:
             labels = database, report.listener.value, report.outcome.value

@@ -38,7 +38,7 @@ class Outcome(Enum):
     FAILED = "failed"
 
 
-class Source(Enum):
+class AnswerSource(Enum):
     """Where an answer comes from: drawn now, at least in part; drawn before; published."""
 
     FRESH = "fresh"
@@ -66,7 +66,7 @@ class AskedStatement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StatementReport:
+class QueryReport:
     """How one statement has ended, as far as the engine is concerned.
 
     Attributes:
@@ -81,7 +81,7 @@ class StatementReport:
     listener: Listener
     analyst: str
     outcome: Outcome
-    source: Source | None
+    source: AnswerSource | None
     code: str | None
     charges: tuple[ReportedCharge, ...]
     asked: AskedStatement
@@ -89,7 +89,7 @@ class StatementReport:
 
 
 class StatementObserver(Protocol):
-    def ended(self, report: StatementReport) -> None:
+    def ended(self, report: QueryReport) -> None:
         """Take a report. It must be quick and raise nothing: an answer waits for it."""
         ...
 
@@ -115,7 +115,7 @@ class StatementReporter:
         seconds: float,
     ) -> None:
         outcome, code = _outcome_of(result)
-        report = StatementReport(
+        report = QueryReport(
             database=self.database,
             listener=self.listener,
             analyst=analyst,
@@ -187,15 +187,15 @@ _ENDED_BY: dict[Any, Outcome] = {
 }
 
 
-def _source_of(result: QueryAnswer | Refuse | None) -> Source | None:
+def _source_of(result: QueryAnswer | Refuse | None) -> AnswerSource | None:
     answer = result.handle if isinstance(result, QueryAnswer) else None
     if not isinstance(answer, NoisyAnswer):
         return None
     if answer.receipt is not None:
-        return Source.FRESH
+        return AnswerSource.FRESH
     if answer.published:
-        return Source.PUBLISHED
-    return Source.CACHED if answer.is_repeated or answer.is_reused or answer.keep else None
+        return AnswerSource.PUBLISHED
+    return AnswerSource.CACHED if answer.is_repeated or answer.is_reused or answer.keep else None
 
 
 def _reported(charge: NotedCharge) -> ReportedCharge:

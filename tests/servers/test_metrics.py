@@ -16,7 +16,7 @@ from proxy.base.errors import Code
 from proxy.cli.metrics_task import observe_metrics
 from proxy.servers.login_gate import LoginGate
 from proxy.servers.metrics import FAMILIES, Metrics
-from proxy.servers.statement_reports import Listener, Outcome, Source
+from proxy.servers.statement_reports import AnswerSource, Listener, Outcome
 from tests.live_proxy import LiveProxy, sample_databases, start_proxy
 from tests.servers.http.both_listeners import BothListeners, open_http
 from tests.servers_fixture import PASSWORD, servers
@@ -30,7 +30,7 @@ _VALUES = {
     "listener": {"wire", "http"},
     "outcome": {one.value for one in Outcome}
     | {"charged", "ok", "wrong", "busy", "tls_failed", "not_admitted", "known", "unknown"},
-    "source": {one.value for one in Source},
+    "source": {one.value for one in AnswerSource},
     "code": {one.name for one in Code},
     "kind": {"analyst", "group"},
     "pool": {"protected", "ledger"},

@@ -16,7 +16,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from proxy.servers.query_log import QueryLog
-from proxy.servers.statement_reports import StatementReport
+from proxy.servers.statement_reports import QueryReport
 from tests.live_proxy import LiveProxy, sample_databases, start_proxy
 from tests.servers.http.both_listeners import BothListeners, open_http
 from tests.servers_fixture import servers
@@ -33,9 +33,9 @@ _FIELDS = {
 class Recorder:
     """Takes reports beside the log, so that a test knows when its statement has ended."""
 
-    reports: list[StatementReport] = field(default_factory=list)
+    reports: list[QueryReport] = field(default_factory=list)
 
-    def ended(self, report: StatementReport) -> None:
+    def ended(self, report: QueryReport) -> None:
         self.reports.append(report)
 
 
@@ -304,11 +304,11 @@ def test_a_disk_that_is_stuck_costs_lines_and_no_memory(monkeypatch: pytest.Monk
     assert logs[-1]["number"] == 2
 
 
-def _a_report(analyst: str) -> StatementReport:
+def _a_report(analyst: str) -> QueryReport:
     from proxy.servers.statement_reports import AskedStatement, Listener, Outcome
 
     asked = AskedStatement(kinds=("sum",), tables=("a.b",), fingerprint="0" * 12)
-    return StatementReport(
+    return QueryReport(
         database="shop",
         listener=Listener.WIRE,
         analyst=analyst,
