@@ -146,13 +146,13 @@ def _ordered_sql(column: ColumnRef) -> list[str]:
     Equal values can have several forms: 1 and 1.00, 0 and -0 of floats, intervals of a day and of 24 hours,
     blanks at the end of a character without a length. Of two such rows the server's sort would decide which is
     first, and rows of other units decide how it sorts. A type that we do not know may have no order: its text
-    has one. Of a jsonb and an array no more is unpacked than can be looked into; a jsonb tells no rows apart
-    (kernel.column_types).
+    has one, byte by byte, as texts of a nondeterministic collation are of such a type. Of a jsonb and an array
+    no more is unpacked than can be looked into; a jsonb tells no rows apart (kernel.column_types).
     """
     value = column_sql(column)
     match column.type:
         case SqlType.OTHER:
-            return [f"{value}::text"]
+            return [f'({value})::text COLLATE pg_catalog."C"']
         case SqlType.NUMERIC:
             return [value, f"pg_catalog.scale({value})"]
         case SqlType.BPCHAR:

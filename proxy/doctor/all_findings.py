@@ -23,7 +23,6 @@ from proxy.doctor.values_diagnosis import values_findings
 from proxy.policy.accounting_findings import accounting_findings
 from proxy.policy.amount_findings import amount_findings
 from proxy.policy.findings import Finding, Verdict, judged
-from proxy.policy.ignored_keys import ignored_key_findings
 from proxy.policy.policy_model import Policy
 from proxy.policy.unnamed import unnamed_findings
 from proxy.protected.reachable_catalog import Unreachable, reachable_catalog
@@ -51,7 +50,6 @@ def diagnose(policy: Policy, catalog: Catalog, installation: Installation | None
                 *unnamed_findings(policy, catalog),
                 *amount_findings(policy),
                 *accounting_findings(policy),
-                *ignored_key_findings(policy),
                 *_installation_findings(connection, installation),
             ]
     except psycopg.OperationalError as error:

@@ -67,7 +67,8 @@ def _is_of_all_rows(window: WindowColumn, by_unit: ColumnNames) -> bool:
     parts = [name(part) for part in columns if isinstance(part, ColumnRef)]
     if len(parts) < len(columns) or not by_unit.issuperset(parts):
         return False
-    is_whole = window.frame is Frame.WHOLE or (window.frame is Frame.DEFAULT and not window.order)
+    is_ordered = bool(window.order or window.ties)  # ties are printed behind the order
+    is_whole = window.frame is Frame.WHOLE or (window.frame is Frame.DEFAULT and not is_ordered)
     match window.function:
         case WindowFunction.FIRST_VALUE:  # all frames begin with the first row of the partition
             return True

@@ -58,10 +58,17 @@ def planned_keys(
                 Code.NO_VALUES,
                 f"{_named(key.expression)} has no public values, and is joined or compared with answers"
                 " whose groups are added up",
-                "GROUP BY it, or ask for a column with `values` in the policy.",
+                _coarser(key.expression),
                 key.position,
             )
     return block, planned
+
+
+def _coarser(key: Expression) -> str:
+    """What to write instead of a key of too many values."""
+    if isinstance(key, ColumnRef) and key.type.is_time:
+        return "Join by a longer unit in place of the column: date_trunc('day', column) <= day."
+    return "GROUP BY it, or ask for a column with `values` in the policy."
 
 
 def _as_whole_number(key: Key, facts: Facts) -> Key:

@@ -349,10 +349,6 @@ class FindingName(Enum):
         Severity.NOTE,
         "By `accounting: zcdp`, or Gaussian noise under it, the total would admit more answers of this error.",
     )
-    KEY_WITHOUT_EFFECT = (
-        Severity.NOTE,
-        "The policy has a key of an earlier version, which has no effect: delete it.",
-    )
 
     @property
     def severity(self) -> Severity:

@@ -301,8 +301,7 @@ class Accounting(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """One database. digest: the SHA-256 of the policy file's text, hexadecimal; has_timeout_floor: whether
-    `privacy` has that key of earlier versions, which has no effect."""
+    """One database. digest: the SHA-256 of the policy file's text, hexadecimal."""
 
     database: str
     source: str  # libpq connection string, environment already put in; never logged
@@ -316,7 +315,6 @@ class Policy:
     statements: StatementTexts = StatementTexts.HASHED
     accounting: Accounting = Accounting.BASIC
     publish: tuple[Publication, ...] = ()
-    has_timeout_floor: bool = False
 
     def __repr__(self) -> str:  # `source` may hold a password
         return f"Policy(database={self.database!r}, digest={self.digest[:12]})"

@@ -56,6 +56,7 @@ EXAMPLES: Mapping[str, str] = {
 }
 # Keys of earlier versions: what to do about each, by where it stood.
 _REMOVED: Mapping[tuple[str, str], str] = {
+    ("privacy", "timeout_floor"): "no statement_timeout ends what is charged: delete this key",
     ("reuse", "top_up"): "answers are drawn whole: delete this key",
 }
 _EXPONENT = 100  # Fraction("1e999999999") would fill the memory

@@ -7,8 +7,8 @@ from fractions import Fraction
 
 from proxy.policy.policy_model import Mechanism, MedianNoise, Noise, Privacy, Weighed
 from proxy.policy_file.policy_errors import ProblemList
-from proxy.policy_file.policy_nodes import fields, member, number_within, switch, text
-from proxy.policy_file.policy_shapes import SWITCH, TEXT, Keyed, Number, Shape, one_of
+from proxy.policy_file.policy_nodes import fields, member, number_within, switch
+from proxy.policy_file.policy_shapes import SWITCH, Keyed, Number, Shape, one_of
 from proxy.policy_file.yaml_positions import Entry
 
 LEAST_EPSILON = Fraction(1, 10**6)
@@ -16,8 +16,6 @@ LARGEST_EPSILON = Fraction(100)  # e^epsilon is far from overflow; no promise is
 LEAST_WEIGHT, LARGEST_WEIGHT = Fraction(1, 1000), Fraction(1000)
 LEAST_DELTA = Fraction(1, 10**100)
 LARGEST_DELTA = Fraction(735, 1000)  # below 2/e: the smoothed median's theorem needs that
-
-TIMEOUT_FLOOR = "timeout_floor"  # of earlier versions: accepted, and ignored
 
 MEDIAN_KEYS: Mapping[str, Shape] = {"noise": one_of(MedianNoise)}
 _WEIGHT_KEYS: Mapping[str, Shape] = {
@@ -31,7 +29,6 @@ PRIVACY_KEYS: Mapping[str, Shape] = {
     "median": Keyed(MEDIAN_KEYS, tuple(MEDIAN_KEYS)),
     "mechanism": one_of(Mechanism),
     "weights": Keyed(_WEIGHT_KEYS),
-    TIMEOUT_FLOOR: TEXT,
     "round": SWITCH,
     "published": SWITCH,
     "notice": SWITCH,
@@ -51,8 +48,6 @@ def read_privacy(entry: Entry, problems: ProblemList) -> Privacy | None:
     if "mechanism" in found:
         mechanism = member(found["mechanism"].value, "mechanism", Mechanism, problems)
     weights = _weights(found.get("weights"), problems)
-    if TIMEOUT_FLOOR in found:
-        text(found[TIMEOUT_FLOOR].value, TIMEOUT_FLOOR, problems)
     is_rounded = switch(found.get("round"), problems, default=False)
     uses_published = switch(found.get("published"), problems, default=True)
     has_notices = switch(found.get("notice"), problems, default=True)

@@ -29,7 +29,7 @@ from proxy.policy_file.policy_accept import ACCEPT, read_acceptances
 from proxy.policy_file.policy_budgets import BUDGETS, read_budgets
 from proxy.policy_file.policy_errors import PolicyErrors, PolicyProblem, ProblemList, quoted_text
 from proxy.policy_file.policy_nodes import fields, identifier, member, number, text
-from proxy.policy_file.policy_privacy import PRIVACY, TIMEOUT_FLOOR, read_privacy
+from proxy.policy_file.policy_privacy import PRIVACY, read_privacy
 from proxy.policy_file.policy_publish import PUBLISH, read_publications
 from proxy.policy_file.policy_reuse import REUSE, read_reuse
 from proxy.policy_file.policy_shapes import TEXT, Keyed, Number, Shape, one_of
@@ -186,12 +186,7 @@ def _policy(
         statements=statements,
         accounting=accounting,
         publish=published,
-        has_timeout_floor=_has_timeout_floor(found["privacy"]),
     )
-
-
-def _has_timeout_floor(privacy: Entry) -> bool:
-    return isinstance(privacy.value, MappingNode) and TIMEOUT_FLOOR in privacy.value.entries
 
 
 def _is_other_version(entry: Entry | None, problems: ProblemList) -> bool:

@@ -19,7 +19,8 @@ from proxy.protected.protected_connection import ProtectedConnection
 
 LEAST_ROWS = 100_000  # of fewer the second session takes as long as it saves
 _SHARE_SECONDS = 1.5
-# What the planner takes for the middle of the units of all rows. It stays here: it is one person's.
+# What the planner takes for the middle of the units of all rows. It is one person's: it goes to the statements
+# of the halves, and nowhere else.
 _CUT = """
 SELECT bounds[(pg_catalog.cardinality(bounds) + 1) / 2]
 FROM pg_catalog.pg_class c

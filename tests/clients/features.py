@@ -40,6 +40,58 @@ FEATURES = _features(
     copy="COPY of answers",
 )
 
+# What an object-relational mapper writes of its own.
+OF_MAPPER = _features(
+    connect="connect with a password",
+    tls="connect with TLS, certificate checked",
+    introspection="introspect the tables",
+    count="`count()`",
+    text_parameter="`count()` where a text is equal",
+    timestamp_parameter="`count()` from a time on",
+    list_parameter="`count()` where a text is in a list",
+    aggregate="count, sum, average, least and greatest at once",
+    grouped_sum="group by with a sum",
+    having="group by with a condition on the count",
+    related="`count()` where a related row has a value",
+    raw="SQL of one's own, with a parameter",
+    two_counts="two counts in one transaction",
+    refusal="rows: refused, with the aggregate to use",
+    after_error="the connection goes on after a refusal",
+)
+OF_EXPECTATIONS = _features(
+    source="add a data source",
+    refused_table="add a protected table: refused without previews",
+    table="add a protected table, with `dp.previews=empty`",
+    columns="the table has these columns",
+    rows="row count between",
+    values_in_set="column values in a set",
+    not_null="column values not null",
+    between="column values between",
+    mean="mean between",
+    total="sum between",
+    distinct="distinct values equal a set",
+    query="an expectation of one's own query",
+    failing="an expectation that has to fail does",
+    unique="column values unique",
+    median="median between",
+)
+OF_METRICFLOW = _features(
+    validate="`mf validate-configs --skip-dw`",
+    validate_rows="`mf validate-configs`, which explains queries of rows",
+    listed="`mf list metrics` and dimensions",
+    by_month="a metric by month",
+    ranged_month="a metric by month, `--start-time` and `--end-time`",
+    dimension="a metric by a dimension, ordered",
+    joined="a metric by a dimension of another semantic model",
+    filtered="a metric with `--where`",
+    ratio="a ratio metric",
+    derived="a derived metric with an offset window",
+    cumulative="a cumulative metric over a window",
+    filled="a metric joined to the time spine",
+    values="`mf list dimension-values`",
+    explain="`--explain` shows the SQL",
+)
+
 OF_DBT = _features(
     debug="`dbt debug`",
     docs="`dbt docs generate`, with types",
@@ -104,7 +156,20 @@ SECTIONS = (
         ),
         about="pgbouncer stands before the proxy, in session mode; psycopg 3 is its client.",
     ),
+    Section(title="Object-relational mappers", clients=("Prisma", "Sequelize"), features=OF_MAPPER),
     Section(title="dbt", clients=("dbt",), features=OF_DBT),
+    Section(
+        title="MetricFlow",
+        clients=("MetricFlow",),
+        features=OF_METRICFLOW,
+        about="Cumulative metrics and offsets need a table of days, which the policy makes public.",
+    ),
+    Section(
+        title="Great Expectations",
+        clients=("Great Expectations",),
+        features=OF_EXPECTATIONS,
+        about="Its connection string has `options=-c dp.previews=empty`, as it looks for a row of each table.",
+    ),
     Section(
         title="Apache Superset",
         clients=("Superset",),

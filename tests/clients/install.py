@@ -29,19 +29,21 @@ _PYTHON = {
         "apache-superset==6.1.0", "psycopg2-binary", "flask-caching<2.4", "cachetools", "rich",
     ),
     "browser": ("selenium", "pillow"),
+    "great_expectations": ("great_expectations", "SQLAlchemy", "psycopg2-binary"),
+    "metricflow": ("dbt-metricflow", "dbt-core<1.11", "dbt-postgres<1.11"),
     # It needs an older typer than the project has.
     "openapi": ("openapi-python-client>=0.26",),
 }  # fmt: skip
-_NODE = (
-    "pg",
-    "pg-cursor",
-    "pg-copy-streams",
-    "postgres",
-    # types and calls of our OpenAPI document; the former needs that compiler
-    "openapi-typescript@7",
-    "openapi-fetch@0.17",
-    "typescript@5",
-)
+# By environment: packages of npm.
+_NODE = {
+    "node": (
+        "pg", "pg-cursor", "pg-copy-streams", "postgres",
+        # types and calls of our OpenAPI document; the former needs that compiler
+        "openapi-typescript@7", "openapi-fetch@0.17", "typescript@5",
+    ),
+    "prisma": ("prisma@7", "@prisma/client@7", "@prisma/adapter-pg@7"),
+    "sequelize": ("sequelize@6", "pg"),
+}  # fmt: skip
 _DEBIAN = (
     "postgresql-client", "pgbouncer", "odbc-postgresql", "unixodbc",
     "default-jre-headless", "libpostgresql-jdbc-java",
@@ -59,11 +61,7 @@ def main(names: Sequence[str]) -> None:
         print(f"could not be installed: {', '.join(failed)}" if failed else "", end="")
         return
     failed = [name for name in _PYTHON if not _environment(name)]
-    FOLDER.joinpath("node").mkdir(parents=True, exist_ok=True)
-    if shutil.which("npm") is None or not _done(
-        "npm", "install", "--silent", "--prefix", str(FOLDER / "node"), *_NODE
-    ):
-        failed.append("node")
+    failed += [name for name in _NODE if not _of_node(name)]
     failed += _debian()
     print(f"could not be installed: {', '.join(failed)}" if failed else "all clients are installed")
 
@@ -73,6 +71,13 @@ def _environment(name: str) -> bool:
     made = folder.exists() or _done(sys.executable, "-m", "venv", str(folder))
     pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet"]
     return made and _done(*pip, "--disable-pip-version-check", *_PYTHON[name])
+
+
+def _of_node(name: str) -> bool:
+    folder = FOLDER / name
+    folder.mkdir(parents=True, exist_ok=True)
+    install = ("npm", "install", "--silent", "--prefix", str(folder))
+    return shutil.which("npm") is not None and _done(*install, *_NODE[name])
 
 
 def _debian() -> list[str]:

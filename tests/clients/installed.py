@@ -58,10 +58,11 @@ def _python(file: str, *modules: str, environment: str = "python") -> Callable[[
     return lambda: [python_of(environment, *modules), str(PROGRAMS / file)]
 
 
-def _node(file: str, package: str) -> Callable[[], list[str]]:
+def _node(file: str, package: str, environment: str = "node") -> Callable[[], list[str]]:
     def command() -> list[str]:
-        _exists(FOLDER / "node" / "node_modules" / package)
-        return [_program("node"), str(PROGRAMS / file)]
+        modules = FOLDER / environment / "node_modules"
+        _exists(modules / package)
+        return ["env", f"NODE_PATH={modules}", _program("node"), str(PROGRAMS / file)]
 
     return command
 
@@ -113,7 +114,6 @@ def _superset() -> list[str]:
 
 
 _GO_ENVIRONMENT = {"GO111MODULE": "off", "GOPATH": str(GO_PATH), "GOFLAGS": ""}
-_NODE_ENVIRONMENT = {"NODE_PATH": str(FOLDER / "node" / "node_modules")}
 
 CLIENTS = (
     Client(name="psql", command=_psql),
@@ -123,16 +123,10 @@ CLIENTS = (
     Client(name="asyncpg", command=_python("of_asyncpg.py", "asyncpg")),
     Client(name="pg8000", command=_python("of_pg8000.py", "pg8000")),
     Client(name="pgjdbc", command=_java),
-    Client(
-        name="node-postgres",
-        command=_node("of_node_postgres.js", "pg"),
-        environment=_NODE_ENVIRONMENT,
-    ),
-    Client(
-        name="postgres.js",
-        command=_node("of_postgres_js.js", "postgres"),
-        environment=_NODE_ENVIRONMENT,
-    ),
+    Client(name="node-postgres", command=_node("of_node_postgres.js", "pg")),
+    Client(name="postgres.js", command=_node("of_postgres_js.js", "postgres")),
+    Client(name="Prisma", command=_node("of_prisma.js", "prisma", "prisma")),
+    Client(name="Sequelize", command=_node("of_sequelize.js", "sequelize", "sequelize")),
     Client(name="psqlODBC", command=_python("of_psqlodbc.py", "pyodbc")),
     Client(
         name="lib/pq",
@@ -158,5 +152,15 @@ CLIENTS = (
     Client(name="R with dbplyr", command=_r),
     Client(name="pgbouncer", command=_pgbouncer),
     Client(name="dbt", command=_python("of_dbt.py", "dbt.cli.main", environment="dbt")),
+    Client(
+        name="MetricFlow",
+        command=_python("of_metricflow.py", "dbt_metricflow", environment="metricflow"),
+    ),
+    Client(
+        name="Great Expectations",
+        command=_python(
+            "of_great_expectations.py", "great_expectations", environment="great_expectations"
+        ),
+    ),
     Client(name="Superset", command=_superset),
 )

@@ -42,6 +42,11 @@ _KINDS = {
     "by_name": "'p' || i",
     "by_uuid": "md5(i::text)::uuid",
     "by_small": "(i - 300)::smallint",
+    "by_odd": (
+        "nullif((ARRAY['', ' ', 'a\"b', E'a\\\\b', '{a,b}', 'NULL', 'it''s', 'Z', 'a ', '$1', 'z'])[1 + i % 11]"
+        " || CASE WHEN i % 5 = 0 THEN '' ELSE (i % 300)::text END, '') COLLATE \"C\""
+    ),
+    "by_varying": "((ARRAY['a', 'A', 'b'])[1 + i % 3] || i % 400)::varchar(20) COLLATE \"C\"",
 }
 _OF = {name: "person" if name == "t" else f"person_{name}" for name in _KINDS}
 _COLUMNS = """
@@ -79,7 +84,10 @@ _QUESTIONS = (
     "SELECT k, avg(a) FROM by_name GROUP BY k",
     "SELECT k, avg(a), count(*) FROM by_uuid GROUP BY k",
     "SELECT k, avg(b), stddev(b) FROM by_small GROUP BY k",
+    "SELECT k, avg(a), count(*) FROM by_odd GROUP BY k",
+    "SELECT k, avg(a) FROM by_varying GROUP BY k",
 )
+_OF_TEXTS = ("by_odd", "by_varying")
 
 
 @pytest.fixture(scope="module")
@@ -219,6 +227,51 @@ def test_no_unit_is_in_both_halves_or_in_none(served: Database, cut: int) -> Non
         assert read(connection, 0) == whole
     assert below + others == whole and max(whole.values()) == 1
     assert all(unit < cut for unit, _ in below) and all(unit >= cut for unit, _ in others)
+
+
+@pytest.mark.parametrize("table", _OF_TEXTS)
+def test_no_text_is_in_both_halves_or_in_none(served: Database, table: str) -> None:
+    """Whatever the collation, and whatever is in the text at which they are cut. NULL is in none."""
+    query = _scan(served, f"SELECT k, avg(a) FROM {table} GROUP BY k")[1].query
+    gathered = query.sql[: query.sql.index(", f(")] + " SELECT DISTINCT unit FROM g"
+    with psycopg.connect(served.policy.source) as connection:
+
+        def read(half: int, cut: str | None) -> Counter[tuple[str | None]]:
+            given = {**query.parameters, HALF: str(half), CUT: cut}
+            return Counter(connection.execute(gathered.encode(), given).fetchall())
+
+        whole = read(0, None)
+        units = sorted(unit for (unit,) in whole if unit is not None)
+        assert len(units) == len(whole) > 200
+        for cut in (*units[::15], "", "\\", "'", '"', "{}", "NULL", "a \n", "\U0010ffff"):
+            assert read(BELOW, cut) + read(FROM_CUT_ON, cut) == whole, cut
+
+
+@pytest.mark.parametrize("odd", ["'", '"', "\\", "{a,b}", "NULL", " ", "%s", "\u00e9\n"])
+def test_units_are_cut_at_one_of_them(served: Database, odd: str) -> None:
+    """What has to be escaped in statistics comes out of them as it is."""
+    place = UnitPlace(schema="public", table="odd", column="uid")
+    cut, name = halves.Cut(place), servers().protected.dsn(_NAME)
+    units = [f"{odd}{number}" for number in range(50)]
+
+    async def read() -> None:
+        data = ProtectedDatabase(name)
+        await data.open()
+        try:
+            async with data.session("analyst") as session:
+                await cut.read(session._connection, {})
+        finally:
+            await data.close()
+
+    with psycopg.connect(name, autocommit=True) as owner:
+        owner.execute("CREATE TABLE public.odd (uid text)")
+        try:
+            owner.execute("INSERT INTO odd SELECT unnest(%s::text[])", (units,))
+            owner.execute("ANALYZE odd")
+            asyncio.run(read())
+        finally:
+            owner.execute("DROP TABLE odd")
+    assert cut.at in units
 
 
 def test_both_sessions_see_one_snapshot(

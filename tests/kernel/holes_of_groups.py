@@ -10,7 +10,10 @@ from dataclasses import replace
 
 from proxy.kernel.plan import BlockPlan
 from proxy.kernel.refusals import Rule
-from tests.kernel.holes import block_of, hole, noise_for
+from proxy.query.ir.expressions import ColumnRef
+from proxy.query.ir.windows import WindowColumn, WindowFunction
+from tests.kernel.examples import of_table
+from tests.kernel.holes import block_of, hole, noise_for, windows_changed
 
 # Person 3 has several rows in each table but members; some rows are of nobody.
 ROWS = (
@@ -132,3 +135,36 @@ def _made(name: str) -> Callable[[], BlockPlan]:
 
 for _name in NOT_FIXED:
     hole(Rule.GROUPS, ROWS, PERSON)(_made(_name))
+
+
+def _with_ties(function: WindowFunction) -> BlockPlan:
+    """A window of all rows of a unit that is printed with an order, of its ties: it sees the rows up to one."""
+    whole = ("q.n", "(SELECT uid, max(i2) OVER (PARTITION BY uid) AS n FROM visits) q")
+    block = block_of(statement(whole))
+    value = of_table("r1", "visits", "i2")
+
+    def tied(window: WindowColumn) -> WindowColumn:
+        last = replace(window, ties=(replace(value, relation=_relation_of(window)),))
+        if function is WindowFunction.AGGREGATE:
+            return last
+        operand = last.ties[0]
+        return replace(last, function=function, aggregate=None, operand=operand, type=operand.type)
+
+    changed = replace(block, source=windows_changed(block.source, tied))
+    return replace(noise_for(changed, 1), reach=1)
+
+
+def _relation_of(window: WindowColumn) -> str:
+    (unit,) = window.partition
+    assert isinstance(unit, ColumnRef)
+    return unit.relation
+
+
+@hole(Rule.GROUPS, ROWS, PERSON)
+def key_of_a_window_of_ties() -> BlockPlan:
+    return _with_ties(WindowFunction.AGGREGATE)
+
+
+@hole(Rule.GROUPS, ROWS, PERSON)
+def key_of_a_last_value_of_ties() -> BlockPlan:
+    return _with_ties(WindowFunction.LAST_VALUE)

@@ -51,6 +51,7 @@ TYPES = {
     for table in USED
 }
 _NAMING = ("uid", UNIT_COLUMN, "id", "order_id")
+_OF_A_ROW = (WindowFunction.FIRST_VALUE, WindowFunction.LAST_VALUE)
 COUNT = Aggregate(AggregateKind.COUNT_ROWS, None, None, SqlType.INT8)
 
 T = TypeVar("T")
@@ -176,14 +177,15 @@ class RelationMaker:
                 *[WindowFunction.ROW_NUMBER] * 2,
                 WindowFunction.RANK,
                 WindowFunction.FIRST_VALUE,
+                WindowFunction.LAST_VALUE,
                 WindowFunction.AGGREGATE,
             )
         )
-        if function is WindowFunction.FIRST_VALUE and not numbers:
+        if function in _OF_A_ROW and not numbers:
             function = WindowFunction.ROW_NUMBER
-        is_value = function is WindowFunction.FIRST_VALUE
+        is_value = function in _OF_A_ROW
         operand = self.random.choice(numbers) if is_value else None
-        tells = function in (WindowFunction.ROW_NUMBER, WindowFunction.FIRST_VALUE)
+        tells = function in (WindowFunction.ROW_NUMBER, *_OF_A_ROW) or self._sometimes(20)
         ties = columns if self._sometimes(60) else self._some(columns)
         order = self._some(columns, self.random.randint(0, 2))
         return WindowColumn(

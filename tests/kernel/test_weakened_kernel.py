@@ -150,6 +150,9 @@ _OF_HOLES = {
         "if word not in _WORDS or claimed is not SqlType.BOOL",
         "if False",
     ),
+    "key_of_a_last_value_of_ties": _weak(
+        fixed_columns._is_of_all_rows, "window.order or window.ties", "window.order"
+    ),
     "number_that_is_called_a_uuid": _weak(
         column_types._check_computed, "if not _is_of_its_kind(node)", "if False"
     ),

@@ -16,6 +16,7 @@ _WITH_PRODUCTS = "FROM shop.products p LEFT JOIN shop.orders o ON o.product_id =
 _WITH_ORDERS = "FROM shop.customers c LEFT JOIN shop.orders p ON p.customer_id = c.id"
 _IN_ORDERS = "EXISTS (SELECT 1 FROM shop.orders o WHERE"
 
+_TEN_DAYS = "generate_series(timestamptz '2024-01-01', timestamptz '2024-01-10', interval '1 day')"
 _IN_OTHERS = (
     "EXISTS (SELECT 1 FROM shop.orders p WHERE p.customer_id = o.customer_id AND p.total > 100)"
 )
@@ -46,6 +47,12 @@ def _window(function: str, rest: str) -> str:
 
 
 HINTED: dict[str, HintedStatement] = {
+    "Join by a longer unit in place of the column: date_trunc('day', column) <= day.": _case(
+        f"SELECT g, count(*) FROM {_TEN_DAYS} g JOIN shop.orders o ON created_at <= g AND created_at >"
+        " g - interval '7 days' GROUP BY g",
+        f"SELECT g, count(*) FROM {_TEN_DAYS} g JOIN shop.orders o ON date_trunc('day', created_at) <= g AND"
+        " date_trunc('day', created_at) > g - interval '7 days' GROUP BY g",
+    ),
     "PostgreSQL copies the operand of BETWEEN, and of IN with columns in its list, at each level."
     " Compute the inner condition in a CTE: WITH c AS MATERIALIZED (SELECT ...).": HintedStatement(
         refused=f"{_COUNT} WHERE {_nested(10)}",

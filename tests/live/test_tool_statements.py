@@ -64,6 +64,11 @@ _SERIES = [
     " SELECT n, m FROM s ORDER BY group_set, s, q",
     "SELECT u.x, count(*) FROM shop.orders o JOIN unnest(ARRAY['paid', 'shipped']) u(x) ON o.status = u.x"
     " GROUP BY 1 ORDER BY 1",
+    # MetricFlow's spine: public rows that rows meet by ranges alone.
+    "SELECT p.n, count(*) FROM (SELECT id AS n FROM shop.products WHERE id BETWEEN 2 AND 6) p JOIN shop.orders"
+    " o ON o.quantity <= p.n AND o.quantity > p.n - 3 GROUP BY p.n ORDER BY 1",
+    "SELECT p.id, count(*) FROM shop.orders o JOIN shop.products p ON o.quantity < p.id AND p.id < 5"
+    " GROUP BY 1 ORDER BY 1",
     "SELECT u, count(*) FROM unnest('{paid,returned}'::text[]) AS u, shop.orders WHERE status = u GROUP BY u"
     " ORDER BY u",
 ]

@@ -6,9 +6,11 @@ unit gives rows, and what the unit is its FROM clause says.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
+from sqlglot import TokenType
 from typing_extensions import assert_never
 
 from proxy.base.errors import Refusal
@@ -206,14 +208,38 @@ def take_source(sources: Sources, select: Select) -> tuple[Relation, Scope]:
 def _read_source(sources: Sources, select: Select) -> tuple[Relation, Scope]:
     item = sources.rows_item(select)
     known: _Leaves = {}
+    of_ranges = frozenset(_public_ranges(sources, item))
     for leaf in leaves(item):
-        if not gives_answers(sources, leaf):
+        if leaf.span not in of_ranges and not gives_answers(sources, leaf):
             known[leaf.span] = _leaf(sources, leaf)
     found = parted(sources.lexed, item, lambda leaf: leaf.span not in known)
     sources.joined[select.keyword] = found
     relation, scope = _relation(sources, found.rows, known)
     lookups = RowLookups(sources, relation, take_source, _rows)
     return relation, replace(scope, lookups=lookups, fixed=sources.fixed_columns(select))
+
+
+_RANGES = {TokenType.LT, TokenType.GT, TokenType.LTE, TokenType.GTE, TokenType.BETWEEN}
+
+
+def _public_ranges(sources: Sources, item: Item) -> Iterator[Span]:
+    """Public rows that rows meet by ranges alone, as a spine of days meets the orders of a week before each: a
+    row may meet several, so that they are joined with answers, as a series is."""
+    if not isinstance(item, JoinItem):
+        return
+    kinds = {one.token.token_type for one in sources.lexed.lexemes[slice(*(item.on or (0, 0)))]}
+    for side in (item.left, item.right):
+        yield from _public_ranges(sources, side)
+        is_range = bool(kinds & _RANGES) and TokenType.EQ not in kinds
+        if is_range and _is_public(sources, side):
+            yield side.span
+
+
+def _is_public(sources: Sources, item: Item) -> bool:
+    if isinstance(item, TableItem) and sources.cte(item) is None:
+        table = sources.tables.get(item.first)
+        return table is not None and not table.protected
+    return isinstance(item, QueryItem) and is_public_rows(sources, item.query)
 
 
 _Leaves = dict[Span, tuple[Relation, tuple[Named, ...]]]  # that have been read, by where they stand

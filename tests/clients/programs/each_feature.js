@@ -20,6 +20,9 @@ const GIVEN = {
 
 const numbered = (name) => SQL[name].replace("?", "$1");
 
+// The client has no such thing; the message says what it has.
+class NotApplicable extends Error {}
+
 async function run(version, features) {
   const only = process.argv.slice(2);
   console.log(JSON.stringify({ version }));
@@ -29,7 +32,8 @@ async function run(version, features) {
     try {
       line = { feature, value: await work() };
     } catch (error) {
-      line = { feature, error: String(error) };
+      const absent = error instanceof NotApplicable;
+      line = absent ? { feature, not_applicable: error.message } : { feature, error: String(error) };
     }
     console.log(JSON.stringify(line));
   }
@@ -42,4 +46,4 @@ async function copied(stream) {
   return Object.fromEntries(text.trim().split("\n").map((line) => line.split("\t")));
 }
 
-module.exports = { SQL, GIVEN, numbered, run, copied };
+module.exports = { SQL, GIVEN, numbered, run, copied, NotApplicable };

@@ -375,3 +375,16 @@ SELECT * FROM (SELECT (CASE WHEN pg_catalog.octet_length((r1."t")::text) <= 1024
 -- epsilon 8 delta 0
 -- => residual
 SELECT g, dp_b1.k1 AS "t", CASE WHEN pg_catalog.count(*) = pg_catalog.count(dp_b1.a1) THEN LEAST(GREATEST(COALESCE(pg_catalog.sum(dp_b1.a1), 0), -9223372036854775808), 9223372036854775807)::bigint END AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint) CROSS JOIN generate_series(0, 1, 1) AS g GROUP BY 1, 2
+
+-- case: public rows that rows meet by ranges
+SELECT z.k, count(*) FROM people JOIN rates z ON people.i2 <= z.k AND people.i2 > z.k - 2 GROUP BY 1
+-- => plan
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys i2 of 2; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
+-- => backend
+SELECT * FROM (SELECT (r1."i2")::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p1)s::text[]))
+--   p1 = ['1', '2']
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT z.k, CASE WHEN pg_catalog.count(*) = pg_catalog.count(dp_b1.a1) THEN LEAST(GREATEST(COALESCE(pg_catalog.sum(dp_b1.a1), 0), -9223372036854775808), 9223372036854775807)::bigint END AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 smallint, a1 bigint) JOIN rates z ON dp_b1.k1 <= z.k AND dp_b1.k1 > z.k - 2 GROUP BY 1

@@ -1,0 +1,2 @@
+{# Models stand for tables that are there. #}
+{% macro generate_schema_name(custom, node) %}{{ custom or target.schema }}{% endmacro %}
