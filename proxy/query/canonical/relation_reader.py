@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
@@ -60,6 +60,7 @@ class RowsOrAnswers(Enum):
 
 
 Outputs = tuple[tuple[str, TypedValue], ...]
+_RANGES = frozenset({"<", ">", "<=", ">="})
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,16 +151,35 @@ class RelationReader:
     ) -> Callable[[trees.FromItem], bool]:
         """Whether a leaf of this FROM clause can be joined with answers, not with rows."""
         crossed = crossed_rows(source, ctes)
+        of_ranges = frozenset(id(one) for item in source for one in self._public_ranges(item, ctes))
 
         def is_answer(item: trees.FromItem) -> bool:
             if isinstance(item, trees.FunctionInFrom):
                 return _is_of_constants(item)
+            if id(item) in of_ranges:
+                return True
             if isinstance(item, trees.TableInFrom) and cte_of(item, ctes) is None:
                 return False
             is_clean = self._item_nature(item, ctes) in (RowsOrAnswers.ANSWERS, RowsOrAnswers.CLEAN)
             return is_clean and not crossed.has(item)
 
         return is_answer
+
+    def _public_ranges(self, item: trees.FromItem, ctes: Ctes) -> Iterator[trees.FromItem]:
+        """Public rows that rows meet by ranges alone: a row may meet several, as it meets those of a series."""
+        if not isinstance(item, trees.JoinInFrom):
+            return
+        found = {
+            one.operator
+            for one in parts(item.on, with_queries=True)
+            if isinstance(one, trees.OperatorTree)
+        }
+        for side in (item.left, item.right):
+            yield from self._public_ranges(side, ctes)
+            if isinstance(side, trees.JoinInFrom) or not found & _RANGES or "=" in found:
+                continue
+            if self._item_nature(side, ctes) is RowsOrAnswers.PUBLIC:
+                yield side
 
     def lists_answers(self, query: trees.QueryTree, ctes: Ctes) -> bool:
         """Whether a query behind IN gives answers with groups, or what is made of such."""
