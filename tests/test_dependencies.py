@@ -34,6 +34,7 @@ _USED_OTHERWISE = {
     "mypy": "Makefile",
     "ruff": "Makefile",
     "mutmut": "tests/mutation/__main__.py",
+    "kubernetes-validate": "tests/deploy/test_kubernetes.py",  # imported where it is there
     "dp-accounting": "tests/databases/test_pld_report.py",  # imported where it is there
     "pytest-cov": "Makefile",
     "pytest-xdist": "Makefile",
@@ -46,6 +47,7 @@ _SIGNS = {
     "fastapi-offline": "fastapi_offline",
     "import-linter": "lint-imports",
     "dp-accounting": "dp_accounting",
+    "kubernetes-validate": "kubernetes_validate",
     "pytest-cov": "--cov",
     "pytest-xdist": "-n 2",
     "pytest-rerunfailures": "pytest.mark.flaky",

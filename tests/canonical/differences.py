@@ -10,12 +10,8 @@ _WIDENED = (
 _SCALAR = "PostgreSQL calls the column of a scalar subquery as the subquery does"
 _NAMES = "a column that nobody can name has another name"
 
-_RANGES = "the new form, in which public rows meet groups of rows by a range, is in today's reader alone"
-_MET_BY_RANGES = "public rows that rows meet by ranges"
-
 # Golden statements, by their names.
 GOLDEN: Mapping[str, str] = {
-    _MET_BY_RANGES: _RANGES,
     "arithmetic in a type that holds it": _WIDENED,
     "union with a constant float": _WIDENED,
     "columns of one name in a subquery that is cut": _NAMES,
@@ -45,12 +41,8 @@ PRINTED: Mapping[str, str] = {
     "an array of percentiles per unit": _ARRAYS,
 }
 
-# Golden statements whose rewritten statements have other rows, by their names.
-REWRITTEN: Mapping[str, str] = {_MET_BY_RANGES: _RANGES}
-
 # Golden statements that ask the protected server otherwise, by their names.
 BACKEND: Mapping[str, str] = {
-    _MET_BY_RANGES: _RANGES,
     "not in binds tighter": "PostgreSQL writes IN with one element as a comparison",
     "a pair of one and the same": "a count of what a filter asks to be there has no filter",
     "a pair of one and the same alone": "a count of what a filter asks to be there has no filter",

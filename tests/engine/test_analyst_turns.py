@@ -82,6 +82,7 @@ def test_the_pipeline_plans_in_turns(monkeypatch: pytest.MonkeyPatch, as_json: b
 # most 256 KiB.
 _WITHOUT_TURNS = {
     "cli/admission_assembly.py",
+    "cli/metrics_task.py",
     "cli/recovering.py",
     "cli/refreshing.py",
     "cli/reloading.py",
@@ -93,6 +94,7 @@ _WITHOUT_TURNS = {
     "servers/http/docs_page.py",
     "servers/http/oidc.py",
     "servers/http/request_reading.py",
+    "servers/query_log.py",
     "shadow/inner_logins.py",
 }
 _TURNS = {"turns/analyst_turns.py", "turns/threads.py"}

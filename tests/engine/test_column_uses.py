@@ -85,12 +85,14 @@ def test_what_differs_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(remembered) == len(others)
 
 
+@pytest.mark.every(6)
 @pytest.mark.parametrize("name", POLICIES)
 def test_columns_of_equal_shape_are_equally_exact(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In `dpproxy policy check`: with what is remembered as without."""
-    policy = POLICIES[name]
+    tables = {table: POLICIES[name].tables[table] for table in _NAMES[::4]}
+    policy = replace(POLICIES[name], tables=tables)
     found = policy_accuracy(policy, CATALOG, PublicContents())
     monkeypatch.setattr(policy_accuracy_module, "column_shape", lambda *_: None)
     asked = policy_accuracy(policy, CATALOG, PublicContents())

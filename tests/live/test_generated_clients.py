@@ -26,6 +26,8 @@ pytestmark = pytest.mark.skipif(
     reason="the data and statements beside the repository are not here",
 )
 NAME = "public"  # which some tools put before the schema
+_DRAWS = 3
+_FAR = re.compile(r" for -?[\d.]")  # what `fault` says of a number
 _LIMIT = re.compile(r"\bLIMIT\s+\d+\s*;?\s*$", re.IGNORECASE)
 _SHARE = (
     0.05  # of the number, or of the column's largest: how far noise of epsilon 100 may move a value
@@ -145,6 +147,18 @@ def _is_near(got: str | None, wanted: str | None, largest: float) -> bool:
         return got == wanted
 
 
+def _wrong(
+    exact: psycopg.Connection, one: Generated, got: Sequence[Row], wanted: Sequence[Row]
+) -> str:
+    wrong = fault(one, got, wanted)
+    if not wrong or not _LIMIT.search(one.sql) or len(got) != len(wanted):
+        return wrong
+    # Of the same numbers of rows noise keeps others.
+    every_row = rows(exact, one, _LIMIT.sub("", one.sql))
+    kept = {tuple(row[label] for label in one.labels) for row in got}
+    return fault(one, got, [r for r in every_row if tuple(r[c] for c in one.labels) in kept])
+
+
 def judged(public: LiveProxy, every: Sequence[Generated]) -> dict[str, Found]:
     found: dict[str, Found] = {}
     dsn = make_conninfo(public.servers.protected.dsn(), dbname=NAME)
@@ -172,13 +186,13 @@ def judged(public: LiveProxy, every: Sequence[Generated]) -> dict[str, Found]:
             assert one.is_answered, one  # those that read rows are refused
             form.counts["statements"] += 1
             form.counts["answered"] += 1
-            wrong = fault(one, got, wanted)
-            if wrong and _LIMIT.search(one.sql) and len(got) == len(wanted):
-                # Of the same numbers of rows noise keeps others.
-                every_row = rows(exact, one, _LIMIT.sub("", one.sql))
-                kept = {tuple(row[label] for label in one.labels) for row in got}
-                of_them = [r for r in every_row if tuple(r[c] for c in one.labels) in kept]
-                wrong = fault(one, got, of_them)
+            wrong = _wrong(exact, one, got, wanted)
+            for _ in range(_DRAWS - 1):  # one number may be far off by its noise, and not again
+                if _FAR.search(wrong) is None:
+                    break
+                with public.connect(NAME, analyst=public.servers.new_analyst()) as connection:
+                    connection.execute("SET TimeZone = 'UTC'; SET dp.epsilon = 100")
+                    wrong = _wrong(exact, one, rows(connection, one), wanted)
             form.counts["right"] += not wrong
             form.counts["extra groups"] += wrong.startswith("extra groups")
             if wrong:

@@ -7,6 +7,7 @@ from contextlib import contextmanager, nullcontext
 from fractions import Fraction
 from unittest import mock
 
+from proxy.estimates import deviation_mean_estimate, deviation_variance_estimate
 from proxy.mechanisms import (
     deviation_mean,
     deviation_variance,
@@ -51,9 +52,9 @@ def noise_times(factor: Fraction) -> Iterator[None]:
 def _without_bounds() -> Iterator[None]:
     with (
         mock.patch.object(deviation_mean, "noisy", _exact_means),
-        mock.patch.object(deviation_mean, "exists", lambda *_: True),
+        mock.patch.object(deviation_mean_estimate, "exists", lambda *_: True),
         mock.patch.object(deviation_variance, "noisy", _exact_squares),
-        mock.patch.object(deviation_variance, "is_too_inexact", lambda *_: False),
+        mock.patch.object(deviation_variance_estimate, "is_too_inexact", lambda *_: False),
         mock.patch.object(null_answers, "null_reason", lambda _: None),
     ):
         yield

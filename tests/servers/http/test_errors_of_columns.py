@@ -76,7 +76,7 @@ def test_rows_have_the_errors_that_dp_error_says(listeners: BothListeners) -> No
         ),
         (
             f"SELECT percentile_cont(ARRAY[0.1, 0.5]) WITHIN GROUP (ORDER BY total) FROM {_TABLE}",
-            "dp.error() of the same percentiles",
+            "each with an error of its own in sorted rows",
         ),
         (f"SELECT count(*) FROM {_TABLE} UNION ALL SELECT count(*) FROM {_TABLE}", "`inner` has"),
         (
