@@ -8,15 +8,18 @@ import re
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import psycopg
 import pytest
 from structlog.testing import capture_logs
 
+from proxy.cli.assembly import assemble
+from proxy.policy.policy_model import Reuse
 from proxy.servers.query_log import QueryLog
-from proxy.servers.statement_reports import QueryReport
+from proxy.servers.statement_reports import AnswerSource, QueryReport
+from tests.ledger_key import LEDGER_CIPHER
 from tests.live_proxy import LiveProxy, sample_databases, start_proxy
 from tests.servers.http.both_listeners import BothListeners, open_http
 from tests.servers_fixture import servers
@@ -334,3 +337,23 @@ def _thread(act: Callable[[], object]) -> Iterator[None]:
         yield
     finally:
         thread.join(30)
+
+
+def test_a_repeated_answer_comes_from_the_cache_and_has_no_receipt() -> None:
+    """Another analyst pays for it, and has its receipt."""
+    pair, recorder = servers(), Recorder()
+    policy = replace(pair.policies["shop"], reuse=Reuse(86_400))
+    lease = pair.lease(policy)
+    shop = assemble(policy, pair.catalogs["shop"], pair.shadows["shop"], lease, LEDGER_CIPHER)
+    proxy = start_proxy(pair, [shop], observers=(recorder,))
+    try:
+        for analyst in (first := pair.new_analyst(), first, pair.new_analyst()):
+            with proxy.connect(analyst=analyst) as connection:
+                connection.execute(f"{_COUNT} WHERE quantity = 3".encode())
+    finally:
+        proxy.stop()
+    drawn, again, other = recorder.reports
+    assert (drawn.source, len(drawn.charges)) == (AnswerSource.FRESH, 1)
+    assert (again.source, len(again.charges)) == (AnswerSource.CACHED, 0)
+    assert len(other.charges) == 1 and other.charges[0].receipt > drawn.charges[0].receipt
+    assert drawn.charges[0].rho == other.charges[0].rho is not None
