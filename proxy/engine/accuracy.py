@@ -31,11 +31,13 @@ class ErrorKind(Enum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerError:
     """In the unit of the answer: days of a date, seconds of a timestamp; of a rank, rows. of: of an error for
-    each unit of a bound, of which kind it is then."""
+    each unit of a bound, of which kind it is then. least: in small groups, where it grows with the
+    number of rows."""
 
     kind: ErrorKind
     value: Fraction
     of: ErrorKind | None = None
+    least: Fraction | None = None
 
     def text(self) -> str:
         match self.kind:
@@ -46,7 +48,8 @@ class AnswerError:
             case ErrorKind.TIMES_ROWS:
                 return f"+-{text_of(self.value)} / n"
             case ErrorKind.IN_RANK:
-                return f"+-{self.value} ranks"
+                least = "" if self.least is None else f"{self.least} to +-"
+                return f"+-{least}{self.value} ranks{'' if self.least is None else ' by group'}"
             case ErrorKind.TIMES_BOUND:
                 after = {ErrorKind.TIMES_ROWS: " / n", ErrorKind.IN_RANK: " ranks"}
                 unit = "" if self.of is None else after.get(self.of, "")

@@ -222,7 +222,7 @@ def _released(block: BlockPlan, release: Release, units: str) -> ReleaseAccuracy
         case DeviationMean():
             raise AssertionError("several answers may be made of it")
         case OrderStatistic():
-            return _ordered(release)
+            return _ordered(release, is_grouped=bool(block.keys))
         case UnitExtreme():
             return _of_units(release, units)
         case KeptUnits():
@@ -255,13 +255,15 @@ def _shared_with(block: BlockPlan, answer: Answer) -> Iterator[str]:
         yield f"shared with {', '.join(dict.fromkeys(names))}"
 
 
-def _ordered(release: OrderStatistic) -> ReleaseAccuracy:
+def _ordered(release: OrderStatistic, *, is_grouped: bool) -> ReleaseAccuracy:
     one = release.measured
     ranks = order_statistic.error_in_rank(
         one.width, release.own_loss.epsilon, one.rows, q=release.aggregate.rank
     )
     note = f"{_clamped(one)}; the error is a rank, not a distance"
+    least = None
     if release.weights is not None:
+        least = Fraction(ranks) if is_grouped and release.weights.lost else None
         ranks += -(-lost_ranks(release, release.weights.lost) // release.parts)
         note = f"{note}; of a unit with more rows each counts less"
     spent = text_of(release.size.loss.epsilon)
@@ -270,7 +272,7 @@ def _ordered(release: OrderStatistic) -> ReleaseAccuracy:
         mechanism="exponential mechanism",
         sensitivity=f"{one.rows} row(s)",
         note=note,
-        error=AnswerError(kind=ErrorKind.IN_RANK, value=Fraction(ranks)),
+        error=AnswerError(kind=ErrorKind.IN_RANK, value=Fraction(ranks), least=least),
         no_interval=_no_interval(release, "rows"),
     )
 

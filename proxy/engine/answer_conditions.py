@@ -9,6 +9,7 @@ from proxy.engine.unit_words import one_unit
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import BlockPlan
 from proxy.policy.policy_model import ROWS_AT_MOST
+from proxy.query.ir.relations import windows
 
 COMPARED = (
     "rows are compared with a noisy answer: how many more or fewer of them count is not known"
@@ -64,6 +65,18 @@ def left_out_rows(block: BlockPlan) -> Iterator[str]:
     for column in block.beyond:
         rows = f"rows whose {column} is beyond its bounds in the policy"
         yield f"{rows} count in conditions as at the nearest bound"
+    yield from _tied_rows(block)
+
+
+def _tied_rows(block: BlockPlan) -> Iterator[str]:
+    """Which of several rows a row number takes first, where ORDER BY does not say: PostgreSQL takes any."""
+    for window in windows(block.source):
+        sorted_by = {*window.partition, *(term.expression for term in window.order)}
+        others = [column.column for column in window.ties if column not in sorted_by]
+        if others:
+            by = ", ".join(dict.fromkeys(others))
+            tied = f"of rows of {one_unit(block)} that are equal in ORDER BY"
+            yield f"{tied} those with the smaller {by} come first"
 
 
 def joint_rules(rules: Iterable[str]) -> tuple[str, ...]:

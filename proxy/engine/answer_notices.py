@@ -149,10 +149,11 @@ def _open_ranks(
     """Of quantiles that may be as far off as the rows go."""
     found = sum(value.is_open for value in values)
     if found:
-        side = "large" if 2 * release.aggregate.rank > 1 else "small"
+        from_middle = 2 * release.aggregate.rank - 1
+        off = "too large" if from_middle > 0 else "too small" if from_middle < 0 else "off"
         yield (
             f"{answer_name(block, number)}{_where(block, found, values)}: the error of its rank reaches the"
-            f" last of the rows, so it may be far too {side} there. {MORE}"
+            f" last of the rows, so it may be far {off} there. {MORE}"
         )
 
 

@@ -8,7 +8,9 @@ unit, or by a key of a table, each of whose rows is of one unit.
 A row number, or the value of another row, depends on the order of rows that ORDER BY does not tell apart. Which
 comes first is the server's choice, and by its sorting it could hang on rows of other units. So all columns that
 anything above can see follow in ORDER BY: rows that are alike in these are the same to everything above,
-whichever is first. All windows of one subquery have one order, so that they take alike rows in the same one
+whichever is first. Where ORDER BY has the whole key of the table none follows.
+
+All windows of one subquery have one order, so that they take alike rows in the same one
 (PostgreSQL 17 documentation, section 7.2.5); others are in subqueries around it, where the rows are told apart
 by what this one has made of them.
 
@@ -28,7 +30,7 @@ from typing_extensions import assert_never
 from proxy.base import limits
 from proxy.base.errors import Code, Fault, Refusal
 from proxy.base.sql_types import SqlType
-from proxy.kernel.column_types import has_one_form, tells_forms_apart
+from proxy.kernel.column_types import has_one_form, is_ordered_whole, tells_forms_apart
 from proxy.planner.computed_columns import computed_column
 from proxy.planner.facts import (
     ColumnFacts,
@@ -45,7 +47,7 @@ from proxy.policy.policy_model import Bounds, ProtectedTable
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import Join, Relation, Scan, Subquery
-from proxy.query.ir.windows import WindowColumn, WindowFunction
+from proxy.query.ir.windows import OrderTerm, WindowColumn, WindowFunction
 
 _OF_A_UNIT = "a window over rows of a protected table must be partitioned by the privacy unit"
 
@@ -159,7 +161,7 @@ class _WindowPlanner:
             column,
             partition=(unit, *(part for part in partition if part != unit)),
             order=order,
-            ties=ties if column.depends_on_ties else (),
+            ties=ties if column.depends_on_ties and not self._has_a_key(order) else (),
             present=present,
             rows=self._ownership.rows,
         )
@@ -189,6 +191,14 @@ class _WindowPlanner:
         if may_lack and known.values is not None and None not in known.values:
             known = replace(known, values=(*known.values, None))
         return planned, replace(known, nullable=True)
+
+    def _has_a_key(self, order: Sequence[OrderTerm]) -> bool:
+        """Say whether ORDER BY tells all rows of a table apart. Texts do not: they are printed in part."""
+        relation, named = self._source.relation, {term.expression for term in order}
+        key = key_of(relation, self._known) if isinstance(relation, Scan) else ()
+        return bool(key) and all(
+            part in named and is_ordered_whole(part.type) and not part.type.is_text for part in key
+        )
 
     def _numbered(self) -> ColumnFacts:
         rows = self._ownership.rows

@@ -59,7 +59,11 @@ class ReleasedCount:
 
     @property
     def is_clearly_positive(self) -> bool:
-        return self.count > self.half_width
+        return self.is_above(1.0)
+
+    def is_above(self, reach: float) -> bool:
+        """Say whether it is more than so many half widths."""
+        return self.count > reach * self.half_width
 
 
 def counts_of_means(plan: BlockPlan) -> Mapping[int, tuple[int, ...]]:

@@ -33,12 +33,13 @@ from proxy.mechanisms.recentred_mean import NoisyMeanSums
 from proxy.query.ir.query_aggregates import SPREADS, AggregateKind
 from proxy.release.counted_rows import ReleasedCount, counts_of, has_rows, released_count
 from proxy.release.deriving import answered
-from proxy.release.drawn_values import DrawnGroup
+from proxy.release.drawn_values import DrawnGroup, DrawnQuantile
 from proxy.release.noisy_relation import NoisyValue, missing
 from proxy.release.noisy_values import (
     noisy_value,
 )
 from proxy.release.null_reason import NullReason
+from proxy.release.ordering import lost_ranks
 
 _RANKED = (
     AggregateKind.MIN,
@@ -57,6 +58,7 @@ _PAIRED = (
 _TARGETS = 2  # ranks at which MIN and MAX aim, in a group that has enough rows for them
 _HALF = Fraction(1, 2)
 _DIGITS = 12  # of a root
+_LN_20 = math.log(20)  # scales of Laplace noise in the half width of its 95 % interval
 _RANK_ERRORS = 2  # of a quantile: its rank may be off by half of the rows at most
 
 
@@ -65,6 +67,7 @@ class Evidence:
     """Everything that decides whether one answer of one group says something: released and public numbers.
 
     counts: Of the rows (or people) that the answer is about. They decide whether the group exists.
+    reach: So many half widths of one of them are more than noise alone gives.
     sizes: Those of them that are compared with `needed`.
     needed: So many the answer takes; 0 if any number will do.
     error: The half width of the answer's 95 % interval, if it has one that counts here. Of a mean whose
@@ -74,6 +77,7 @@ class Evidence:
     """
 
     counts: Sequence[ReleasedCount] = ()
+    reach: float = 1.0
     sizes: Sequence[ReleasedCount] = ()
     needed: int = 0
     error: Fraction | None = None
@@ -92,8 +96,10 @@ def null_reason(evidence: Evidence) -> NullReason | None:
     'TOO_INEXACT'
     >>> null_reason(Evidence(counts=[ReleasedCount(count=9, half_width=10)])).name
     'EMPTY_GROUP'
+    >>> null_reason(Evidence(counts=[ReleasedCount(count=15, half_width=10)], reach=1.8)).name
+    'EMPTY_GROUP'
     """
-    if evidence.counts and not any(one.is_clearly_positive for one in evidence.counts):
+    if evidence.counts and not any(one.is_above(evidence.reach) for one in evidence.counts):
         return NullReason.EMPTY_GROUP
     if evidence.sizes and _most_exact(evidence.sizes).count < evidence.needed:
         return NullReason.TOO_FEW
@@ -110,22 +116,28 @@ def _most_exact(counts: Sequence[ReleasedCount]) -> ReleasedCount:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerRule:
     """What the plan says about one answer. counts: the releases that count its rows; sizes: those that count
-    rows and not people; needed, width: as of Evidence; to_the_end: with fewer rows the error of a rank reaches
-    the first or last of them."""
+    rows and not people; reach, needed, width: as of Evidence; to_the_end: with fewer rows the error of a rank
+    reaches the first or last of them."""
 
     position: int
     counts: tuple[int, ...] = ()
     sizes: tuple[int, ...] = ()
+    reach: float = 1.0
     needed: int = 0
     width: Fraction = Fraction(0)
     has_error_limit: bool = False
     to_the_end: int = 0
 
 
-def answer_rules(plan: BlockPlan) -> tuple[AnswerRule, ...]:
-    """The rules of those answers that can be NULL, from public numbers."""
+def answer_rules(plan: BlockPlan, groups: int = 1) -> tuple[AnswerRule, ...]:
+    """The rules of those answers that can be NULL, from public numbers.
+
+    Args:
+        plan: The block.
+        groups: How many are drawn.
+    """
     return tuple(
-        _answer_rule(plan, position, answer)
+        _answer_rule(plan, position, answer, groups)
         for position, answer in enumerate(plan.answers)
         if answer.aggregate.kind in (AggregateKind.AVG, *_RANKED, *_PAIRED, *SPREADS)
         and not isinstance(plan.releases[answer.releases[0]], SampleAggregate)
@@ -228,7 +240,21 @@ def _width_of_lines(calculated: Calculated, kind: AggregateKind) -> Fraction:
 def _is_open(plan: BlockPlan, rule: AnswerRule, group: DrawnGroup) -> bool:
     found = (released_count(plan.releases[n], group.values[n]) for n in rule.sizes)
     sizes = [one for one in found if one is not None]
-    return bool(sizes) and _most_exact(sizes).count < rule.to_the_end
+    lost = _lost_ranks(plan, rule, group)
+    end = rule.to_the_end
+    if lost:
+        rank = plan.answers[rule.position].aggregate.rank
+        end += math.ceil(lost / min(rank, 1 - rank))
+    return bool(sizes) and _most_exact(sizes).count < end
+
+
+def _lost_ranks(plan: BlockPlan, rule: AnswerRule, group: DrawnGroup) -> int:
+    """By how many rows more a rank of this group is off, as rows weigh less than one."""
+    number = plan.answers[rule.position].releases[0]
+    release, drawn = plan.releases[number], group.values[number]
+    if not isinstance(release, OrderStatistic) or not isinstance(drawn, DrawnQuantile):
+        return 0
+    return -(-lost_ranks(release, drawn.lost) // release.parts) if drawn.lost else 0
 
 
 def _of_unclear_rows(value: NoisyValue) -> NoisyValue:
@@ -245,6 +271,7 @@ def _evidence(plan: BlockPlan, rule: AnswerRule, group: DrawnGroup, value: Noisy
 
     return Evidence(
         counts=counts(rule.counts),
+        reach=rule.reach,
         sizes=counts(rule.sizes),
         needed=rule.needed,
         error=_error(plan, rule, group, value) if rule.has_error_limit else None,
@@ -284,7 +311,7 @@ def _in_the_middle(plan: BlockPlan, answer: Answer, group: DrawnGroup) -> NoisyV
     return answered(answer, plan, values)
 
 
-def _answer_rule(plan: BlockPlan, position: int, answer: Answer) -> AnswerRule:
+def _answer_rule(plan: BlockPlan, position: int, answer: Answer, groups: int) -> AnswerRule:
     if answer.aggregate.kind in (*_PAIRED, *SPREADS):
         return AnswerRule(position=position)
     counts, first = tuple(counts_of(plan, answer)), answer.releases[0]
@@ -296,11 +323,24 @@ def _answer_rule(plan: BlockPlan, position: int, answer: Answer) -> AnswerRule:
         position=position,
         counts=counts,
         sizes=tuple(n for n in counts if not isinstance(plan.releases[n], DistinctCount)),
+        reach=_reach(plan, groups) if answer.aggregate.kind in _RANKED else 1.0,
         needed=rows_needed(release) if isinstance(release, OrderStatistic) else 0,
         width=Fraction(0) if measured is None else measured.width * measured.grid,
         has_error_limit=answer.aggregate.kind is AggregateKind.AVG,
         to_the_end=rows_to_the_end(release) if isinstance(release, OrderStatistic) else 0,
     )
+
+
+def _reach(plan: BlockPlan, groups: int) -> float:
+    """So many half widths are passed in one of 40 results by the noise of any of the groups.
+
+    What is drawn by rank has no interval that says how little it may mean. If 1 of 40 groups without rows were
+    answered, a result of 300 would have several values that are noise. Keys that were selected have rows.
+
+    >>> round(1 + math.log(40) / _LN_20, 2)
+    2.23
+    """
+    return 1.0 if plan.selection is not None else 1 + math.log(max(1, groups)) / _LN_20
 
 
 def rows_to_the_end(release: OrderStatistic) -> int:

@@ -38,7 +38,8 @@ def presented(plan: BlockPlan, drawn: DrawnBlock) -> NoisyTable:
     """
     Given    drawn: for this plan, its bounds chosen
     """
-    rules, operands = answer_rules(plan), operand_answers(plan.answers)
+    rules = answer_rules(plan, len(drawn.groups))
+    operands = operand_answers(plan.answers)
     values, counts = [], counts_of_means(plan)
     for group in drawn.groups:
         better = better_rows(plan, counts, group)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from proxy.engine.answer_conditions import left_out_rows
 from proxy.kernel.plan import NoisyStatistic
+from proxy.query.ir.relations import windows
 from tests.kernel.examples import l1
 from tests.pipeline_world import POLICIES, walk
 
@@ -52,3 +54,25 @@ def test_rows_of_a_unit(source: str, rows: int | None) -> None:
     assert (not block.choices) == (rows is not None)
     if rows is not None:
         assert l1(block) == rows
+
+
+@pytest.mark.parametrize(
+    ("order", "first"),
+    [
+        ("ts", "those with the smaller i4 come first"),
+        ("ts DESC", "those with the smaller i4 come first"),
+        ("ts, i4", ""),
+        ("ts, id", ""),
+        ("id", ""),
+    ],
+)
+def test_which_of_equal_rows_is_first_is_told(order: str, first: str) -> None:
+    """Nothing is where the order has all that is used or the key of the table. A key ends the order."""
+    numbered = f"(SELECT uid, i4, row_number() OVER (PARTITION BY uid ORDER BY {order}) AS rn FROM orders) o"
+    pipeline = walk(f"SELECT avg(i4) FROM {numbered} WHERE rn = 1", POLICIES["chosen"])
+    assert pipeline is not None
+    (block,) = pipeline.plan.blocks
+    told = [line for line in left_out_rows(block) if "equal in ORDER BY" in line]
+    assert len(told) == bool(first) and all(first in line for line in told)
+    (window,) = windows(block.source)
+    assert bool(window.ties) == ("id" not in order)

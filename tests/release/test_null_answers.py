@@ -13,7 +13,13 @@ from proxy.engine.answer_notices import answer_notices
 from proxy.estimates.deviation_mean_estimate import (
     units_needed,
 )
-from proxy.kernel.plan import BlockPlan, DeviationMean, LaplaceNoise, NoisyStatistic
+from proxy.kernel.plan import (
+    BlockPlan,
+    DeviationMean,
+    LaplaceNoise,
+    NoisyStatistic,
+    OrderStatistic,
+)
 from proxy.kernel.statistics import Statistic
 from proxy.mechanisms import discrete_laplace
 from proxy.mechanisms.deviation_mean import PARTS, NoisyDeviations
@@ -117,6 +123,38 @@ def test_by_rank_a_group_without_rows_has_no_answer(sql: str) -> None:
     assert shown <= 20  # more in one of 500 runs
     for seed in range(50):
         assert _reasons(block, [30, 40, 50] * 2_000, seed)[0] is None
+
+
+def test_of_many_groups_without_rows_hardly_one_has_an_answer() -> None:
+    """One of 40 results has any, whatever the number of groups. With weights the noise of the number of units
+    counts for as many rows as a unit has on average, which is more than the error of a rank."""
+    block = block_of(f"SELECT {_MEDIAN} FROM orders", "chosen")
+    (release,) = block.releases
+    assert isinstance(release, OrderStatistic) and release.weights is not None
+    units = 1_000
+    weights = replace(release.weights, units=units, rows=units * release.measured.rows)
+    block, shown = replace(block, releases=(replace(release, weights=weights),)), 0
+    for seed in range(40):
+        bits = SeededBits(seed)
+        sizes = [discrete_laplace.sample(bits, release.size.noise.scale) for _ in range(100)]
+        groups = tuple(DrawnGroup((), (DrawnQuantile(50, size=size),)) for size in sizes)
+        rows = presented(block, DrawnBlock(groups)).rows
+        shown += any(not row.values[0].is_missing for row in rows)
+    assert shown <= 5  # 1 is to be expected; without regard to the number of groups: 37
+
+
+def test_rows_that_weights_take_away_count_in_the_error_of_a_rank() -> None:
+    """By group: what is lost of one says nothing of another."""
+    block = block_of(f"SELECT t, {_MEDIAN} FROM orders GROUP BY t", "chosen")
+    (release,) = block.releases
+    assert isinstance(release, OrderStatistic) and release.weights is not None
+    size = 2 * rows_needed(release) * release.parts
+    few, many = (DrawnQuantile(50, size=size, lost=lost) for lost in (0, size // release.parts))
+    groups = tuple(DrawnGroup((key,), (one,)) for key, one in (("a", few), ("b", many)))
+    noisy = presented(block, DrawnBlock(groups))
+    assert [row.values[0].is_open for row in noisy.rows] == [False, True]
+    (line,) = (one for one in answer_notices(block, noisy) if "reaches the last" in one)
+    assert "in 1 of 2 groups" in line and "it may be far off there" in line
 
 
 def test_a_size_that_is_not_looked_at_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:

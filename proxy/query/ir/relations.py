@@ -140,6 +140,26 @@ def scans(relation: Relation) -> Iterator[Scan]:
             assert_never(relation)
 
 
+def windows(relation: Relation) -> Iterator[WindowColumn]:
+    """All window functions over rows below a relation."""
+    match relation:
+        case Scan():
+            return
+        case Join():
+            yield from windows(relation.left)
+            yield from windows(relation.right)
+        case Subquery():
+            yield from windows(relation.source)
+            yield from relation.windows
+        case GroupByUnit() | Truncate():
+            yield from windows(relation.source)
+        case UnionAll():
+            for part in relation.parts:
+                yield from windows(part)
+        case _:
+            assert_never(relation)
+
+
 ExpressionChange = Callable[[Expression], Expression]
 
 
