@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -215,7 +216,15 @@ def column_errors(
             found.append(one)
         if any(column.expression is None and column.reason for column in block.outputs):
             found += _of_hidden_answers(block, noisy, partial(of_block, number))
-    return (*_together(found), *_outside(blocks, result))
+    return (*_told_apart(tuple(_together(found))), *_outside(blocks, result))
+
+
+def _told_apart(columns: Sequence[ColumnError]) -> Iterator[ColumnError]:
+    """With its place behind the name of each column that shares its name with another."""
+    names = Counter(one.name for one in columns)
+    for one in columns:
+        is_alone = names[one.name] == 1 or one.place is None
+        yield one if is_alone else replace(one, name=f"{one.name} (column {one.place})")
 
 
 def _of_hidden_answers(

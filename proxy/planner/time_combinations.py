@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timezone
+from datetime import datetime
 
 from proxy.base import limits
 from proxy.base.instants import extracted_field
@@ -45,8 +45,7 @@ def times_together(
         if len(places) < 2:
             continue
         unit = max((parts[place].unit for place in places), key=UNITS.index)
-        has_year = any(_has_year(parts[place]) for place in places)
-        times = clock_times(clock, unit, facts, has_year=has_year)
+        times = clock_times(clock, unit, facts)
         if times is None:
             continue
         found: dict[Values, None] = {}
@@ -56,14 +55,6 @@ def times_together(
             found[tuple(parts[place].text(at) for place in places)] = None
         else:
             yield places, list(found)
-
-
-# Days of two years of the same calendar.
-_ONE_YEAR, _OTHER_YEAR = (datetime(year, 3, 5, tzinfo=timezone.utc) for year in (2001, 2007))
-
-
-def _has_year(part: _Part) -> bool:
-    return part.text(_ONE_YEAR) != part.text(_OTHER_YEAR)
 
 
 def _part(key: Expression) -> _Part | None:

@@ -54,16 +54,11 @@ def _of_policy(known: ColumnFacts) -> _Ends:
 
 
 def _of_question(known: ColumnFacts) -> _Ends:
-    """Where the question's conditions leave a column, if that is one range. Not closed by the policy's bounds:
-    rows beyond them meet the conditions too."""
+    """Where the question's conditions leave a column, if that is one range. An end that they leave open is the
+    policy's: rows beyond it are in no group, as a NOTICE says."""
     if known.ranges is None or len(known.ranges) != 1:
         return None, None
-    return known.ranges[0].low, known.ranges[0].high
-
-
-def _of_both(known: ColumnFacts) -> _Ends:
-    """The same, of which one end may be the policy's."""
-    own, bounds = _of_question(known), _of_policy(known)
+    own, bounds = (known.ranges[0].low, known.ranges[0].high), _of_policy(known)
     if own == (None, None):
         return own
     return (
@@ -171,16 +166,12 @@ def _years(extract: Extract, facts: Facts) -> tuple[int, int] | None:
     return low, high
 
 
-def clock_times(
-    clock: Expression, unit: str, facts: Facts, *, has_year: bool
-) -> Iterator[datetime] | None:
+def clock_times(clock: Expression, unit: str, facts: Facts) -> Iterator[datetime] | None:
     """The starts of all units that a clock shows a part of; None where they are not public. Within the ranges
-    in which conditions leave the column, where that is what they do.
-
-    Given    has_year: of what a time beyond the bounds becomes nothing is listed, as its year is not
-    """
-    of = _of_both if has_year else _of_question
-    each = [_ends(clock, one, of) or _ends(clock, one) for one in _of_each_range(clock, facts)]
+    in which conditions leave the column, where that is what they do."""
+    each = [
+        _ends(clock, one, _of_question) or _ends(clock, one) for one in _of_each_range(clock, facts)
+    ]
     known = [ends for ends in each if ends is not None]
     if not known or len(known) < len(each):
         return None
