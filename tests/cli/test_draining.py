@@ -20,6 +20,7 @@ from tests.cli.commands import Serving, dpproxy, serving
 from tests.samples import SHOP_POLICY
 from tests.servers_fixture import servers
 
+pytestmark = pytest.mark.timed
 _PASSWORD = "pass word"
 _LOGIN = ("erin", _PASSWORD)
 
