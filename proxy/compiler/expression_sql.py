@@ -6,20 +6,21 @@ Arithmetic is done in numeric over clamped operands, comparisons in the type in 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 from typing_extensions import assert_never
 
 from proxy.base import limits
 from proxy.base.sql_types import SqlType
+from proxy.base.type_ranges import real_as_numeric
 from proxy.compiler.binds import Binds
 from proxy.compiler.clamp_sql import clamp_sql
-from proxy.compiler.comparison_types import constants_type, real_beside, same_family
 from proxy.compiler.identifiers import column_sql, identifier
 from proxy.compiler.inside_sql import inside_sql
-from proxy.compiler.real_sql import real_call_sql
 from proxy.compiler.text_sql import beginning, concat_sql, text_call_sql
 from proxy.compiler.time_sql import cast_time_sql, date_trunc_sql, shift_sql, time_bin_sql
+from proxy.query.ir.expression_walk import children
 from proxy.query.ir.expressions import (
     Arithmetic,
     Bucket,
@@ -49,6 +50,7 @@ from proxy.query.ir.expressions import (
     Parameter,
     Quotient,
     RealCall,
+    RealFunction,
     Shift,
     TextCall,
     TimeBin,
@@ -342,3 +344,67 @@ def _in_public(expression: InPublic, binds: Binds) -> str:
 def _element(kind: SqlType) -> str:
     """The type of an array of such columns, as column_sql shows them."""
     return "text" if kind in (SqlType.ENUM, SqlType.COLLATED) else kind.sql
+
+
+def real_call_sql(call: RealCall, operand: str, binds: Binds) -> str:
+    """operand: in numeric."""
+    match call.function:
+        case RealFunction.LN | RealFunction.EXP | RealFunction.SQRT:
+            return f"pg_catalog.{call.function.value}({operand})"
+        case RealFunction.LOG:
+            assert call.constant is not None
+            return f"pg_catalog.log({binds.number(call.constant)}, {operand})"
+        case RealFunction.POWER:
+            assert call.constant is not None
+            return f"pg_catalog.power({operand}, {binds.number(call.constant)})"
+        case RealFunction.RAISED:
+            assert call.constant is not None
+            return f"pg_catalog.power({binds.number(call.constant)}, {operand})"
+        case _:
+            assert_never(call.function)
+
+
+# float8 keeps 15 decimal digits; constants beyond these are compared in numeric instead.
+_FLOAT_LARGEST = Fraction(10) ** 300
+_FLOAT_SMALLEST = Fraction(1, 10**300)
+
+
+def same_family(left: ColumnRef, right: ColumnRef) -> bool:
+    """Both integers, both floats or of one type: PostgreSQL compares them as they are."""
+    a, b = left.type, right.type
+    assert a is not None and b is not None
+    return a is b or (a.is_integer and b.is_integer) or (a.is_float and b.is_float)
+
+
+def constants_type(column: ColumnRef, constants: tuple[Constant, ...]) -> str | None:
+    """The type in which a column as it is meets these constants; None: both in numeric."""
+    kind = column.type
+    assert kind is not None
+    values = [c.value for c in constants if c.value is not None]
+    numbers = [value for value in values if isinstance(value, Fraction)]
+    if kind is SqlType.NUMERIC:
+        return "numeric"
+    is_finite = len(numbers) == len(values)
+    if (
+        kind.is_integer
+        and is_finite
+        and all(n.denominator == 1 and abs(n) < 2**63 for n in numbers)
+    ):
+        return "bigint"
+    if kind.is_float and all(n == 0 or _FLOAT_SMALLEST < abs(n) < _FLOAT_LARGEST for n in numbers):
+        return "double precision"
+    return None
+
+
+def real_beside(part: Expression, beside: Expression) -> Expression:
+    """A real as a numeric has six digits, of a column and so of a constant beside it."""
+    value = part.value if isinstance(part, Constant) and part.type is SqlType.FLOAT4 else None
+    if not isinstance(part, Constant) or not isinstance(value, Fraction) or not _has_reals(beside):
+        return part
+    return replace(part, value=real_as_numeric(value))
+
+
+def _has_reals(expression: Expression) -> bool:
+    if isinstance(expression, ColumnRef):
+        return expression.type is SqlType.FLOAT4
+    return any(map(_has_reals, children(expression)))

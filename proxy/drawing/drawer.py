@@ -7,19 +7,19 @@ fails.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 from proxy.base.errors import Fault
-from proxy.catalog.catalog_model import Catalog
+from proxy.base.node_parts import nodes
+from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.compiler.backend_query import CHOICES, OTHERS, BackendQuery, PublicList
 from proxy.compiler.compiling import compile_proposal
 from proxy.compiler.deviation_scan import CentredScan, centres_text
 from proxy.drawing.charges import Charge, PaidBlock, begin_free
 from proxy.drawing.compiled_blocks import CompiledBlock, compiled_block, compiled_bounded
 from proxy.drawing.protected_reads import ProtectedData, ProtectedSession
-from proxy.drawing.read_tables import read_tables
 from proxy.drawing.statement_time import refuse_limited
 from proxy.exact.table import ExactTable
 from proxy.kernel.checked_plan import CheckedBlock, check_centred
@@ -27,7 +27,7 @@ from proxy.kernel.plan import BlockPlan
 from proxy.kernel.proposal_check import CheckedProposals
 from proxy.kernel.world import World
 from proxy.mechanisms.bits import RandomBits
-from proxy.policy.policy_model import Policy
+from proxy.policy.policy_model import IdentifierUnit, Policy, ProtectedTable
 from proxy.query.syntax.placeholders import ScalarAnswer
 from proxy.release.adding_noise import drawn_block, group_selector
 from proxy.release.cached_block import CachedBlock
@@ -41,6 +41,31 @@ from proxy.release.choosing_bounds import (
 from proxy.release.deviation_means import drawn_centres, with_centres
 from proxy.release.proposing_bounds import propose
 from proxy.turns.threads import beside, in_thread
+
+
+def read_tables(block: BlockPlan, policy: Policy) -> frozenset[TableName]:
+    """Collect the tables that the statements of a block read.
+
+    Args:
+        block: Its relations and conditions name tables: in FROM, and as lists in conditions.
+        policy: That it was planned by: a unit can be found through another table.
+    """
+    found = frozenset(_named(block))
+    units = (
+        table.unit for name in found if isinstance(table := policy.tables.get(name), ProtectedTable)
+    )
+    paths = (unit.path for unit in units if isinstance(unit, IdentifierUnit))
+    return found.union(path.table for path in paths if path is not None)
+
+
+def _named(block: BlockPlan) -> Iterator[TableName]:
+    for node in nodes(block):
+        yield from (
+            part
+            for part in (getattr(node, one.name) for one in fields(node))
+            if isinstance(part, TableName)
+        )
+
 
 _SEED_BITS = 63
 

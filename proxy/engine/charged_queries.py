@@ -9,8 +9,10 @@ the charge is what the ledger says of each part, and what was drawn already need
 from __future__ import annotations
 
 from collections.abc import Coroutine, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from functools import partial
+from types import TracebackType
 from typing import Any
 
 from proxy.base.limits import PROTECTED_SECONDS
@@ -39,7 +41,6 @@ from proxy.engine.remembered_plans import PreparedQuery
 from proxy.engine.session_zone import ZoneRules
 from proxy.engine.statement_fingerprint import fingerprint
 from proxy.engine.statement_parts import StatementParts, statement_parts
-from proxy.engine.taken_session import TakenSession
 from proxy.engine.undelivered_answers import (
     UndeliveredAnswer,
     UndeliveredAnswers,
@@ -53,6 +54,34 @@ from proxy.planner.lifting import Lift
 from proxy.policy.policy_model import PublicTable, StatementTexts
 from proxy.release.cached_block import CachedBlock
 from proxy.release.drawn_values import DrawnBlock
+
+
+class TakenSession:
+    """A session that ends with its block, also where what took it was cancelled or took too long."""
+
+    __slots__ = ("_is_taken", "_session")
+
+    def __init__(self, session: AbstractAsyncContextManager[ProtectedSession]) -> None:
+        self._session = session
+        self._is_taken = False
+
+    async def take(self) -> ProtectedSession:
+        session = await self._session.__aenter__()
+        self._is_taken = True
+        return session
+
+    async def __aenter__(self) -> TakenSession:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._is_taken:
+            await self._session.__aexit__(kind, error, trace)
+
 
 _NOTHING: Mapping[int, CheckedBlock] = {}
 _NO_GROUP = CachedBlock(chosen={}, drawn=DrawnBlock(()))

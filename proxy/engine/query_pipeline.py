@@ -16,7 +16,6 @@ from proxy.catalog.catalog_model import TableName
 from proxy.compiler.backend_query import BackendQuery
 from proxy.drawing.answer_slots import CachedQuestion
 from proxy.drawing.drawer import Drawer
-from proxy.engine.account_documents import with_accounts
 from proxy.engine.advice import advice_for
 from proxy.engine.arguments import constants, refuse_offsets
 from proxy.engine.cached_answers import CachedAnswers, CachedLedger
@@ -50,6 +49,7 @@ from proxy.policy.allowed_mechanisms import allowed_mechanisms
 from proxy.policy.moving_bounds import is_moving
 from proxy.query.ir.binding import bind
 from proxy.query.ir.query import AggregateBlock
+from proxy.query.rewrite.account_relations import BUDGET, HISTORY
 from proxy.query.syntax.statements import StatementKind
 from proxy.release.plausible_answers import (
     MADE_UP_SECONDS,
@@ -59,6 +59,23 @@ from proxy.release.plausible_answers import (
 )
 from proxy.turns.analyst_turns import AnalystTurns
 from proxy.turns.threads import in_thread
+
+
+async def with_accounts(
+    relation: str, accounts: frozenset[TableName], ledger: Ledger, analyst: str
+) -> str:
+    """The relation, and beside it what the ledger says of the analyst by now."""
+    documents = {}
+    if BUDGET in accounts:
+        documents[BUDGET.name] = await ledger.budget(analyst)
+    if HISTORY in accounts:
+        documents[HISTORY.name] = await ledger.history(analyst)
+    if not documents:
+        return relation
+    parts = [f'"{name}":{document}' for name, document in documents.items()]
+    rest = relation.removeprefix("{")
+    return "{" + ",".join(parts) + ("" if rest == "}" else ",") + rest
+
 
 _CACHED_SETTINGS = 64
 _MADE_AT_ONCE = 100  # numbers of made-up answers, some 2 ms

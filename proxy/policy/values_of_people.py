@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from proxy.policy.category_words import are_categories, is_category
+from proxy.policy.person_words import person_of_column, singular, words_of
 from proxy.policy.personal_names import (
     are_common_names,
     are_logins,
@@ -17,7 +18,6 @@ from proxy.policy.personal_names import (
     are_written_names,
     has_title_or_initial,
 )
-from proxy.policy.role_words import is_somebody
 
 _MAIL = re.compile(r".*[^\s@]@[^\s@]+\.[^\s@].*", re.DOTALL)
 _TELEPHONE = re.compile(
@@ -107,3 +107,58 @@ def perhaps_naming_in(column: str, values: Sequence[str]) -> str:
 
 def _first_reason(values: Sequence[str], known: Sequence[tuple[_Test, str]]) -> str:
     return next((reason for test, reason in known if any(map(test, values))), "")
+
+
+_ROLES = {
+    *(
+        "clerk",
+        "coach",
+        "trainer",
+        "mentor",
+        "tutor",
+        "referee",
+        "umpire",
+        "judge",
+        "officer",
+        "cashier",
+    ),
+    *(
+        "waiter",
+        "chef",
+        "captain",
+        "editor",
+        "host",
+        "supervisor",
+        "consultant",
+        "adviser",
+        "advisor",
+    ),
+    *(
+        "assignee",
+        "requester",
+        "reporter",
+        "approver",
+        "surgeon",
+        "gp",
+        "carer",
+        "handler",
+        "signer",
+    ),
+    *("nick", "nickname", "alias", "who", "whom", "wer", "kuerzel", "spitzname", "rufname"),
+    *("hausarzt", "betreuer", "sachbearbeiter", "verkaeufer", "verkaufer", "berater", "pfleger"),
+    *("kassierer", "leiter", "pruefer", "prufer", "bearbeiter", "ansprechpartner", "vendeur"),
+    *("responsable", "vendedor", "encargado", "responsabile"),
+}
+
+
+def is_somebody(column: str) -> bool:
+    """Whether each value of a column is most likely one person, by a role or by a nickname.
+
+    >>> [is_somebody(name) for name in ("clerk", "approved_by", "doctor", "hausarzt", "insurer", "standby")]
+    [True, True, True, True, False, False]
+    """
+    words = words_of(column)
+    last = singular(words[-1]) if words else ""
+    return (
+        last in _ROLES or (len(words) > 1 and last == "by") or person_of_column(column) is not None
+    )

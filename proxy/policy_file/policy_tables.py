@@ -11,6 +11,7 @@ from proxy.policy.policy_model import (
     ROWS_AT_MOST,
     ColumnPolicy,
     IdentifierUnit,
+    JoinKey,
     Mechanism,
     ProtectedTable,
     PublicTable,
@@ -29,7 +30,6 @@ from proxy.policy_file.policy_columns import (
     read_public_columns,
 )
 from proxy.policy_file.policy_errors import ProblemList, quoted_text
-from proxy.policy_file.policy_join_keys import JOIN_KEYS, read_join_keys
 from proxy.policy_file.policy_nodes import (
     EXAMPLES,
     fields,
@@ -58,6 +58,38 @@ from proxy.policy_file.yaml_positions import (
     ScalarNode,
     SequenceNode,
 )
+
+LARGEST_BOUND = 10_000
+_UNIQUE = "unique"
+JOIN_KEY_KEYS: Mapping[str, Shape] = {
+    "keep": Either((OneOf((_UNIQUE,)), whole_number(1, LARGEST_BOUND))),
+}
+JOIN_KEYS = NamedBy(Keyed(JOIN_KEY_KEYS, tuple(JOIN_KEY_KEYS)))
+
+
+def read_join_keys(entry: Entry | None, problems: ProblemList) -> Mapping[str, JoinKey]:
+    """By column: `{keep: 3}`, at most three rows of one value, or `{keep: unique}`, rows alone with theirs."""
+    keys: dict[str, JoinKey] = {}
+    if entry is None:
+        return keys
+    for key in (named_entries(entry.value, "join_keys", problems) or {}).values():
+        where = f"join key {quoted_text(key.key)}"
+        found = fields(key.value, where, key.key_at, JOIN_KEY_KEYS, JOIN_KEY_KEYS, problems) or {}
+        if not is_identifier(key.key, "a column", key.key_at, problems) or "keep" not in found:
+            continue
+        bound = found["keep"].value
+        if isinstance(bound, ScalarNode) and bound.text == _UNIQUE:
+            keys[key.key] = JoinKey(None)
+            continue
+        if isinstance(bound, ScalarNode) and bound.text.isalpha():
+            hint = "write a number of rows, or unique"
+            problems.add(bound.at, f"keep cannot be {quoted_text(bound.text)}", hint)
+            continue
+        most = whole(bound, "keep", 1, LARGEST_BOUND, problems)
+        if most is not None:
+            keys[key.key] = JoinKey(most)
+    return keys
+
 
 _MOST_ROWS = 1_000_000_000
 _MOST_UNIT_ROWS = 1_000_000

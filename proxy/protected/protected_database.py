@@ -4,10 +4,12 @@ transactions."""
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import replace
 from decimal import Decimal
+from functools import lru_cache
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -28,12 +30,41 @@ from proxy.drawing.protected_reads import ListValues
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.postgres.failure_reason import reason_of
 from proxy.protected.halves import Cut, exported_snapshot, takes_snapshot, together
-from proxy.protected.numbered_parameters import numbered
 from proxy.protected.protected_connection import ROWS_AT_ONCE, ProtectedConnection
 from proxy.protected.protected_connections import NotAvailable, ProtectedConnections
 from proxy.turns.fair_share import Busy, FairShare
 from proxy.turns.pool_use import PoolUse
 from proxy.turns.threads import in_thread
+
+_REMEMBERED = 64
+_REMEMBERED_CHARACTERS = 8_192
+_PLACE = re.compile(r"%\((\w+)\)s|%%")
+
+Numbered = tuple[bytes, tuple[str, ...]]
+
+
+def numbered(sql: str) -> Numbered:
+    """
+    Gives    the text, and the names of its parameters in the order of their numbers
+
+    >>> numbered("SELECT %(b)s, 5 %% 3, %(a)s, %(b)s")
+    (b'SELECT $1, 5 % 3, $2, $1', ('b', 'a'))
+    """
+    return _remembered(sql) if len(sql) <= _REMEMBERED_CHARACTERS else _numbered(sql)
+
+
+def _numbered(sql: str) -> Numbered:
+    numbers: dict[str, int] = {}
+
+    def put(found: re.Match[str]) -> str:
+        name = found[1]
+        return "%" if name is None else f"${numbers.setdefault(name, len(numbers) + 1)}"
+
+    return _PLACE.sub(put, sql).encode(), tuple(numbers)
+
+
+_remembered = lru_cache(maxsize=_REMEMBERED)(_numbered)
+
 
 _LOG = structlog.get_logger()
 

@@ -15,17 +15,19 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
+from proxy.base import limits
 from proxy.base.decimals import decimal_text
 from proxy.base.session_settings import BY_POLICY
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.engine.published_ports import PublishedTable
 from proxy.ledger.analysts_role import ANALYSTS
-from proxy.policy.policy_model import Policy
+from proxy.planner.facts import PublicValues
+from proxy.policy.key_texts import has_keys
+from proxy.policy.policy_model import Policy, PublicTable
 from proxy.policy.publication import PUBLISHED_SCHEMA
 from proxy.postgres.failure_reason import reason_of
 from proxy.protected.judged_rows import JudgedRows
 from proxy.shadow import published_tables
-from proxy.shadow.referenced_keys import referenced_keys
 from proxy.shadow.shadow_columns import exposed_columns
 from proxy.shadow.shadow_comments import comments
 from proxy.shadow.shadow_guard import (
@@ -51,6 +53,39 @@ from proxy.shadow.shadow_tables import (
     withheld,
     withheld_names,
 )
+
+
+def referenced_keys(
+    policy: Policy, catalog: Catalog, connection: psycopg.Connection
+) -> PublicValues:
+    """Give one value of each key with few enough values, none of an empty table.
+
+    Args:
+        policy: Checked against the catalogue.
+        catalog: Of the source.
+        connection: To the shadow, whose public tables have their rows.
+    """
+    wanted = dict.fromkeys(
+        column.references
+        for table in policy.protected()
+        for column in table.columns.values()
+        if column.references is not None
+    )
+    found: dict[tuple[TableName, str], tuple[str | None, ...]] = {}
+    for name, key in wanted:
+        table, described = policy.tables.get(name), catalog.tables[name].column(key)
+        if not isinstance(table, PublicTable) or described is None or not has_keys(described):
+            continue
+        statement = sql.SQL("SELECT DISTINCT {key}::text FROM {table} LIMIT {most}").format(
+            key=sql.Identifier(key),
+            table=sql.Identifier(*name),
+            most=sql.Literal(limits.GROUPS_PER_STATEMENT + 1),
+        )
+        rows = connection.execute(statement).fetchall()
+        if len(rows) <= limits.GROUPS_PER_STATEMENT:
+            found[name, key] = tuple(text for (text,) in rows[:1])
+    return found
+
 
 _PACKAGE = files("proxy.shadow")
 _PARTS = tuple(

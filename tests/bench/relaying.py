@@ -21,7 +21,7 @@ from typing import Any
 import psycopg
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from proxy.postgres.postgres_sockets import free_port
+from proxy.postgres.embedded import free_port
 from tests.bench.servers import ANALYSTS, Servers
 
 _BOUND = 0.8  # of what pgbouncer passes

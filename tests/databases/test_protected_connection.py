@@ -10,8 +10,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from proxy.protected.numbered_parameters import numbered
 from proxy.protected.protected_connection import ROWS_AT_ONCE, ProtectedConnection
+from proxy.protected.protected_database import numbered
 from tests.servers_fixture import Servers
 
 Work = Callable[[ProtectedConnection], Awaitable[None]]

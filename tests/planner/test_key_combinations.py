@@ -160,12 +160,11 @@ def test_a_chain_of_subqueries_is_not_written_out(number: int) -> None:
 
 
 def test_parts_of_a_time_that_do_not_tell_its_year() -> None:
-    """A row beyond the policy's bounds is in a month and on a day of the week too, and meets the condition."""
+    """An end that the condition leaves open is the policy's, as where a key tells the year."""
     keys = "extract(month FROM d), extract(dow FROM d)"
     sql = f"SELECT {keys}, count(*) FROM people WHERE d >= '2019-12-31' GROUP BY 1, 2"
-    assert len(_groups(sql)) == 12 * 7
-    sql = sql.replace("GROUP", "AND d < '2020-01-02' GROUP")
-    assert _groups(sql) == [("1", "3"), ("12", "2")]
+    closed = sql.replace("GROUP", "AND d < '2020-01-02' GROUP")
+    assert _groups(sql) == _groups(closed) == [("1", "3"), ("12", "2")]
 
 
 def test_the_sensitivity_is_of_so_many_groups() -> None:

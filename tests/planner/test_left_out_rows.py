@@ -42,3 +42,12 @@ def test_bins_beyond_bounds_count_at_the_ends(key: str) -> None:
     )
     assert not any("bounds" in rule for rule in _rules(key, "WHERE i4 BETWEEN 1 AND 2"))
     assert any("bounds" in rule for rule in _rules(key, "WHERE i4 > 1"))
+
+
+@pytest.mark.parametrize("key", ["extract(month FROM d)", "extract(quarter FROM d)"])
+def test_parts_of_a_time_with_one_open_end(key: str) -> None:
+    """The policy's bound is the other end, which is told if it leaves a group out."""
+    beyond = [rule for rule in _rules(key, "WHERE d >= '2019-12-31'") if "bounds" in rule]
+    assert beyond == ["rows whose d is beyond its bounds in the policy are in no group"]
+    for where in ("", "WHERE d >= '2010-01-01'", "WHERE d >= '2019-12-31' AND d < '2020-01-01'"):
+        assert not any("bounds" in rule for rule in _rules(key, where))

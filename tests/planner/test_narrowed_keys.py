@@ -114,10 +114,10 @@ def test_months(where: str, left: tuple[str, ...]) -> None:
         ("extract(year FROM d)", "d >= '2010-01-01' AND d < '2012-01-01'", ("2010", "2011")),
         ("extract(month FROM d)", "d >= '2010-11-05' AND d < '2011-02-01'", ("1", "11", "12")),
         ("extract(quarter FROM ts)", "ts >= '2010-11-05' AND ts < '2011-04-01'", ("1", "4")),
-        # Rows beyond the policy's bounds meet these conditions too, in whatever month and hour they are.
-        ("extract(month FROM ts)", "ts <= '2000-01-01'", tuple(map(str, range(1, 13)))),
-        ("extract(quarter FROM d)", "d >= '2019-12-31'", tuple(map(str, range(1, 5)))),
-        ("extract(hour FROM tz)", "tz > '2019-12-31 22:00Z'", tuple(map(str, range(24)))),
+        # The other end is the policy's: rows beyond it are in no group.
+        ("extract(month FROM ts)", "ts <= '2000-01-01'", ("1",)),
+        ("extract(quarter FROM d)", "d >= '2019-12-31'", ("1", "4")),
+        ("extract(hour FROM tz)", "tz > '2019-12-31 22:00Z'", ("0", "22", "23")),
         ("extract(dow FROM d)", "d BETWEEN '2010-11-05' AND '2010-11-07'", ("0", "5", "6")),
         (
             "extract(hour FROM ts)",

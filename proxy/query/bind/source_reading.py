@@ -31,7 +31,6 @@ from proxy.query.bind.groups_of_some_rows import NO_LIMIT, clauses_below
 from proxy.query.bind.join_conditions import conjunction, conjuncts, equalities, of_both
 from proxy.query.bind.outer_joins import without_public_rows
 from proxy.query.bind.per_unit_reading import distinct_rows, read_per_unit
-from proxy.query.bind.public_rows import is_public_rows
 from proxy.query.bind.row_lookups import RowLookups
 from proxy.query.bind.rows_without_answers import refuse_answers
 from proxy.query.bind.scope import ColumnType, Named, PublicColumn, Scope, column_type_of
@@ -398,3 +397,42 @@ def _rows(
     if has_windows:
         subquery = distinct_rows(sources, subquery, select.keyword)
     return subquery, {name: kind for name, _, kind in found}
+
+
+def is_public_rows(sources: Sources, span: Span) -> bool:
+    """
+    Given    span: the lexemes of a query in brackets or of a CTE
+    Gives    whether it gives rows of public tables and nothing else, in a form that is read like protected rows
+    """
+    known = sources.public_rows.get(span)
+    if known is None:
+        sources.public_rows[span] = False  # a recursive CTE ends here
+        known = sources.public_rows[span] = _is_public_rows(sources, span)
+    return known
+
+
+def _is_public_rows(sources: Sources, span: Span) -> bool:
+    parts, only_all = query_parts(sources.lexed, span, sources.selects)
+    if not (parts and only_all):
+        return False
+
+    def is_public(item: TableItem | QueryItem) -> bool:
+        cte = sources.cte(item) if isinstance(item, TableItem) else None
+        if isinstance(item, TableItem) and cte is None:
+            table = sources.tables.get(item.first)
+            return table is not None and not table.protected
+        query = item.query if isinstance(item, QueryItem) else cte.body if cte else (0, 0)
+        return is_public_rows(sources, query)
+
+    for part in parts:
+        if not part.clauses.keys() <= {"items", "from", "where"} or "from" not in part.clauses:
+            return False
+        if aggregates_rows(sources.lexed, part):
+            return False
+        try:
+            items = leaves(sources.from_item(part))
+        except Refusal:
+            return False
+        if not all(map(is_public, items)):
+            return False
+    return True

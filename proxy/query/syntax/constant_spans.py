@@ -8,18 +8,41 @@ does (PostgreSQL 17 documentation, section 4.1.6). What the reader of expression
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 
 from sqlglot import TokenType
 
+from proxy.base.time_spans import TimeSpan, is_simple, span_of
 from proxy.query.syntax.constant_types import NUMBERS, WHOLE_NUMBERS, own_type_at, type_at
 from proxy.query.syntax.rounded_now import clock_step, names_present, utc_step, words_of
 from proxy.query.syntax.selects import Span
 from proxy.query.syntax.statements import split_commas
-from proxy.query.syntax.time_literals import has_words, plain_span
 from proxy.query.syntax.tokens import Lexed
+
+_TIMES = frozenset({"date", "timestamp", "timestamptz"})
+_WORDS = re.compile(r"[A-Za-z]{2}")
+
+
+def plain_span(lexed: Lexed, index: int) -> TimeSpan | None:
+    """The interval in a text of one number and one unit, which the reader reads as PostgreSQL does."""
+    lexeme = lexed.lexemes[index]
+    written = lexed.text[lexeme.start : lexeme.end]
+    is_plain = written[:1] == "'" and written[-1:] == "'" and is_simple(written[1:-1])
+    following = lexed.lexemes[index + 1 : index + 2]
+    is_split = bool(following) and following[0].token.token_type is TokenType.STRING
+    return span_of(written[1:-1]) if is_plain and not is_split else None
+
+
+def has_words(lexed: Lexed, index: int, type_name: str) -> bool:
+    """Whether a lexeme is the text of a time with words in it, as the name of a zone or 'today'."""
+    lexeme = lexed.lexemes[index]
+    is_text = lexeme.token.token_type is TokenType.STRING
+    written = lexed.text[lexeme.start : lexeme.end]
+    return is_text and type_name in _TIMES and bool(_WORDS.search(written[1:]))
+
 
 _NOW = frozenset(
     {"current_date", "current_time", "current_timestamp", "localtime", "localtimestamp"}

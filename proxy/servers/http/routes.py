@@ -14,6 +14,7 @@ from fastapi import APIRouter, Depends, FastAPI, Query, Request, Response, Secur
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.security.http import HTTPBase
+from starlette.types import Receive, Scope, Send
 
 from proxy.drawing.charged_token import charging
 from proxy.engine.engine_in_force import EngineInForce
@@ -41,7 +42,6 @@ from proxy.servers.http.documented_app import (
 from proxy.servers.http.guard import response_of
 from proxy.servers.http.http_logins import HttpLogins, no_database
 from proxy.servers.http.http_problem import HttpProblem, not_let_in, stopping
-from proxy.servers.http.in_pieces import ResponseInPieces
 from proxy.servers.http.libpq_driver import LibpqDriver
 from proxy.servers.http.rendering import PRIVACY_HEADERS, as_csv, as_json, privacy_headers
 from proxy.servers.login_gate import LoginGate
@@ -405,3 +405,20 @@ def _wants_csv(request: Request) -> bool:
         if kind in ("text/csv", "application/json"):
             return kind == "text/csv"
     return False
+
+
+_PIECE_BYTES = 128 * 1024
+
+
+class ResponseInPieces(Response):
+    """Given    a body, whose length is told beforehand as with any Response"""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await send(
+            {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
+        )
+        body = memoryview(self.body)
+        for at in range(0, max(1, len(body)), _PIECE_BYTES):
+            piece = bytes(body[at : at + _PIECE_BYTES])
+            more = at + _PIECE_BYTES < len(body)
+            await send({"type": "http.response.body", "body": piece, "more_body": more})
