@@ -4,7 +4,7 @@ PostgreSQL's lexer and some of its loops hear no signal but SIGKILL until they a
 hours. To kill one process ends all sessions of the server, which starts itself again in less than a second.
 So a stuck session is killed only where it harms others more than that.
 
-Source  docs/adr/0093-a-stuck-session-is-killed.md
+Source  docs/adr/why-people.md (ADR 0093)
 """
 
 from __future__ import annotations

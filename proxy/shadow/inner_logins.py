@@ -5,7 +5,7 @@ such a session is of a second role of theirs, with the same rights and limits, w
 secret of this process. Its name is refused to everybody who comes from outside (proxy.base.role_names), it is
 made when it is first needed, and it goes with the analyst's own (`shadow_roles`).
 
-Source  docs/adr/0071-a-second-role-for-who-brings-no-password.md
+Source  docs/adr/why-people.md (ADR 0071)
 """
 
 from __future__ import annotations

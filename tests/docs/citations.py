@@ -42,6 +42,7 @@ _FORMER = re.compile(
     r"|(?<!docs/)\bdesign/[A-Z]"
 )
 _HEADING = re.compile(r"^#+ +(?:(\d+(?:\.\d+)*)\.? +)?(.*)$", re.MULTILINE)
+_ANCHOR = re.compile(r'<a id="([\w-]+)"></a>')
 _BOLD = re.compile(r"^(?:[-*] )?\*\*(.+?)\*\*", re.MULTILINE)
 _PARENTHESES = re.compile(r" *\([^)]*\)")
 
@@ -107,6 +108,14 @@ class Citations:
             for text in [(self.root / name).read_text(encoding="utf-8")]
         ]
 
+    @cached_property
+    def _decisions(self) -> frozenset[str]:
+        """The numbers of all decisions, which are rows of the pages in docs/adr."""
+        pages = (self.root / name for name in self.files if name.startswith("docs/adr/"))
+        return frozenset(
+            anchor for page in pages for anchor in _page_of(page.read_text("utf-8")).anchors
+        )
+
     def _broken_in(self, name: str, text: str) -> Iterator[tuple[int, str]]:
         for found in _FORMER.finditer(text):
             yield found.start(), f"{found[0]!r} is not in the repository"
@@ -114,7 +123,7 @@ class Citations:
             for what in self._page(name, found["file"], found["rest"]):
                 yield found.start(), what
         for found in _DECISION.finditer(text):
-            if not any(file.startswith(f"docs/adr/{found[1]}-") for file in self.files):
+            if found[1] not in self._decisions:
                 yield found.start(), f"there is no {found[0]}"
         is_page = name.endswith(".md")
         for pattern in (_SOURCE, _QUOTED_FILE) if is_page else (_SOURCE,):
@@ -187,7 +196,7 @@ def _page_of(text: str) -> _Page:
     anchors = {
         re.sub(r"[^\w\- ]", "", f"{number} {heading}".strip().lower()).replace(" ", "-")
         for number, heading in headings
-    }
+    } | {*_ANCHOR.findall(text)}
     return _Page(
         numbers=frozenset(number for number, _ in headings if number),
         titles=frozenset(titles),

@@ -73,6 +73,8 @@ def test_what_a_comment_cites(tmp_path: Path, text: str, wrong: str) -> None:
             "[a](page.md), [b](../product/module.py), [c](../product), [d](https://example.org/x)",
             "",
         ),
+        ("[a](adr/why.md#0001)", ""),
+        ("[a](adr/why.md#0002)", "docs/x.md:1: the link adr/why.md#0002 leads nowhere"),
         ("[a](page.md#12-third) and [b](#top)\n\n# Top", ""),
         ("`module.py`, `product/module.py`", ""),
         ("[a](pages.md)", "docs/x.md:1: pages.md is no file"),
@@ -93,9 +95,11 @@ def test_what_a_page_links_to(tmp_path: Path, text: str, wrong: str) -> None:
 
 
 def _repository(root: Path) -> None:
-    for name in ("docs/page.md", "docs/twin.md", "product/twin.md", "docs/adr/0001-first.md"):
+    for name in ("docs/page.md", "docs/twin.md", "product/twin.md"):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(_PAGE.replace("`a.py`", "a").replace("`b.py`", "b"))
+    (root / "docs" / "adr").mkdir()
+    (root / "docs" / "adr" / "why.md").write_text('| <a id="0001"></a>0001 | First |\n')
     (root / "product" / "module.py").write_text("")
     (root / "product" / "part").mkdir()
     for name in ("product/__init__.py", "product/part/__init__.py"):
