@@ -14,7 +14,7 @@ PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
 WORKERS ?= 4
 BY_FILE := -n $(WORKERS) --dist loadfile --no-loadscope-reorder --max-worker-restart=2
 
-.PHONY: demo quick test test-long test-clients test-majors coverage mutation nightly bench lint lock clean
+.PHONY: demo quick test test-long test-clients test-browser test-majors coverage mutation nightly bench lint lock clean
 
 $(VENV)/pyvenv.cfg:
 	$(PYTHON) -m venv $(VENV)
@@ -71,6 +71,11 @@ test-clients: $(DEV_STAMP)
 	$(BIN)/python -m tests.clients.install
 	$(PYTEST) --timeout=0 --bless -rs tests/clients -m "long or not long"
 	$(PYTEST) --timeout=0 -rs tests/generated_clients -m "long or not long"
+
+# The console in Chromium, which has to be there (Debian: apt-get install chromium).
+test-browser: $(DEV_STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check playwright axe-playwright-python
+	$(PYTEST) --timeout=0 -m long -rs tests/servers/http/test_console_browser.py
 
 # On each major of PostgreSQL that can be had: DPPROXY_OTHER_PG_BINS=/one/bin:/other/bin names more.
 test-majors: $(DEV_STAMP)

@@ -37,6 +37,7 @@ from proxy.cli.watching import (
 from proxy.doctor.installed_postgres import Installation
 from proxy.engine.role_readiness import RoleReadiness
 from proxy.ledger.ledger_tables import LedgerNotDurable
+from proxy.servers.console.pages import console
 from proxy.servers.draining import INTERRUPTED_GRACE, Draining
 from proxy.servers.http.connections import ADMIN_LIMITS
 from proxy.servers.http.http_server import HttpListener, HttpServer
@@ -148,6 +149,7 @@ async def serve_until_stopped(
             admission=admitted.admission,
             is_draining=lambda: draining.is_begun,
             observers=observers,
+            pages=console(admitted.admission, is_secure=where.tls is not None),
         )
         await show_first(databases)
         await _start(http, where.http)

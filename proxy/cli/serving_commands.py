@@ -114,6 +114,7 @@ def demo(
             for line in lines_to_copy(ports, prepared.password).values():
                 typer.echo(f"    {line}\n")
             typer.echo(budget_line([one.policy for one in prepared.databases]))
+            typer.echo(f"In a browser: http://{ports.http[0]}:{ports.http[1]}/")
             typer.echo(f"What HTTP offers: http://{ports.http[0]}:{ports.http[1]}/docs")
             typer.echo("Ctrl-C stops everything.")
             await draining.begun.wait()

@@ -12,7 +12,8 @@ import psycopg
 
 from proxy.ledger.data_access import who_may
 
-_ANALYSTS = "SELECT name, id FROM ledger.analyst WHERE removed_at IS NULL"
+_ANALYSTS = """\
+SELECT name, id, sha256(convert_to(verifier, 'UTF8')) FROM ledger.analyst WHERE removed_at IS NULL"""
 _GROUPS = """\
 SELECT m.grp, array_agg(a.name) FROM ledger.membership m
 JOIN ledger.analyst a ON a.id = m.analyst AND a.removed_at IS NULL GROUP BY m.grp"""
@@ -22,11 +23,13 @@ JOIN ledger.analyst a ON a.id = m.analyst AND a.removed_at IS NULL GROUP BY m.gr
 class LedgerPeople:
     """
     analysts: name -> number, which a name that is given again has not
+    passwords: number -> digest of the verifier of the password
     groups: name of a group -> names of those in it
     allowed: number of a source that not everybody may query -> names of those who may
     """
 
     analysts: Mapping[str, int] = field(default_factory=dict)
+    passwords: Mapping[int, bytes] = field(default_factory=dict)
     groups: Mapping[str, frozenset[str]] = field(default_factory=dict)
     allowed: Mapping[int, frozenset[str]] = field(default_factory=dict)
 
@@ -75,8 +78,10 @@ class PeopleReader:
             self._connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         connection = self._connection
         with connection.transaction():  # one snapshot for all three
+            analysts = connection.execute(_ANALYSTS).fetchall()
             return LedgerPeople(
-                analysts=dict(connection.execute(_ANALYSTS).fetchall()),
+                analysts={name: number for name, number, _ in analysts},
+                passwords={number: bytes(digest) for _, number, digest in analysts},
                 groups={
                     group: frozenset(names)
                     for group, names in connection.execute(_GROUPS).fetchall()

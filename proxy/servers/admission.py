@@ -31,6 +31,11 @@ class Admission:
     def number_of(self, analyst: str) -> int | None:
         return self.people.analysts.get(analyst)
 
+    def identity_of(self, analyst: str) -> tuple[int, bytes] | None:
+        """Their number, and a digest of what their password is checked by. None: there is nobody."""
+        number = self.people.analysts.get(analyst)
+        return None if number is None else (number, self.people.passwords[number])
+
     def is_in(self, analyst: str, group: str) -> bool:
         return analyst in self.people.groups.get(group, frozenset())
 

@@ -84,7 +84,9 @@ class Guard:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                message["headers"] = [*message.get("headers", []), *_SAFE_HEADERS]
+                own = list(message.get("headers", []))
+                given = {name for name, _ in own}
+                message["headers"] = own + [one for one in _SAFE_HEADERS if one[0] not in given]
                 message["headers"].append((b"x-request-id", request_id.encode()))
                 if all(
                     name != _POLICY for name, _ in message["headers"]

@@ -64,6 +64,11 @@ class HttpLogins:
         await self._password(address, given.user, given.password, request)
         return Caller(analyst=given.user, password=given.password, request=request)
 
+    async def sign_in(self, request: Request, user: str, password: str) -> None:
+        """Check a password that did not come in a header. As `logged_in`."""
+        address = network_of(None if request.client is None else request.client.host)
+        await self._password(address, user, password, request)
+
     @contextmanager
     def under_way(self, caller: Caller, database: str) -> Iterator[asyncio.Event]:
         """While a statement runs; the event is set when it is to be ended."""

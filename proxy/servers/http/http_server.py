@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 
 import uvicorn
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 
 from proxy.engine.engine_in_force import EngineInForce
 from proxy.engine.sessions import AnalystSessions
@@ -141,7 +141,7 @@ class HttpServer(HttpListener):
     """
     Given    an engine per database; sessions of analysts; what /readyz asks; a certificate and its key;
              what /healthz asks; gate: the one that all listeners share; bearers, admission,
-             policies_taken, stuck_sessions, is_draining, observers: as of Routes
+             policies_taken, stuck_sessions, is_draining, observers: as of Routes; pages: for people, beside /v1
     """
 
     def __init__(
@@ -159,6 +159,7 @@ class HttpServer(HttpListener):
         stuck_sessions: Callable[[], int] = lambda: 0,
         is_draining: Callable[[], bool] = lambda: False,
         observers: Sequence[StatementObserver] = (),
+        pages: Callable[[Routes], APIRouter] | None = None,
     ) -> None:
         self.routes = routes = Routes(
             *(engines, sessions, readiness, health, gate or LoginGate(), bearers, admission),
@@ -167,7 +168,8 @@ class HttpServer(HttpListener):
             is_draining,
             observers,
         )
-        super().__init__(routes.app, tls, limits, is_draining)
+        more = () if pages is None else (pages(routes),)
+        super().__init__(lambda: routes.app(*more), tls, limits, is_draining)
         self.logins = routes.logins
 
     def _end_requests(self) -> None:

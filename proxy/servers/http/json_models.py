@@ -87,7 +87,15 @@ class RequestModel(_JsonModel):
         Raises:
             HttpProblem: 415, 413, 408, or 400 for a body that does not fit the model.
         """
-        body = await read_body(request)
+        return cls.validated(await read_body(request))
+
+    @classmethod
+    def validated(cls, body: object) -> Self:
+        """Make it of what the strict reader gives.
+
+        Raises:
+            HttpProblem: 400 for a body that does not fit the model.
+        """
         try:
             return cls.model_validate(body)
         except InvalidModel as error:

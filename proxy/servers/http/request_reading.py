@@ -71,10 +71,7 @@ async def read_body(request: Request) -> object:
         )
     if request.headers.get("content-encoding", "identity").strip().lower() != "identity":
         raise HttpProblem(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "compressed bodies are not accepted")
-    try:
-        body = await asyncio.wait_for(_body(request), _BODY_SECONDS)
-    except asyncio.TimeoutError:
-        raise HttpProblem(HTTPStatus.REQUEST_TIMEOUT, "the body did not arrive in time") from None
+    body = await read_bounded(request, BODY_BYTES)
     try:
         if len(body) <= _READ_AT_ONCE_BYTES:
             return read_json(body)
@@ -83,26 +80,34 @@ async def read_body(request: Request) -> object:
         raise HttpProblem(HTTPStatus.BAD_REQUEST, str(error)) from None
 
 
-async def _body(request: Request) -> bytes:
+async def read_bounded(request: Request, most: int) -> bytes:
+    """A body of at most so many bytes. Refuses  413, 408, 400"""
+    try:
+        return await asyncio.wait_for(_body(request, most), _BODY_SECONDS)
+    except asyncio.TimeoutError:
+        raise HttpProblem(HTTPStatus.REQUEST_TIMEOUT, "the body did not arrive in time") from None
+
+
+async def _body(request: Request, most: int) -> bytes:
     parts: list[bytes] = []
     announced = request.headers.get("content-length", "0")
     size = int(announced) if len(announced) < _LENGTH_DIGITS and announced.isdecimal() else 0
-    _check_size(size)
+    _check_size(size, most)
     size = 0
     try:
         async for part in request.stream():
             size += len(part)
-            _check_size(size)
+            _check_size(size, most)
             parts.append(part)
     except ClientDisconnect:
         raise HttpProblem(HTTPStatus.BAD_REQUEST, "the client went away") from None
     return b"".join(parts)
 
 
-def _check_size(size: int) -> None:
-    if size > BODY_BYTES:
+def _check_size(size: int, most: int) -> None:
+    if size > most:
         raise HttpProblem(
             HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-            f"the body has more than {BODY_BYTES} bytes",
+            f"the body has more than {most} bytes",
             headers={"Connection": "close"},
         )

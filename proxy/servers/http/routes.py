@@ -115,11 +115,12 @@ class Routes:
         self._checked_at = float("-inf")
         self._checking = asyncio.Lock()
 
-    def app(self) -> FastAPI:
+    def app(self, *more: APIRouter) -> FastAPI:
+        """more: routes of others on this listener."""
         app = DocumentedApp(
             title="dpproxy",
             description=_DESCRIPTION,
-            routers=[router, health_router],
+            routers=[router, health_router, *more],
             hint="GET /docs lists what there is.",
             handlers={RequestValidationError: _without_database},
         )
@@ -214,7 +215,7 @@ async def run_query(
     database = routes.logins.database_of(caller, query.database)
     with routes.logins.under_way(caller, database) as ended:
         work = _answered(routes, caller, database, query, wants_csv=_wants_csv(request))
-        return await _while_connected(request, ended, work, routes.is_draining)
+        return await while_connected(request, ended, work, routes.is_draining)
 
 
 async def _answered(
@@ -247,7 +248,7 @@ async def explain_query(
     database = routes.logins.database_of(caller, query.database)
     with routes.logins.under_way(caller, database) as ended:
         work = _explained(routes, caller, database, query)
-        return await _while_connected(request, ended, work, routes.is_draining)
+        return await while_connected(request, ended, work, routes.is_draining)
 
 
 async def _explained(
@@ -372,7 +373,7 @@ def _token_json(token: TokenGrant) -> str:
     )
 
 
-async def _while_connected(
+async def while_connected(
     request: Request, ended: asyncio.Event, work: Coroutine[Any, Any, T], stops: Callable[[], bool]
 ) -> T:
     """Stops the work when the client goes away, or may not be here any more. What was charged stays charged."""

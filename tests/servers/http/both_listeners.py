@@ -12,6 +12,7 @@ import psycopg
 from psycopg.pq import DiagnosticField, ExecStatus
 
 from proxy.servers.admission import Admission
+from proxy.servers.console.pages import console
 from proxy.servers.http.bearers import Bearers
 from proxy.servers.http.connections import ConnectionLimits
 from proxy.servers.http.http_server import HttpServer
@@ -147,6 +148,7 @@ def open_http(
             bearers,
             admission,
             observers=observers,
+            pages=console(admission, is_secure=tls is not None),
         )
         await server.start("127.0.0.1", 0)
         return server, sessions

@@ -1,0 +1,197 @@
+"""Charts as SVG text: intervals, series, steps. No script, and no colour or style of their own.
+
+Colours come from classes of the style sheet, so that a chart follows light and dark mode and a strict
+Content-Security-Policy. The page shows each number as text, too. So a chart within a row is hidden from screen
+readers, and any other has one sentence as its name.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from markupsafe import Markup, escape
+
+_SIZES = ((1e9, 1e9, " G"), (1e6, 1e6, " M"), (1e4, 1e3, " k"))
+
+
+def nice_ticks(low: float, high: float, most: int = 5) -> list[float]:
+    """Choose round values from low to high, with at most so many steps between them.
+
+    >>> nice_ticks(0, 663_500)
+    [0.0, 200000.0, 400000.0, 600000.0]
+    >>> nice_ticks(-90, 2554, 4)
+    [0.0, 1000.0, 2000.0]
+    """
+    rough = ((high - low) or 1.0) / most
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(s * power for s in (1, 2, 2.5, 5, 10) if s * power >= rough * (1 - 1e-9))
+    first = math.ceil(low / step)
+    return [n * step for n in range(first, math.floor(high / step + 1e-9) + 1)]
+
+
+def short(value: float) -> str:
+    """Write a number of an axis.
+
+    >>> short(663_500), short(-90), short(1_250_000), short(0.4)
+    ('664 k', '−90', '1.25 M', '0.4')
+    """
+    size, sign = abs(value), "−" if value < 0 else ""
+    for least, unit, name in _SIZES:
+        if size >= least:
+            return f"{sign}{size / unit:.3g}{name}"
+    return f"{sign}{size:,.6g}"
+
+
+def _svg(text: str) -> Markup:
+    """Text of our own: numbers, names of classes, and what was escaped."""
+    return Markup(text)  # noqa: S704
+
+
+def _n(value: float) -> str:
+    return f"{value:.1f}".rstrip("0").rstrip(".")
+
+
+def interval_cell(value: float, error: float, low: float, high: float, width: int = 220) -> Markup:
+    """Draw one row of an interval plot: a line at zero, a whisker from value - error to value + error, a dot.
+
+    Args:
+        value, error: Of the row.
+        low, high: The axis that all rows of the column share.
+        width: In pixels.
+    """
+    height, middle, pad = 22, 11, 6
+    scale = (width - 2 * pad) / ((high - low) or 1.0)
+
+    def x(at: float) -> str:
+        return _n(pad + (min(max(at, low), high) - low) * scale)
+
+    a, b, dot, zero = x(value - error), x(value + error), x(value), x(0.0)
+    faint = " faint" if abs(value) <= error else ""
+    return _svg(
+        f'<svg class="ci{faint}" viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
+        f' aria-hidden="true"><path class="zero" d="M{zero} 0V{height}"/>'
+        f'<path class="stem" d="M{zero} {middle}H{dot}"/>'
+        f'<path class="whisker" d="M{a} {middle}H{b}M{a} {middle - 4}v8M{b} {middle - 4}v8"/>'
+        f'<circle class="dot" cx="{dot}" cy="{middle}" r="3.2"/></svg>'
+    )
+
+
+def axis_cell(low: float, high: float, width: int = 220) -> Markup:
+    """Draw the axis under a column of `interval_cell`."""
+    pad, height = 6, 20
+    scale = (width - 2 * pad) / ((high - low) or 1.0)
+    marks, labels = [], []
+    for tick in nice_ticks(low, high, 3):
+        at = pad + (tick - low) * scale
+        anchor = "start" if at < 20 else "end" if at > width - 24 else "middle"
+        marks.append(f"M{_n(at)} 0v4")
+        labels.append(f'<text x="{_n(at)}" y="16" text-anchor="{anchor}">{short(tick)}</text>')
+    return _svg(
+        f'<svg class="ci axis" viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
+        f' aria-hidden="true"><path class="axisline" d="M{pad} .5H{width - pad}{"".join(marks)}"/>'
+        f"{''.join(labels)}</svg>"
+    )
+
+
+def meter(share: float, width: int = 120, height: int = 6) -> Markup:
+    """Draw how much of a budget is left."""
+    share = min(max(share, 0.0), 1.0)
+    low, radius = " low" if share <= 0.2 else "", f"{height / 2:g}"
+    return _svg(
+        f'<svg class="meter{low}" viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
+        f' aria-hidden="true"><rect class="rest" width="{width}" height="{height}" rx="{radius}"/>'
+        f'<rect class="left" width="{_n(width * share)}" height="{height}" rx="{radius}"/></svg>'
+    )
+
+
+class Plot:
+    """A plane with axes. Its methods add marks, and `svg` gives the text.
+
+    Args:
+        width, height: In pixels.
+        x, y: The least and the largest value of each axis.
+        left: Room for the labels of the y axis.
+    """
+
+    _RIGHT, _TOP, _BOTTOM = 20, 16, 28
+
+    def __init__(
+        self,
+        width: int,
+        height: int,
+        x: tuple[float, float],
+        y: tuple[float, float],
+        *,
+        left: int = 52,
+    ) -> None:
+        self._width, self._height, self._left = width, height, left
+        self._x, self._y = x, y
+        self._parts: list[str] = []
+
+    def _px(self, value: float) -> str:
+        low, high = self._x
+        inside = self._width - self._left - self._RIGHT
+        return _n(self._left + (value - low) / ((high - low) or 1) * inside)
+
+    def _py(self, value: float) -> str:
+        low, high = self._y
+        inside = self._height - self._TOP - self._BOTTOM
+        return _n(self._height - self._BOTTOM - (value - low) / ((high - low) or 1) * inside)
+
+    def y_axis(self, label: Callable[[float], str] = short) -> Plot:
+        end = self._width - self._RIGHT
+        for tick in nice_ticks(*self._y):
+            y, name = self._py(tick), "base" if tick == 0 else "grid"
+            self._parts.append(
+                f'<path class="{name}" d="M{self._left} {y}H{end}"/><text x="{self._left - 8}" y="{y}"'
+                f' dy=".32em" text-anchor="end">{escape(label(tick))}</text>'
+            )
+        return self
+
+    def x_axis(self, ticks: Sequence[tuple[float, str]]) -> Plot:
+        y = self._height - self._BOTTOM
+        for number, (at, label) in enumerate(ticks):
+            x = self._px(at)
+            is_last = number == len(ticks) - 1 and float(x) > self._width - 60
+            self._parts.append(
+                f'<path class="tick" d="M{x} {y}v4"/><text x="{x}" y="{y + 18}"'
+                f' text-anchor="{"end" if is_last else "middle"}">{escape(label)}</text>'
+            )
+        return self
+
+    def line(self, points: Sequence[tuple[float, float]], name: str = "line") -> Plot:
+        path = "".join(
+            f"{'L' if n else 'M'}{self._px(x)} {self._py(y)}" for n, (x, y) in enumerate(points)
+        )
+        self._parts.append(f'<path class="{name}" d="{path}"/>')
+        return self
+
+    def steps(self, points: Sequence[tuple[float, float]]) -> Plot:
+        """Constant until the next point, as what is left of a budget."""
+        (first, high), *rest = points
+        path = f"M{self._px(first)} {self._py(high)}"
+        path += "".join(f"H{self._px(x)}V{self._py(y)}" for x, y in rest)
+        base = self._py(self._y[0])
+        self._parts.append(
+            f'<path class="area" d="{path}V{base}H{self._px(first)}Z"/><path class="line" d="{path}"/>'
+        )
+        return self
+
+    def intervals(self, points: Sequence[tuple[float, float, float]]) -> Plot:
+        """Of each x a value and its error: a whisker and a dot, faint where zero is within."""
+        for x, value, error in points:
+            at, faint = self._px(x), " faint" if abs(value) <= error else ""
+            a, b, left = self._py(value + error), self._py(value - error), _n(float(at) - 3.5)
+            self._parts.append(
+                f'<g class="point{faint}"><path class="whisker" d="M{at} {a}V{b}M{left} {a}h7M{left} {b}h7"/>'
+                f'<circle class="dot" cx="{at}" cy="{self._py(value)}" r="3.2"/></g>'
+            )
+        return self
+
+    def svg(self, title: str, name: str = "plot") -> Markup:
+        return _svg(
+            f'<svg class="{name}" viewBox="0 0 {self._width} {self._height}" role="img"'
+            f' aria-label="{escape(title)}"><title>{escape(title)}</title>'
+            f"{''.join(self._parts)}</svg>"
+        )

@@ -1,0 +1,466 @@
+"""The console: pages for analysts who have no other tool. Each page is a GET, each statement a POST.
+
+The console keeps no password. Who is signed in has sessions as a bearer token has (ADR 0071), so rights,
+budgets, places and ends of statements are those of /v1. /v1 reads no cookie, the console no Authorization.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timezone
+from decimal import Decimal, InvalidOperation
+from functools import wraps
+from http import HTTPStatus
+from importlib.metadata import version
+from typing import Any
+from urllib.parse import quote
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
+
+from proxy.base.errors import Fault
+from proxy.engine.sessions import AnalystSession, WrongCredentials
+from proxy.servers.admission import Admission
+from proxy.servers.console.answers import shown_answer
+from proxy.servers.console.forms import read_form
+from proxy.servers.console.prices import (
+    Price,
+    PriceColumn,
+    budget_lines,
+    burn_down,
+    history_lines,
+    price_column,
+    price_of,
+)
+from proxy.servers.console.signed_in import Identity, SignedIn, SignedInAnalysts, new_form
+from proxy.servers.console.tables import examples, known_words, shown_tables
+from proxy.servers.console.templates import KINDS, address, asset, rendered
+from proxy.servers.http.analyst_models import QueryRequest
+from proxy.servers.http.bearers import Caller
+from proxy.servers.http.http_problem import HttpProblem, problem_of
+from proxy.servers.http.libpq_driver import LibpqDriver
+from proxy.servers.http.rendering import as_json
+from proxy.servers.http.routes import Routes, while_connected
+from proxy.servers.http.strict_json import JsonNumber
+from proxy.turns.fair_share import Busy
+
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
+    " form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+_HEADERS = {
+    "Content-Security-Policy": _POLICY,
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+_KEPT = {"Cache-Control": "public, max-age=31536000, immutable"}
+_WRONG = "Name or password is wrong."
+_BUSY = "Too many attempts from your network. Try again in a few seconds."
+_AWAY = "Nobody can sign in at the moment. Try again in a few seconds."
+_HISTORY = 50  # receipts on a page
+_PUBLISHED = (
+    "SELECT c.relname, coalesce(pg_catalog.obj_description(c.oid, 'pg_class'), ''),"
+    " pg_catalog.format('SELECT * FROM published.%I', c.relname) FROM pg_catalog.pg_class c"
+    " WHERE c.relnamespace = (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = 'published')"
+    " AND c.relkind IN ('r', 'p', 'v') ORDER BY 1"
+)
+
+
+class _SignInFirst(Exception):
+    """Nobody is signed in, or the session has ended."""
+
+
+Page = Callable[..., Any]
+
+
+def console(admission: Admission | None, *, is_secure: bool) -> Callable[[Routes], APIRouter]:
+    """The console before the routes of /v1.
+
+    Args:
+        admission: Whom the ledger has; None: its people are not read, and sessions end by time alone.
+        is_secure: Whether the listener has a certificate.
+    """
+    identity = _nobody_changes if admission is None else admission.identity_of
+    people = SignedInAnalysts(identity)
+    return lambda routes: Console(routes, people, is_secure=is_secure).router
+
+
+def _nobody_changes(analyst: str) -> Identity:
+    return 0, b""
+
+
+class Console:
+    """The console's routes, on the listener of analysts.
+
+    Args:
+        routes: Of /v1, whose logins, engines and rights are used.
+        people: Who is signed in.
+        is_secure: Whether the listener has a certificate.
+    """
+
+    def __init__(self, routes: Routes, people: SignedInAnalysts, *, is_secure: bool) -> None:
+        self._routes, self._people = routes, people
+        self._is_secure = is_secure
+        self._cookie = "__Host-dp" if is_secure else "dp"
+
+    @property
+    def router(self) -> APIRouter:
+        router = APIRouter(include_in_schema=False)
+        get = {"methods": ["GET", "HEAD"]}
+        for path, page, options in (
+            ("/", self.start, get),
+            ("/sign-in", self.sign_in_page, get),
+            ("/sign-in", self.sign_in, {"methods": ["POST"]}),
+            ("/sign-out", self.sign_out, {"methods": ["POST"]}),
+            ("/db/{database}/query", self.query_page, get),
+            ("/db/{database}/query", self.query, {"methods": ["POST"]}),
+            ("/db/{database}/tables", self.tables_page, get),
+            ("/db/{database}/budget", self.budget_page, get),
+            ("/db/{database}/published", self.published_page, get),
+            ("/static/{digest}/{name}", self.static, get),
+        ):
+            router.add_api_route(path, _page(page), **options)  # type: ignore[arg-type]
+        return router
+
+    async def static(self, request: Request, digest: str, name: str) -> Response:
+        if name not in KINDS or address(name) != f"/static/{digest}/{name}":
+            raise HttpProblem(HTTPStatus.NOT_FOUND, "there is no such file")
+        return Response(asset(name), media_type=KINDS[name], headers=_KEPT)
+
+    async def start(self, request: Request) -> Response:
+        session = self._signed_in(request)
+        databases = self._databases(_caller(request, session))
+        if not databases:
+            problem = HttpProblem(
+                HTTPStatus.FORBIDDEN,
+                "you may query no database here",
+                hint="Ask the operator, who can `dpproxy access allow` you.",
+            )
+            return _html("sign_in", status=HTTPStatus.FORBIDDEN, wrong=problem.message, name="")
+        return _to(f"/db/{quote(databases[0], safe='')}/query")
+
+    async def sign_in_page(self, request: Request) -> Response:
+        return _html("sign_in", wrong="", name="")
+
+    async def sign_in(self, request: Request) -> Response:
+        form = await read_form(request, is_stranger=True)
+        name, password = form.get("name", ""), form.get("password", "")
+        try:
+            await self._routes.logins.sign_in(request, name, password)
+        except WrongCredentials:
+            return _html("sign_in", status=HTTPStatus.UNAUTHORIZED, wrong=_WRONG, name=name)
+        except Busy:
+            return _html("sign_in", status=HTTPStatus.SERVICE_UNAVAILABLE, wrong=_BUSY, name=name)
+        except Fault:
+            return _html("sign_in", status=HTTPStatus.SERVICE_UNAVAILABLE, wrong=_AWAY, name=name)
+        cookie, _ = self._people.begin(name)
+        response = _to("/")
+        response.set_cookie(
+            self._cookie, cookie, httponly=True, samesite="strict", secure=self._is_secure, path="/"
+        )
+        return response
+
+    async def sign_out(self, request: Request) -> Response:
+        session = self._signed_in(request)
+        form = await read_form(request)
+        _check_token(session, form)
+        self._people.end(request.cookies.get(self._cookie, ""))
+        response = _to("/sign-in")
+        response.delete_cookie(
+            self._cookie, httponly=True, samesite="strict", secure=self._is_secure, path="/"
+        )
+        response.headers["Clear-Site-Data"] = '"storage"'
+        return response
+
+    async def query_page(self, request: Request, database: str) -> Response:
+        return await self._query_page(request, database, {"kind": "start"}, sql="", epsilon=None)
+
+    async def query(self, request: Request, database: str) -> Response:
+        session = self._signed_in(request)
+        form = await read_form(request)
+        _check_token(session, form)
+        sql, epsilon = form.get("sql", ""), form.get("epsilon", "").strip()
+        caller = self._caller(request, session, database)
+        is_run = form.get("act") == "run"  # whatever else a form says costs nothing
+        if is_run and session.is_sent_again(form.get("form", "")):
+            shown: dict[str, Any] = {"kind": "again"}
+        else:
+            shown = await self._result(request, caller, database, sql, epsilon, is_run=is_run)
+        if request.headers.get("x-fragment") == "1":
+            form_name = new_form()
+            body = rendered(
+                "result",
+                **{**shown, "database": database, "sql": sql, "token": session.token},
+                form=form_name,
+                epsilon=epsilon,
+                examples=(),
+            )
+            budget = _document(await self._routes.engines[database].now.budget(caller.analyst))
+            lines = budget_lines(budget, caller.analyst)
+            left = next((one.left for one in lines if one.is_own), "")
+            told = {"X-Form": form_name, "X-Left": left}
+            return HTMLResponse(body, headers={**_HEADERS, **told})
+        return await self._query_page(request, database, shown, sql=sql, epsilon=epsilon)
+
+    async def tables_page(self, request: Request, database: str) -> Response:
+        caller = self._caller(request, self._signed_in(request), database)
+        wanted = request.query_params.get("q", "")[:200]
+        async with self._routes.logins.session(database, caller) as session:
+            tables = shown_tables(_document(await session.schema()), wanted)
+            shared = await self._shared(request, caller, database, "Tables", "tables")
+        return _html("tables", **shared, tables=tables, q=wanted)
+
+    async def budget_page(self, request: Request, database: str) -> Response:
+        caller = self._caller(request, self._signed_in(request), database)
+        first = _number(request.query_params.get("from", "0"))
+        async with self._routes.logins.session(database, caller) as session:
+            engine = self._routes.engines[database].now
+            budget = _document(await engine.budget(session.analyst))
+            with self._routes.adapters[database].turns_of(session.analyst):
+                history = _document(await engine.history(session.analyst))
+            shared = await self._shared(request, caller, database, "Budget", "budget")
+        page = history[first : first + _HISTORY]
+        is_more = len(history) > first + _HISTORY
+        return _html(
+            "budget",
+            **shared,
+            lines=budget_lines(budget, caller.analyst),
+            burn=burn_down(budget, history, caller.analyst, datetime.now(timezone.utc)),
+            history=history_lines(page),
+            older=first + _HISTORY if is_more else 0,
+            newer=max(0, first - _HISTORY) if first else None,
+        )
+
+    async def published_page(self, request: Request, database: str) -> Response:
+        caller = self._caller(request, self._signed_in(request), database)
+        async with self._routes.logins.session(database, caller) as session:
+            found = await session.run(_PUBLISHED, ())
+            shared = await self._shared(request, caller, database, "Published", "published")
+        published = [
+            dict(zip(("name", "about", "sql"), (_text(value) for value in row), strict=True))
+            for row in found.values
+        ]
+        return _html("published", **shared, published=published, form=new_form())
+
+    async def _query_page(
+        self,
+        request: Request,
+        database: str,
+        shown: Mapping[str, Any],
+        *,
+        sql: str,
+        epsilon: str | None,
+    ) -> Response:
+        caller = self._caller(request, self._signed_in(request), database)
+        async with self._routes.logins.session(database, caller) as session:
+            tables = shown_tables(_document(await session.schema()))
+            usual = await _usual_epsilon(session)
+            shared = await self._shared(request, caller, database, "Query", "query")
+        problem = shown.get("problem")
+        values = {
+            **shared,
+            "tables": tables,
+            "known": known_words(tables),
+            "examples": examples(tables),
+            "sql": sql,
+            "bad": None if problem is None else problem.position,
+            "epsilon": usual if epsilon is None else epsilon,
+            "form": new_form(),
+            **shown,
+        }
+        return _html("query", **values)
+
+    async def _result(
+        self,
+        request: Request,
+        caller: Caller,
+        database: str,
+        sql: str,
+        epsilon: str,
+        *,
+        is_run: bool,
+    ) -> dict[str, Any]:
+        """The answer, the price or the refusal of a statement, as values of the template."""
+        try:
+            with self._routes.logins.under_way(caller, database) as ended:
+                work = (
+                    self._answer(caller, database, sql, epsilon)
+                    if is_run
+                    else self._price(caller, database, sql, epsilon)
+                )
+                return await while_connected(request, ended, work, self._routes.is_draining)
+        except (WrongCredentials, _SignInFirst):
+            raise _SignInFirst from None
+        except Exception as error:
+            problem = problem_of(error)
+            if problem is None:
+                raise
+            return {"kind": "refusal", "problem": problem}
+
+    async def _answer(
+        self, caller: Caller, database: str, sql: str, epsilon: str
+    ) -> dict[str, Any]:
+        query, adapter = _request_of(sql, epsilon), self._routes.adapters[database]
+        async with self._routes.logins.session(database, caller, query.settings) as session:
+            driver = LibpqDriver(adapter, session, query, with_errors=True)
+            with adapter.turns_of(caller.analyst):
+                answered = await driver.run()
+        with adapter.turns_of(caller.analyst):
+            body = await as_json(answered)
+        document = json.loads(body, parse_float=Decimal, parse_int=int)
+        return {"kind": "answer", "answer": shown_answer(document)}
+
+    async def _price(self, caller: Caller, database: str, sql: str, epsilon: str) -> dict[str, Any]:
+        """With half, once and twice the epsilon."""
+        async with self._routes.logins.session(database, caller) as session:
+            usual = epsilon or await _usual_epsilon(session)
+        columns: list[PriceColumn] = []
+        usual_plan: Mapping[str, Any] | None = None
+        for factor in ("0.5", "1", "2"):
+            each = _product(usual, factor)
+            query = _request_of(sql, each)
+            try:
+                async with self._routes.logins.session(database, caller, query.settings) as session:
+                    driver = LibpqDriver(self._routes.adapters[database], session, query)
+                    plan = await driver.explain()
+            except Exception as error:
+                problem = problem_of(error)
+                if problem is None or factor == "1":
+                    raise
+                columns.append(PriceColumn(epsilon=each, errors={}, left="", refused="not allowed"))
+                continue
+            if plan is None:
+                return {"kind": "price", "price": Price(is_free=True)}
+            columns.append(price_column(each, plan))
+            usual_plan = plan if factor == "1" else usual_plan
+        assert usual_plan is not None
+        return {"kind": "price", "price": price_of(columns, usual_plan)}
+
+    async def _shared(
+        self, request: Request, caller: Caller, database: str, title: str, page: str
+    ) -> dict[str, Any]:
+        """What the frame of each page shows."""
+        session = self._signed_in(request)
+        budget = _document(await self._routes.engines[database].now.budget(caller.analyst))
+        own = [one for one in budget_lines(budget, caller.analyst) if one.is_own]
+        return {
+            "title": title,
+            "page": page,
+            "database": database,
+            "databases": self._databases(caller),
+            "analyst": caller.analyst,
+            "token": session.token,
+            "left": own[0] if own else None,
+            "version": version("dpproxy"),
+        }
+
+    def _signed_in(self, request: Request) -> SignedIn:
+        session = self._people.of(request.cookies.get(self._cookie, ""))
+        if session is None:
+            raise _SignInFirst
+        return session
+
+    def _databases(self, caller: Caller) -> Sequence[str]:
+        logins = self._routes.logins
+        return [name for name in sorted(self._routes.engines) if logins.may_query(caller, name)]
+
+    def _caller(self, request: Request, session: SignedIn, database: str) -> Caller:
+        """Refuses  404 alike for a database that is not there and one that is not for this analyst"""
+        caller = _caller(request, session)
+        if database not in self._databases(caller):
+            raise HttpProblem(
+                HTTPStatus.NOT_FOUND,
+                "there is no such database, or you may not query it",
+                hint="The operator can `dpproxy access allow` you.",
+            )
+        return caller
+
+
+def _page(page: Page) -> Page:
+    """A page that sends who is not signed in to do so first, and shows any other problem as a page."""
+
+    @wraps(page)
+    async def answered(request: Request, **given: str) -> Response:
+        try:
+            found: Response = await page(request, **given)
+            return found
+        except (_SignInFirst, WrongCredentials):
+            return _to("/sign-in")
+        except Exception as error:
+            problem = problem_of(error)
+            if problem is None:
+                raise
+            body = rendered("problem", problem=problem)
+            return HTMLResponse(body, problem.status, {**_HEADERS, **problem.headers})
+
+    return answered
+
+
+def _html(template: str, status: int = HTTPStatus.OK, **values: Any) -> HTMLResponse:
+    return HTMLResponse(rendered(template, **values), status, _HEADERS)
+
+
+def _to(place: str) -> RedirectResponse:
+    return RedirectResponse(place, HTTPStatus.SEE_OTHER, _HEADERS)
+
+
+def _caller(request: Request, session: SignedIn) -> Caller:
+    return Caller(analyst=session.analyst, request=request)
+
+
+def _check_token(session: SignedIn, form: Mapping[str, str]) -> None:
+    if not session.has_token(form.get("token", "")):
+        raise HttpProblem(
+            HTTPStatus.FORBIDDEN, "the form is not of this session", hint="Reload the page."
+        )
+
+
+def _request_of(sql: str, epsilon: str) -> QueryRequest:
+    """The request of /v1 that a form stands for. Refuses  HttpProblem 400"""
+    body: dict[str, object] = {"sql": sql}
+    if epsilon:
+        try:
+            is_number = Decimal(epsilon).is_finite()
+        except InvalidOperation:
+            is_number = False
+        if not is_number:
+            raise HttpProblem(HTTPStatus.BAD_REQUEST, "epsilon must be a number")
+        body["epsilon"] = JsonNumber(epsilon)
+    return QueryRequest.validated(body)
+
+
+def _product(number: str, factor: str) -> str:
+    """Refuses  HttpProblem 400
+
+    >>> _product("0.1", "0.5"), _product("0.5", "2")
+    ('0.05', '1')
+    """
+    try:
+        found = Decimal(number) * Decimal(factor)
+    except InvalidOperation:
+        raise HttpProblem(HTTPStatus.BAD_REQUEST, "epsilon must be a number") from None
+    if not found.is_finite():
+        raise HttpProblem(HTTPStatus.BAD_REQUEST, "epsilon must be a number")
+    text = f"{found:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+async def _usual_epsilon(session: AnalystSession) -> str:
+    """What a statement costs in this session if it says nothing."""
+    found = await session.run("SELECT pg_catalog.current_setting('dp.epsilon', true)", ())
+    ((value,),) = found.values
+    return _text(value)
+
+
+def _document(text: str) -> Any:
+    return json.loads(text, parse_float=Decimal, parse_int=Decimal)
+
+
+def _text(value: bytes | None) -> str:
+    return "" if value is None else value.decode()
+
+
+def _number(text: str) -> int:
+    return min(int(text), 1_000_000) if text.isascii() and text.isdecimal() and len(text) < 9 else 0

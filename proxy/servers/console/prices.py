@@ -1,0 +1,225 @@
+"""What a statement would cost and how exact it would be, and what is left of a budget, as texts. No I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from decimal import Decimal
+from typing import Any
+
+from markupsafe import Markup
+
+from proxy.servers.console.answers import number_text
+from proxy.servers.console.charts import Plot
+
+Document = Mapping[str, Any]
+_WIDE, _NARROW = 1184, 358
+_DAY = 86_400.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PriceColumn:
+    """Of one epsilon. errors: by aggregate; left: afterwards; refused: why it cannot be run so, else ""."""
+
+    epsilon: str
+    errors: Mapping[str, str]
+    left: str
+    refused: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Price:
+    """columns: of several epsilons; names: of the aggregates; notes: to be read beside; is_free: nothing
+    protected is asked."""
+
+    columns: Sequence[PriceColumn] = ()
+    names: Sequence[str] = ()
+    notes: Sequence[str] = ()
+    groups: int | None = None
+    is_free: bool = False
+
+
+def price_column(epsilon: str, plan: Document) -> PriceColumn:
+    """One column, of the body of /v1/explain."""
+    left = plan["remaining"]
+    after = (
+        None
+        if left is None
+        else Decimal(str(left["epsilon"])) - Decimal(str(plan["privacy"]["epsilon"]))
+    )
+    return PriceColumn(
+        epsilon=epsilon,
+        errors={one["name"]: _expected(one) for one in plan["aggregates"]},
+        left="no limit" if after is None else number_text(after) if after >= 0 else "",
+    )
+
+
+def price_of(columns: Sequence[PriceColumn], plan: Document) -> Price:
+    """The table, and what is said of all columns, by the plan of the usual epsilon."""
+    notes = dict.fromkeys(
+        f"{one['name']}: {part}"
+        for one in plan["aggregates"]
+        for part in (one["note"], one["no_interval"] or "", *one["expected"]["assumptions"])
+        if part
+    )
+    conditions = dict.fromkeys(one["condition"] for one in plan["aggregates"] if one["condition"])
+    groups = [one["groups"] for one in plan["blocks"] if one["keys"]]
+    return Price(
+        columns=columns,
+        names=list(dict.fromkeys(one["name"] for one in plan["aggregates"])),
+        notes=[*notes, *conditions],
+        groups=groups[0] if len(groups) == 1 else None,
+    )
+
+
+_ERRORS = (
+    ("error_95", "± {}"),
+    ("floor_95", "at least ± {}"),
+    ("error_times_rows", "± {} / n"),
+    ("error_in_rank", "± {} ranks"),
+    ("error_times_bound", "± {} R"),
+)
+
+
+def _expected(one: Document) -> str:
+    for member, text in _ERRORS:
+        value = one[member]
+        if value is not None:
+            return text.format(_three_digits(Decimal(str(value))))
+    return "not known beforehand"
+
+
+def _three_digits(value: Decimal) -> str:
+    """
+    >>> _three_digits(Decimal("119829.29")), _three_digits(Decimal("39.943"))
+    ('120,000', '39.9')
+    """
+    return number_text(Decimal(f"{value:.3g}")) if value else "0"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BudgetLine:
+    """is_own: it is the analyst's; share: of what is left, None where there is no limit."""
+
+    name: str
+    is_own: bool
+    left: str
+    limit: str
+    spent: str
+    renews: str
+    share: float | None
+
+
+def budget_lines(document: Sequence[Document], analyst: str) -> list[BudgetLine]:
+    """The lines of /v1/budget, the analyst's own first. What all spend together is told in steps already."""
+    found = []
+    for one in document:
+        limit, left = one["epsilon_limit"], one["epsilon_remaining"]
+        found.append(
+            BudgetLine(
+                is_own=one["analyst"] == analyst,
+                name="Yours" if one["analyst"] == analyst else one["analyst"].strip("()"),
+                left="no limit" if left is None else number_text(left),
+                limit="" if limit is None else number_text(limit),
+                spent=number_text(one["epsilon_spent"]),
+                renews="never" if one["renews_at"] is None else moment(one["renews_at"]),
+                share=None if not limit or left is None else float(left) / float(limit),
+            )
+        )
+    return found
+
+
+def moment(text: str) -> str:
+    """
+    >>> moment("2026-12-01T00:00:00+00:00")
+    '1 Dec 2026, 00:00 UTC'
+    """
+    found = datetime.fromisoformat(text).astimezone(timezone.utc)
+    return f"{found.day} {found:%b %Y, %H:%M} UTC"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryLine:
+    receipt: str
+    at: str
+    text: str
+    fingerprint: str
+    outcome: str
+    epsilon: str
+    delta: str
+
+
+def history_lines(document: Sequence[Document]) -> list[HistoryLine]:
+    return [
+        HistoryLine(
+            receipt=str(one["receipt"]),
+            at=moment(one["at"]),
+            text=one["text"] or "",
+            fingerprint=one["statement"][:12],
+            outcome=one["outcome"],
+            epsilon=number_text(one["epsilon"]),
+            delta="0" if not one["delta"] else f"{Decimal(one['delta']):.2g}",
+        )
+        for one in document
+    ]
+
+
+def burn_down(
+    budget: Sequence[Document], history: Sequence[Document], analyst: str, now: datetime
+) -> Markup:
+    """What was left of the analyst's own budget since it began, for wide and for narrow pages; nothing where it
+    has no limit or nothing was spent."""
+    own = [one for one in budget if one["analyst"] == analyst and one["epsilon_limit"] is not None]
+    if not own or not history:
+        return Markup("")
+    limit, renews = float(own[0]["epsilon_limit"]), own[0]["renews_at"]
+    spent = sorted((_seconds(one["at"]), float(one["epsilon"])) for one in history)
+    began = spent[0][0]
+    end = now.timestamp()
+    if renews is not None:
+        end = _seconds(renews)
+        window = float(own[0]["epsilon_spent"])
+        while len(spent) > 1 and sum(epsilon for _, epsilon in spent) > window * (1 + 1e-9):
+            spent.pop(0)  # of an earlier window
+        began = min(
+            spent[0][0], now.replace(day=1, hour=0, minute=0, second=0, microsecond=0).timestamp()
+        )
+    left, points = limit, [(began, limit)]
+    for at, epsilon in spent:
+        left = max(0.0, left - epsilon)
+        points.append((at, left))
+    points.append((max(now.timestamp(), points[-1][0]), left))
+    title = f"Epsilon that is left: {limit:g} at first, {left:g} now"
+    plots = (
+        _burn(points, limit, max(end, points[-1][0]), title, _WIDE, "plot at-wide"),
+        _burn(points, limit, max(end, points[-1][0]), title, _NARROW, "plot at-narrow"),
+    )
+    return Markup("").join(plots)
+
+
+def _burn(
+    points: Sequence[tuple[float, float]],
+    limit: float,
+    end: float,
+    title: str,
+    width: int,
+    name: str,
+) -> Markup:
+    began = points[0][0]
+    plot = Plot(
+        width, 210 if width < _WIDE else 250, (began, max(end, began + _DAY)), (0, limit), left=40
+    )
+    days = max(1.0, (end - began) / _DAY)
+    count = 3 if width < _WIDE else 6
+    labels = []
+    for number in range(count):
+        at = began + number * days * _DAY / count
+        when = datetime.fromtimestamp(at, timezone.utc)
+        labels.append((at, f"{when.day} {when:%b}"))
+    plot.y_axis(lambda value: f"{value:g}").x_axis(labels)
+    return plot.line([(began, limit), (end, 0)], "line even").steps(points).svg(title, name)
+
+
+def _seconds(text: str) -> float:
+    return datetime.fromisoformat(text).timestamp()

@@ -1,0 +1,54 @@
+"""The console's pages as text: templates, the two files beside them, and the addresses of these."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from proxy.servers.console.charts import meter
+from proxy.servers.console.highlight import highlighted
+
+KINDS = {"style.css": "text/css", "console.js": "text/javascript"}
+
+
+@cache
+def asset(name: str) -> bytes:
+    """One of `KINDS`."""
+    return (files("proxy.servers.console") / "static" / name).read_bytes()
+
+
+@cache
+def address(name: str) -> str:
+    """Where it is served: with a digest of it, so that it may be kept for ever."""
+    return f"/static/{hashlib.sha256(asset(name)).hexdigest()[:16]}/{name}"
+
+
+def rendered(template: str, **values: Any) -> str:
+    """Fill a template. Every text is escaped but those that our own charts and colours have made.
+
+    Args:
+        template: Its name, without `.html`.
+        values: What it shows. One that is missing is an error.
+    """
+    return _templates().get_template(f"{template}.html").render(**values)
+
+
+@cache
+def _templates() -> Environment:
+    made = Environment(
+        loader=PackageLoader("proxy.servers.console", "templates"),
+        undefined=StrictUndefined,
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.globals.update(
+        highlighted=highlighted,
+        address=address,
+        meter=meter,
+    )
+    return made
