@@ -25,6 +25,7 @@ from proxy.query.syntax.statements import Statement
 
 _CONDITION = "SELECT count(*) FROM {t} WHERE {c} IS NULL"
 _GROUPS = "SELECT {c}, count(*) FROM {t} GROUP BY {c}"
+_MONTHS = "SELECT date_trunc('month', {c}), count(*) FROM {t} GROUP BY 1"
 _PER_UNIT = "SELECT count(*) FROM (SELECT {c} FROM {t} GROUP BY {c}) q"
 _AGGREGATES = {
     "COUNT": "count({c})",
@@ -40,6 +41,11 @@ _AGGREGATES = {
 
 _REMEMBERED = dict[Hashable, tuple[str, ...]]()
 _MOST_REMEMBERED = 20_000
+
+
+def _is_public(plan: PrivatePlan) -> bool:
+    """Whether all groups are answered, whatever is in the table."""
+    return all(key.values is not None for block in plan.blocks for key in block.keys)
 
 
 class ColumnUses:
@@ -79,11 +85,18 @@ class ColumnUses:
         if self._read(table, _CONDITION, names) is not None:  # bounds do not matter to it
             yield "WHERE"
         groups = self._plan(table, _GROUPS, names)
-        if groups is not None:
-            is_public = all(key.values is not None for block in groups.blocks for key in block.keys)
-            yield "GROUP BY" if is_public else "GROUP BY (values that many have)"
-        elif self._plan(table, _PER_UNIT, names) is not None:
-            yield "GROUP BY inside a subquery"
+        if groups is not None and _is_public(groups):
+            yield "GROUP BY"
+        else:
+            if groups is not None:
+                yield "GROUP BY (values that many have)"
+            described = self._catalog.tables[table].column(column)
+            if described is not None and described.type.is_time:
+                months = self._plan(table, _MONTHS, names)
+                if months is not None and _is_public(months):
+                    yield "GROUP BY its month (date_trunc)"
+            if groups is None and self._plan(table, _PER_UNIT, names) is not None:
+                yield "GROUP BY inside a subquery"
         yield from self._aggregates(table, names)
 
     def _aggregates(self, table: TableName, names: dict[str, str]) -> Iterator[str]:

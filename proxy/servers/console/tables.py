@@ -9,6 +9,9 @@ from typing import Any
 _LISTED = 12  # values of a column that are shown
 # Texts for the editor, which nobody runs but the analyst.
 _COUNT = "SELECT {column}, count(*) FROM {table}\nGROUP BY {column}\nORDER BY 2 DESC"
+_MONTHS = (
+    "SELECT date_trunc('month', {column}) AS month, count(*) FROM {table}\nGROUP BY 1\nORDER BY 1"
+)
 _MEAN = "SELECT avg({column}), count(*) FROM {table}"
 _NUMBERS = ("integer", "bigint", "smallint", "numeric", "real", "double precision")
 
@@ -85,27 +88,26 @@ def _year(text: str | None) -> str:
     return "" if text is None else text.partition(" ")[0]
 
 
+# Which columns each example is of, by a word of their use and one of their description.
+_EXAMPLES = (
+    ("GROUP BY", "is_listed", "How many rows of {table} are there by {column}?", _COUNT),
+    ("its month", "", "How many rows of {table} are there by month of {column}?", _MONTHS),
+    ("AVG", "is_bounded", "What is {column} of {table} on average?", _MEAN),
+)
+
+
 def examples(tables: Sequence[ShownTable]) -> list[Example]:
-    """Statements that run on these tables: a count by a column with values, a mean of one with bounds."""
+    """Statements that run on these tables, each of the last column that is fit for it."""
     found = []
-    listed = [(t, c) for t in tables for c in t.columns if c.is_listed and "GROUP BY" in c.use]
-    if listed:
-        table, column = listed[0]
-        found.append(
-            Example(
-                title=f"How many rows of {table.name} are there by {column.name}?",
-                sql=_COUNT.format(column=column.name, table=table.name),
-            )
-        )
-    bounded = [(t, c) for t in tables for c in t.columns if c.is_bounded and "AVG" in c.use]
-    if bounded:
-        table, column = bounded[0]
-        found.append(
-            Example(
-                title=f"What is {column.name} on average?",
-                sql=_MEAN.format(column=column.name, table=table.name),
-            )
-        )
+    for use, member, title, sql in _EXAMPLES:
+        fit = [
+            {"table": table.name, "column": one.name}
+            for table in tables
+            for one in table.columns
+            if use in one.use and (not member or getattr(one, member))
+        ]
+        if fit:
+            found.append(Example(title=title.format(**fit[-1]), sql=sql.format(**fit[-1])))
     return found
 
 

@@ -155,6 +155,14 @@ def test_a_statement_is_run_charged_and_shown_with_its_error(site: Site) -> None
         assert site.charged(name) == (1, 0.25)
 
 
+def test_what_is_proposed_runs(site: Site) -> None:
+    with site.signed_in(site.analyst()) as browser:
+        proposed = re.findall(r'data-use="([^"]+)"', browser.get("/db/shop/query").text)
+        assert len(proposed) >= 2
+        for sql in map(unescape, proposed):
+            assert "Save as CSV" in _run(browser, sql).text, sql
+
+
 def test_a_price_is_shown_and_nothing_is_charged(site: Site) -> None:
     name = site.analyst()
     with site.signed_in(name) as browser:
