@@ -180,7 +180,8 @@ def test_columns_say_what_the_policy_exposes(alice: psycopg.Connection) -> None:
     ) in rows
     assert (
         *("birth_date", "date", "1900-01-01", "2025-12-31", None),
-        "WHERE, GROUP BY (values that many have), GROUP BY its month (date_trunc), COUNT, COUNT(DISTINCT), MIN, MAX",
+        "WHERE, GROUP BY (values that many have), GROUP BY its month (date_trunc), COUNT, COUNT(DISTINCT), MIN,"
+        " MAX",
     ) in rows
     assert (
         *("total", "numeric(8,2)", "0", "175", None),
