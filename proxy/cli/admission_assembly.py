@@ -30,7 +30,7 @@ from proxy.servers.wire.wire_server import WireServer
 from proxy.shadow.inner_logins import InnerLogins
 
 if TYPE_CHECKING:
-    from proxy.servers.http.admin_routes import Reload, StuckSessions
+    from proxy.servers.http.admin_routes import Reload, Status, StuckSessions
 
 PEOPLE_SECONDS = 1.0
 
@@ -76,12 +76,14 @@ class AdmissionAssembly:
         reload: Reload | None = None,
         stuck_sessions: StuckSessions = tuple,
         metrics: Metrics | None = None,
+        status: Status | None = None,
     ) -> HttpListener:
         """With a gate of its own: strangers at the other listeners keep no administrator waiting."""
         from proxy.servers.http.admin_routes import AdminRoutes  # models that few need
 
         routes = AdminRoutes(
-            self.ledger_dsn, credentials, wire, LoginGate(), reload, stuck_sessions, metrics
+            *(self.ledger_dsn, credentials, wire, LoginGate(), reload, stuck_sessions, metrics),
+            status,
         )
         return HttpListener(routes.app, tls, ADMIN_LIMITS)
 

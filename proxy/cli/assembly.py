@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timezone
 
 import structlog
 
@@ -88,6 +89,7 @@ class Database:
     publishing: Publishing | None = None
     looks: int = 0
     looked_at: float = field(default_factory=time.monotonic)  # the catalogue was compared
+    policy_since: datetime = field(default_factory=lambda: datetime.now(timezone.utc))
     open_findings: tuple[OpenFinding, ...] = ()
     is_newer_there: bool = False
     changing: threading.RLock = field(default_factory=threading.RLock)
@@ -270,6 +272,8 @@ class Database:
             with suppress(SourceError):  # others may have taken the new limits meanwhile
                 self.lease.change(before[0])
             raise
+        if policy.digest != before[0].digest:
+            self.policy_since = datetime.now(timezone.utc)
         if self.open_findings:
             with suppress(ShadowError):  # as in _note
                 self._report()

@@ -15,6 +15,7 @@ from proxy.cli.addresses import Address
 from proxy.cli.admission_assembly import opened_admission
 from proxy.cli.assembly import Assembly, Database
 from proxy.cli.cli_error import CliError
+from proxy.cli.control_socket import open_control
 from proxy.cli.letting_in import LettingIn
 from proxy.cli.listen_addresses import ListenAddresses, taken, tls_of
 from proxy.cli.loading import CheckedPolicy
@@ -26,6 +27,7 @@ from proxy.cli.recovering import keep_lease, keep_servers, keep_shadows
 from proxy.cli.refreshing import copy_public_tables, watch_catalogues
 from proxy.cli.reloading import PolicyReloads
 from proxy.cli.source_variables import SourceVariables
+from proxy.cli.status_report import StatementCount, StatusSource
 from proxy.cli.watching import (
     enforce_limits,
     guard_lost,
@@ -94,7 +96,8 @@ async def serve_until_stopped(
     draining = draining or Draining()
     tls = None if where.tls is None else tls_of(*where.tls, where.client_ca)
     logging = logging or QueryLogging()
-    observers: list[StatementObserver] = []
+    count = StatementCount()
+    observers: list[StatementObserver] = [count]
     async with contextlib.AsyncExitStack() as closing:
         ended_log = await closing.enter_async_context(contextlib.AsyncExitStack())
         closing.push_async_callback(assembly.close)
@@ -151,6 +154,17 @@ async def serve_until_stopped(
             observers=observers,
             pages=console(admitted.admission, is_secure=where.tls is not None),
         )
+        status = StatusSource(
+            servers=servers,
+            databases=databases,
+            wire=wire,
+            sessions=sessions,
+            checks=http.routes.checks,
+            draining=draining,
+            count=count,
+            stuck_sessions=lambda: len(ending.stuck),
+        )
+        await closing.enter_async_context(open_control(servers.mark.state, status.as_json))
         await show_first(databases)
         await _start(http, where.http)
         closing.push_async_callback(http.stop, 0)
@@ -160,7 +174,15 @@ async def serve_until_stopped(
         if letting_in.admin is not None:
             again = None if reloads is None else reloads.reload
             admin = admitted.admin_server(
-                letting_in.admin.credentials, wire, where.tls, again, lambda: ending.stuck, metrics
+                *(
+                    letting_in.admin.credentials,
+                    wire,
+                    where.tls,
+                    again,
+                    lambda: ending.stuck,
+                    metrics,
+                ),
+                status.report,
             )
             await _start(admin, letting_in.admin.address)
             closing.push_async_callback(admin.stop, INTERRUPTED_GRACE)

@@ -45,6 +45,10 @@ COMMANDS: Mapping[str, LazyCommand] = {
     "serve": LazyCommand(
         place=("serving_commands", "serve"), about="Serve the databases of the given policies."
     ),
+    "status": LazyCommand(
+        place=("status_command", "status"),
+        about="How a serving dpproxy is. Ends with 0: ready, 3: not ready, 4: draining, 1: not reachable.",
+    ),
     "explain": LazyCommand(
         place=("policy_commands", "explain"),
         about="The privacy plan of a statement.",

@@ -18,7 +18,7 @@ from proxy.servers.wire.wire_server import WireServer
 from proxy.shadow.analyst_sessions import ShadowSessions
 
 Checks = Callable[[], Awaitable[Mapping[str, Mapping[str, bool]]]]
-_WIRE_STATES = ("logging_in", "idle", "active", "in_transaction")
+WIRE_STATES = ("logging_in", "idle", "active", "in_transaction")
 _DIGEST_DIGITS = 12
 
 _log = structlog.get_logger("dpproxy.metrics")
@@ -70,7 +70,7 @@ def _of_clients(wire: WireServer, sessions: ShadowSessions, gate: LoginGate) -> 
     states = wire.states
     return {
         "dpproxy_sessions": {
-            **{("wire", state): states[state] for state in _WIRE_STATES},
+            **{("wire", state): states[state] for state in WIRE_STATES},
             ("http", "idle"): sessions.idle,
             ("http", "active"): sessions.in_use,
         },

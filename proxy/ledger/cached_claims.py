@@ -96,7 +96,7 @@ class CachedClaims:
             slot_offset=reuse.offset,
             most_bytes=most_bytes,
         )
-        self._claiming = ChargeQueue(self._claim_each)
+        self._claiming = ChargeQueue(self._claim_each, times=tables.charge_times)
         self._sources: dict[tuple[str, str], object] = {}
 
     async def claim(

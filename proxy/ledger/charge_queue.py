@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections import deque
+import statistics
+import time
+from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 import psycopg
@@ -25,6 +27,20 @@ _WAIT_SECONDS = 5.0  # for those before, as for a connection
 # Classes of errors that are of one charge's values, or of a deadlock, and not of the server's state
 # (PostgreSQL 17 documentation, appendix A).
 _OF_VALUES = ("21", "22", "23", "40", "P0")
+_LATEST = 100
+
+
+@dataclass(slots=True, kw_only=True)
+class ChargeTimes:
+    """Of the transactions that charge: seconds of the latest, and how many there were of each size."""
+
+    latest: deque[float] = field(default_factory=lambda: deque(maxlen=_LATEST))
+    sizes: Counter[int] = field(default_factory=Counter)
+
+    @property
+    def median(self) -> float | None:
+        """In seconds. None: nothing was charged yet."""
+        return statistics.median(self.latest) if self.latest else None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -36,13 +52,18 @@ class _Waiter(Generic[T, R]):
 
 class ChargeQueue(Generic[T, R]):
     """
-    Given    together: charges several in one transaction, and gives what became of each, in their order
+    Given    together: charges several in one transaction, and gives what became of each, in their order;
+             times: where it is noted how long each took
     """
 
     def __init__(
-        self, together: Callable[[Sequence[T]], Awaitable[Sequence[R]]], most: int = MOST_TOGETHER
+        self,
+        together: Callable[[Sequence[T]], Awaitable[Sequence[R]]],
+        most: int = MOST_TOGETHER,
+        times: ChargeTimes | None = None,
     ) -> None:
-        self._together = together
+        self._charge_together = together
+        self._times = times or ChargeTimes()
         self._most = most
         self._waiting: deque[_Waiter[T, R]] = deque()
         self._is_sending = False
@@ -77,6 +98,13 @@ class ChargeQueue(Generic[T, R]):
             with contextlib.suppress(asyncio.CancelledError):
                 await self._rest
         self._report_closed(())
+
+    async def _together(self, these: Sequence[T]) -> Sequence[R]:
+        began = time.monotonic()
+        given = await self._charge_together(these)
+        self._times.latest.append(time.monotonic() - began)
+        self._times.sizes[len(these)] += 1
+        return given
 
     async def _single(self, one: T) -> R:
         """Nobody is before it, and it is sent by who asks."""

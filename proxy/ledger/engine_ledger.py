@@ -29,6 +29,7 @@ from proxy.kernel.proposal_check import CheckedProposals
 from proxy.ledger.bounds_account import POLICY_BOUNDS
 from proxy.ledger.budget_warnings import BudgetWarnings
 from proxy.ledger.cached_claims import CachedClaims, Claimed
+from proxy.ledger.charge_queue import ChargeTimes
 from proxy.ledger.ledger_tables import ChargeOutcome, LedgerTables, Receipt
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.policy.policy_model import Reuse
@@ -217,6 +218,10 @@ class EngineLedger:
     @property
     def pool_use(self) -> PoolUse:
         return self._tables.pool_use
+
+    @property
+    def charge_times(self) -> ChargeTimes:
+        return self._tables.charge_times
 
     async def _reserve(
         self, analyst: str, plan: Payable, fingerprint: str, digest: str, text: str | None

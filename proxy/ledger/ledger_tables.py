@@ -24,7 +24,7 @@ from proxy.accounting.refusal import over_budget, over_token, token_is_over
 from proxy.accounting.statement_record import NOTHING_NOTED, StatementRecord
 from proxy.base.errors import Code, Fault, Refusal
 from proxy.ledger.account_statements import ADMITTED_LINES, BUDGET, HISTORY, LINES
-from proxy.ledger.charge_queue import ChargeQueue
+from proxy.ledger.charge_queue import ChargeQueue, ChargeTimes
 from proxy.ledger.charge_statements import (
     PERSON,
     ChargeRequest,
@@ -101,7 +101,8 @@ class LedgerTables:
         self._pool: AsyncConnectionPool[LedgerConnection] | None = (
             None  # only while the lease is held
         )
-        self._reserving = ChargeQueue(self._reserve_each)
+        self.charge_times = ChargeTimes()
+        self._reserving = ChargeQueue(self._reserve_each, times=self.charge_times)
 
     async def open(self) -> None:
         """Open the connections to the ledger, under a lease that is held. Also after `suspend`.

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 
 import psycopg
 
@@ -19,16 +20,25 @@ FROM (SELECT kind, analyst AS name FROM ledger.allowance
       UNION SELECT kind, analyst FROM ledger.balance WHERE source = %(source)s) l
 CROSS JOIN LATERAL ledger.line_at(%(source)s, l.kind, l.name, transaction_timestamp()) x"""
 
+_STATE = """\
+SELECT current_setting('server_version'), (SELECT coalesce(max(id), 0) FROM ledger.receipt)"""
+_SECONDS = 5
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpentBudget:
-    """Of one line, in its window. Limits: None where there are none."""
+    """Of one line, in its window. Limits: None where there are none; used: the share that is spent."""
 
     epsilon: Decimal
     epsilon_limit: Decimal | None
     delta: Decimal
     delta_limit: Decimal | None
     rho: Decimal
+    used: Fraction = Fraction(0)
+
+    @property
+    def is_nearly_spent(self) -> bool:
+        return self.used >= WARNED_FROM
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +61,7 @@ def spent_budgets(ledger_dsn: str, source: int) -> SpentBudgets:
     near = Counter({LineKind.ANALYST: 0, LineKind.GROUP: 0})
     for kind, name, epsilon, epsilon_limit, delta, delta_limit, rho, line in found:
         shown = _shown(LineKind(kind), name)
+        used = Fraction(0) if epsilon_limit is None else lines_of_json([line])[0].used
         if shown is not None:
             lines[shown] = SpentBudget(
                 epsilon=epsilon,
@@ -58,10 +69,30 @@ def spent_budgets(ledger_dsn: str, source: int) -> SpentBudgets:
                 delta=delta,
                 delta_limit=delta_limit,
                 rho=rho,
+                used=used,
             )
         elif name != POLICY_BOUNDS and epsilon_limit is not None:
-            near[LineKind(kind)] += lines_of_json([line])[0].used >= WARNED_FROM
+            near[LineKind(kind)] += used >= WARNED_FROM
     return SpentBudgets(lines=lines, nearly_spent=near)
+
+
+def known_budgets(ledger_dsn: str, source: int) -> SpentBudgets:
+    """As `spent_budgets`. Nothing is known while the ledger does not answer."""
+    try:
+        return spent_budgets(ledger_dsn, source)
+    except psycopg.Error:
+        return SpentBudgets(lines={}, nearly_spent={LineKind.ANALYST: 0, LineKind.GROUP: 0})
+
+
+def known_state(ledger_dsn: str) -> tuple[str | None, int | None]:
+    """Version of the ledger's server, and its last receipt. None: it does not answer."""
+    try:
+        with psycopg.connect(ledger_dsn, connect_timeout=_SECONDS) as connection:
+            row = connection.execute(_STATE).fetchone()
+    except psycopg.Error:
+        return None, None
+    assert row is not None
+    return str(row[0]).split(" ")[0], int(row[1])
 
 
 def _shown(kind: LineKind, name: str) -> str | None:

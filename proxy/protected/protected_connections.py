@@ -108,6 +108,7 @@ class ProtectedConnections:
         self._idle: list[_Idle] = []
         self._born: dict[ProtectedConnection, float] = {}
         self._ending: set[asyncio.Future[Any]] = set()
+        self.server_version: str | None = None  # as the newest connection was told
 
     @property
     def idle(self) -> int:
@@ -213,6 +214,8 @@ class ProtectedConnections:
     async def _connect(self, seconds: float) -> ProtectedConnection:
         connection = await self._in_time(self._connected(), seconds, "connect")
         self._born[connection] = asyncio.get_running_loop().time()
+        said = connection.info.parameter_status("server_version")
+        self.server_version = None if said is None else said.split(" ")[0]
         return connection
 
     async def _connected(self) -> ProtectedConnection:

@@ -141,6 +141,11 @@ class ProtectedDatabase:
             idle=self._connections.idle, used=self._places.used, limit=self._sessions_max
         )
 
+    @property
+    def server_version(self) -> str | None:
+        """PostgreSQL's, as the server last said it. None: it was never reached."""
+        return self._connections.server_version
+
     def session(self, analyst: str) -> AbstractAsyncContextManager[DatabaseSession]:
         """A session whose BEGIN was answered: it is alive, and nothing has been read.
 

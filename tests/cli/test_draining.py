@@ -135,6 +135,11 @@ def test_statements_end_well_and_nobody_new_is_turned_away_within_the_delay(stat
         assert (503, "draining") in statuses and answered > 0
         assert statuses <= {(200, "ready"), (503, "draining")}
         assert idle.execute("SELECT 2").fetchone() == (2,), "until the listeners close"
+        of = ("--state", state / "state")
+        told = dpproxy("status", *of)
+        assert told.code == 4 and "draining" in told.out.splitlines()[0]
+        assert dpproxy("status", "--wait", "drained", *of).code == 0
+        assert dpproxy("status", *of).code == 1, "the process has ended"
         assert served.running.process.wait(40) == 0
         assert [one.ended() for one in sleepers] == [["answered"], ["answered"]]
         assert time.monotonic() - told_at < 15, "it does not wait for a grace that nobody needs"

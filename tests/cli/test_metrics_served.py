@@ -1,8 +1,11 @@
-"""`dpproxy serve` shows metrics on a listener of their own and to administrators, and nowhere else."""
+"""`dpproxy serve` shows metrics on a listener of their own and to administrators, and nowhere else; its status
+to administrators and to its own user."""
 
 from __future__ import annotations
 
+import json
 import re
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -112,3 +115,79 @@ def test_what_is_told_is_as_of_the_last_period(served: Served) -> None:
 def test_a_network_needs_a_certificate(more: tuple[str, ...]) -> None:
     done = dpproxy("serve", "--policy", SHOP_POLICY, "--metrics", "0.0.0.0:0", *more)
     assert done.code == 1 and "0.0.0.0:0 can be reached from other machines" in done.err
+
+
+def _status(served: Served, *more: str | Path, code: int = 0) -> str:
+    done = dpproxy("status", *more)
+    assert done.code == code, done.err
+    return done.out if code == 0 else done.err
+
+
+def test_status_by_the_state_folder_is_that_of_the_administrators(served: Served) -> None:
+    web = served.address("HTTP")
+    body = {"database": "shop", "sql": "SELECT count(*) FROM shop.orders WHERE quantity > 3"}
+    assert httpx.post(f"{web}/v1/query", json=body, auth=("erin", _PASSWORD)).status_code == 200
+    by_folder = json.loads(_status(served, "--state", served.folder / "state", "--json"))
+    admin, secret = served.address("administrators"), {"Authorization": f"Bearer {_SECRET}"}
+    over_http = httpx.get(f"{admin}/admin/v1/status", headers=secret, timeout=10).json()
+    moving = ("up_seconds", "databases")
+    assert {k: v for k, v in by_folder.items() if k not in moving} == {
+        k: v for k, v in over_http.items() if k not in moving
+    }
+    (shop,), (worker,) = by_folder["databases"], by_folder["workers"]
+    assert by_folder["state"] == "ready" and shop["shadow"] and shop["protected"] and shop["ledger"]
+    assert worker["statements"] >= 1 and worker["pid"] > 0 and worker["restarts"] == 0
+    assert by_folder["ledger"]["last_receipt"] >= 1
+    assert by_folder["ledger"]["charge_milliseconds"] > 0
+    versions = (
+        shop["postgresql"],
+        by_folder["ledger"]["postgresql"],
+        by_folder["shadow"]["postgresql"],
+    )
+    assert all(re.fullmatch(r"\d+\.\d+", one) for one in versions), versions
+    assert shop["is_policy_taken"] and re.fullmatch("[0-9a-f]{64}", shop["policy"])
+    assert shop["budgets_nearly_spent"] == [] and shop["analysts_nearly_spent"] == 0
+
+
+def test_status_names_nothing_that_is_made_of_rows_or_of_a_person(served: Served) -> None:
+    told = _status(served, "--state", served.folder / "state", "--json")
+    assert "erin" not in told and "SELECT" not in told and "password" not in told
+
+
+def test_status_as_text_over_the_network(served: Served, tmp_path: Path) -> None:
+    file = tmp_path / "secret"
+    file.write_text(f"{_SECRET}\n")
+    admin = served.address("administrators")
+    lines = _status(served, "--admin", admin, "--secret-file", file).splitlines()
+    assert re.fullmatch(r"dpproxy \S+, up .+, ready", lines[0])
+    assert any(
+        re.match(r"shop +ok +\d+ of \d+ +ok +\d+ of \d+ +ok +[0-9a-f]{8} ", one) for one in lines
+    )
+    assert any(re.match(r"ledger ok, last receipt \d+, [\d.]+ ms a charge", one) for one in lines)
+    assert _status(served, "--admin", admin, "--secret-file", file, "--wait", "ready")
+
+
+def test_who_may_not_ask_is_told_why(served: Served, tmp_path: Path) -> None:
+    file, other = tmp_path / "secret", tmp_path / "other"
+    file.write_text(_SECRET[::-1])
+    other.write_text("name and secret")
+    admin = served.address("administrators")
+    for more, said in (
+        ((admin, file), "does not know that secret"),
+        ((admin, other), "the secret alone"),
+        ((admin, tmp_path / "none"), "No such file"),
+        (("http://192.0.2.1:1", file), "in plain text"),
+        (("ftp://here", file), "not a URL"),
+        (("http://127.0.0.1:1", file), "does not answer"),
+        ((served.address("metrics"), file), "answers 404"),
+    ):
+        url, secret = more
+        assert said in _status(served, "--admin", url, "--secret-file", secret, code=1), said
+    assert "--secret-file" in _status(served, "--admin", admin, code=1)
+    assert "nothing serves" in _status(served, "--state", tmp_path / "empty", code=1)
+    assert httpx.get(f"{admin}/admin/v1/status", timeout=10).status_code == 401
+
+
+def test_the_control_socket_is_its_users_alone(served: Served) -> None:
+    mode = (served.folder / "state" / "control").stat().st_mode
+    assert stat.S_ISSOCK(mode) and stat.S_IMODE(mode) == 0o600

@@ -55,6 +55,7 @@ from proxy.servers.http.json_models import Text
 from proxy.servers.http.metrics_routes import metrics_router
 from proxy.servers.http.request_mark import mark_refused, mark_under_way
 from proxy.servers.http.request_reading import Presented, read_credentials
+from proxy.servers.http.status_models import StatusReport
 from proxy.servers.login_gate import LoginGate, log_login
 from proxy.servers.metrics import Metrics
 
@@ -88,6 +89,7 @@ _SCHEME = HTTPBase(
 )
 Reload = Callable[[], Awaitable[Mapping[str, Any]]]
 StuckSessions = Callable[[], "Sequence[ListedStuckSession]"]
+Status = Callable[[], Awaitable[StatusReport]]
 
 
 class ListedSession(Protocol):
@@ -139,6 +141,7 @@ class AdminRoutes:
         reload: Reads the policies again, if this process can.
         stuck_sessions: Give the sessions of the shadow that do not end.
         metrics: Of this process. None: there are none.
+        status: How this process is, if it can tell.
     """
 
     def __init__(
@@ -150,7 +153,9 @@ class AdminRoutes:
         reload: Reload | None = None,
         stuck_sessions: StuckSessions = tuple,
         metrics: Metrics | None = None,
+        status: Status | None = None,
     ) -> None:
+        self.status = status
         self.stuck_sessions = stuck_sessions
         self.open_sessions = open_sessions
         self.reload = reload
@@ -391,6 +396,16 @@ async def end_session(routes: State, administrator: LetIn, number: int) -> Done:
     await administrator.change(admin_log.append_event, what="session end", detail=detail)
     routes.open_sessions.end_session(number)
     return Done()
+
+
+@reports.get("/status", summary="How this process is", tags=["status"], responses=problems(501))
+async def show_status(routes: State) -> StatusReport:
+    if routes.status is None:
+        message = "this dpproxy does not tell its status"
+        raise HttpProblem(
+            HTTPStatus.NOT_IMPLEMENTED, message, hint="GET /readyz tells whether it is ready."
+        )
+    return await routes.status()
 
 
 @reports.get("/log", summary="What administrators did", tags=["log"])
