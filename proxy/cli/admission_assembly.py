@@ -17,6 +17,7 @@ from proxy.ledger.people_reader import PeopleReader
 from proxy.ledger.presented_tokens import PresentedTokens
 from proxy.postgres.failure_reason import reason_of
 from proxy.servers.admission import Admission
+from proxy.servers.client_address import Networks
 from proxy.servers.http.admin_credentials import CredentialsFile
 from proxy.servers.http.bearers import Bearers, ProviderTokens
 from proxy.servers.http.connections import ADMIN_LIMITS
@@ -77,6 +78,7 @@ class AdmissionAssembly:
         stuck_sessions: StuckSessions = tuple,
         metrics: Metrics | None = None,
         status: Status | None = None,
+        proxies: Networks = (),
     ) -> HttpListener:
         """With a gate of its own: strangers at the other listeners keep no administrator waiting."""
         from proxy.servers.http.admin_routes import AdminRoutes  # models that few need
@@ -85,7 +87,7 @@ class AdmissionAssembly:
             *(self.ledger_dsn, credentials, wire, LoginGate(), reload, stuck_sessions, metrics),
             status,
         )
-        return HttpListener(routes.app, tls, ADMIN_LIMITS)
+        return HttpListener(routes.app, tls, ADMIN_LIMITS, proxies=proxies)
 
 
 @asynccontextmanager

@@ -55,6 +55,7 @@ from proxy.protected.judged_rows import (
 )
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.protected.public_values import read_public_contents
+from proxy.servers.client_address import Networks
 from proxy.servers.engine_adapter import EngineAdapter
 from proxy.servers.login_gate import LoginGate
 from proxy.servers.statement_reports import Listener, StatementObserver, reporter_of
@@ -440,8 +441,9 @@ class Assembly:
         let_in: LetIn | None = None,
         readiness: RoleReadiness | None = None,
         observers: Sequence[StatementObserver] = (),
+        balancers: Networks = (),
     ) -> WireServer:
-        """observers: take the reports of statements."""
+        """observers: take the reports of statements; balancers: as of WireServer."""
         served = {
             name: ServedDatabase(
                 ShadowAddress(*database.shadow.analyst_host_port),
@@ -456,6 +458,7 @@ class Assembly:
             requires_tls=requires_tls,
             let_in=let_in,
             readiness=readiness,
+            balancers=balancers,
         )
 
 

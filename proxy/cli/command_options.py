@@ -116,6 +116,23 @@ Metrics = Annotated[
         metavar="HOST:PORT",
     ),
 ]
+ProxyProtocolFrom = Annotated[
+    Optional[list[str]],  # noqa: UP045
+    typer.Option(
+        help="Balancers of PostgreSQL clients, which begin each connection with a header of the PROXY protocol,"
+        " version 2; nobody else may. Once per network.",
+        metavar="NETWORK",
+        show_default=False,
+    ),
+]
+TrustedProxy = Annotated[
+    Optional[list[str]],  # noqa: UP045
+    typer.Option(
+        help="Proxies in front of HTTP, whose X-Forwarded-For is believed. Once per network.",
+        metavar="NETWORK",
+        show_default=False,
+    ),
+]
 LogQueries = Annotated[
     LoggedQueries,
     typer.Option(help="Of which statements a line is written when they end, without their text."),

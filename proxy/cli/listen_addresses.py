@@ -10,6 +10,7 @@ from pathlib import Path
 from proxy.cli.addresses import Address
 from proxy.cli.cli_error import CliError
 from proxy.servers.certificate import request_certificates, server_context
+from proxy.servers.client_address import Networks
 from proxy.servers.wire.tls import ALPN
 
 
@@ -20,6 +21,7 @@ class ListenAddresses:
     requires_tls: whether sessions in plain text are refused; HTTP has none where there is a certificate
     client_ca: by which certificates of the wire's clients are signed; admin: for administrators;
     metrics: for `GET /metrics` without a login
+    balancers, proxies: who says, on the wire and over HTTP, which address a client has
     """
 
     wire: Address
@@ -29,6 +31,8 @@ class ListenAddresses:
     client_ca: Path | None = None
     admin: Address | None = None
     metrics: Address | None = None
+    balancers: Networks = ()
+    proxies: Networks = ()
 
     @property
     def every(self) -> tuple[Address, ...]:

@@ -133,6 +133,7 @@ async def serve_until_stopped(
             let_in=admitted.let_in,
             readiness=readiness,
             observers=observers,
+            balancers=where.balancers,
         )
         closing.push_async_callback(write_last_mark, servers)
         reloads = None
@@ -153,6 +154,7 @@ async def serve_until_stopped(
             is_draining=lambda: draining.is_begun,
             observers=observers,
             pages=console(admitted.admission, is_secure=where.tls is not None),
+            proxies=where.proxies,
         )
         status = StatusSource(
             servers=servers,
@@ -183,6 +185,7 @@ async def serve_until_stopped(
                     metrics,
                 ),
                 status.report,
+                where.proxies,
             )
             await _start(admin, letting_in.admin.address)
             closing.push_async_callback(admin.stop, INTERRUPTED_GRACE)

@@ -41,12 +41,14 @@ from proxy.cli.command_options import (
     OidcLifetime,
     PgBin,
     PolicyFiles,
+    ProxyProtocolFrom,
     ShadowUser,
     State,
     Tls,
     TlsCert,
     TlsKey,
     TlsUse,
+    TrustedProxy,
 )
 from proxy.cli.letting_in import (
     LettingIn,
@@ -55,6 +57,7 @@ from proxy.cli.letting_in import (
     oidc_settings,
 )
 from proxy.cli.logs import log_to_stderr
+from proxy.cli.named_networks import networks_of
 from proxy.cli.proxy_servers import servers_being_prepared
 from proxy.cli.query_logging import LoggedAnalysts, LoggedQueries, QueryLogging
 from proxy.cli.running import end_on_sigterm, outlive_hang_ups, run
@@ -170,6 +173,8 @@ def serve(
     drain_delay: DrainDelay = None,
     grace: Grace = 60,
     metrics: Metrics = None,
+    proxy_protocol_from: ProxyProtocolFrom = None,
+    trusted_proxy: TrustedProxy = None,
     log_queries: LogQueries = LoggedQueries.PROTECTED,
     log_analysts: LogAnalysts = LoggedAnalysts.NAME,
 ) -> None:
@@ -198,6 +203,8 @@ def serve(
         client_ca=client_ca,
         admin=None if letting_in.admin is None else letting_in.admin.address,
         metrics=None if metrics is None else _address(metrics),
+        balancers=networks_of("--proxy-protocol-from", proxy_protocol_from),
+        proxies=networks_of("--trusted-proxy", trusted_proxy),
     )
     check_metrics_are_private(where.metrics, certificate)
     check_is_private(where.every, certificate, tls)

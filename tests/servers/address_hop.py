@@ -11,10 +11,13 @@ import time
 class AddressHop:
     """Listens on a free port of 127.0.0.1; what it passes on comes from `address`, e.g. 127.0.0.2.
 
-    late_seconds: how late each piece comes that the server says.
+    late_seconds: how late each piece comes that the server says. first: what it says before its client.
     """
 
-    def __init__(self, port: int, address: str, late_seconds: float = 0) -> None:
+    def __init__(
+        self, port: int, address: str, late_seconds: float = 0, first: bytes = b""
+    ) -> None:
+        self._first = first
         self._late_seconds = late_seconds
         self._target = ("127.0.0.1", port)
         self._address = address
@@ -53,6 +56,7 @@ class AddressHop:
             client,
             socket.create_connection(self._target, source_address=(self._address, 0)) as server,
         ):
+            server.sendall(self._first)
             late = self._late_seconds
             back = threading.Thread(target=_pump, args=(server, client, late), daemon=True)
             back.start()

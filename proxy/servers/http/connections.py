@@ -20,7 +20,7 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from proxy.servers.accepting import accept_in_turns, close_if_cancelled
-from proxy.servers.client_address import network_of
+from proxy.servers.client_address import Networks, is_within, network_of
 from proxy.servers.http.request_mark import is_refused, is_under_way
 from proxy.servers.http.strict_framing import StrictBuffer
 
@@ -271,7 +271,10 @@ class Connections:
         make: Callable[[], H11Protocol],
         tls: ssl.SSLContext | None,
         limits: ConnectionLimits | None = None,
+        proxies: Networks = (),
     ) -> None:
+        """proxies: pass on connections of many clients, so that the limit of an address is not theirs."""
+        self._proxies = proxies
         self._make = make
         self._tls = tls
         self._limits = limits or ConnectionLimits()
@@ -294,7 +297,7 @@ class Connections:
 
     def _begin(self, client: socket.socket, peer: object) -> None:
         address = network_of(peer[0] if isinstance(peer, tuple) else None)
-        if not self._close_one_waiting(address):
+        if not self._close_one_waiting(address, is_within(address, self._proxies)):
             client.close()
             return
         connection = HttpConnection(address, self._make(), self._limits, self._remove)
@@ -303,9 +306,9 @@ class Connections:
         connection.opening = asyncio.create_task(self._serve(connection, client))
         connection.opening.add_done_callback(partial(close_if_cancelled, client))
 
-    def _close_one_waiting(self, address: str) -> bool:
+    def _close_one_waiting(self, address: str, is_proxy: bool) -> bool:
         """Whether there is a place, if need be one that was taken from somebody."""
-        if self._of_addresses[address] >= self._limits.each:
+        if not is_proxy and self._of_addresses[address] >= self._limits.each:
             return self._close_longest_waiting(address)
         if len(self._open) >= self._limits.at_once:
             (most, _), *_ = self._of_addresses.most_common(1)

@@ -19,6 +19,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from proxy.base.errors import Code
+from proxy.servers.client_address import Networks, forwarded_client, is_within
 from proxy.servers.error_boundary import log_failure
 from proxy.servers.http.http_problem import CONTENT_TYPE, HttpProblem
 
@@ -49,7 +50,7 @@ class Guard:
     """
     Given    hosts_are_local: whether the server listens on loopback only. A page of another site can then
              have its name resolve to 127.0.0.1 (DNS rebinding); its Host header gives it away; is_draining:
-             whether clients are to connect anew
+             whether clients are to connect anew; proxies: whose X-Forwarded-For is believed
     """
 
     def __init__(
@@ -59,7 +60,9 @@ class Guard:
         *,
         hosts_are_local: bool,
         is_draining: Callable[[], bool] = lambda: False,
+        proxies: Networks = (),
     ) -> None:
+        self._proxies = proxies
         self._is_draining = is_draining
         self._app = app
         self._routes = frozenset(routes)
@@ -106,7 +109,7 @@ class Guard:
 
         problem = self._objection(
             Headers(scope=scope), scope["http_version"], scope.get("raw_path") or b""
-        )
+        ) or self._come_from(scope)
         try:
             if problem is None:
                 await self._app(scope, counted, watched)
@@ -121,6 +124,22 @@ class Guard:
                 sqlstate=Code.UNAVAILABLE.sqlstate,
             )
         await response_of(problem)(scope, receive, watched)
+
+    def _come_from(self, scope: Scope) -> HttpProblem | None:
+        """The client's address of a request that a proxy passes on."""
+        peer = scope.get("client")
+        if peer is None or not is_within(peer[0], self._proxies):
+            return None
+        try:
+            client = forwarded_client(
+                Headers(scope=scope).getlist("x-forwarded-for"), self._proxies
+            )
+        except ValueError:
+            text = "the proxy's X-Forwarded-For does not say which address the client has"
+            return HttpProblem(HTTPStatus.BAD_REQUEST, text)
+        if client is not None:
+            scope["client"] = (client, 0)
+        return None
 
     def _objection(self, headers: Headers, version: str, raw_path: bytes) -> HttpProblem | None:
         if version not in _VERSIONS:

@@ -15,6 +15,7 @@ from proxy.engine.engine_in_force import EngineInForce
 from proxy.engine.sessions import AnalystSessions
 from proxy.servers.admission import Admission
 from proxy.servers.certificate import server_context
+from proxy.servers.client_address import Networks
 from proxy.servers.http.bearers import Bearers
 from proxy.servers.http.connections import ConnectionLimits, Connections, HttpProtocol
 from proxy.servers.http.guard import Guard, is_loopback
@@ -45,7 +46,7 @@ class _Uvicorn(uvicorn.Server):
 class HttpListener:
     """
     Given    make_app: what is served; tls: a certificate and its key; is_draining: whether clients are to
-             connect anew
+             connect anew; proxies: whose X-Forwarded-For says where a request comes from
     Gives    `start` listens, `address` is where, `stop` lets requests end first
     """
 
@@ -55,8 +56,10 @@ class HttpListener:
         tls: tuple[Path, Path] | None = None,
         limits: ConnectionLimits | None = None,
         is_draining: Callable[[], bool] = lambda: False,
+        proxies: Networks = (),
     ) -> None:
         self._is_draining = is_draining
+        self._proxies = proxies
         self._make_app = make_app
         self._tls = None if tls is None else server_context(*tls, ALPN)
         self._limits = limits
@@ -82,7 +85,11 @@ class HttpListener:
         app = self._make_app()
         paths = [getattr(route, "path", "") for route in app.routes]
         with_guard = Guard(
-            app, paths, hosts_are_local=is_loopback(name[0]), is_draining=self._is_draining
+            app,
+            paths,
+            hosts_are_local=is_loopback(name[0]),
+            is_draining=self._is_draining,
+            proxies=self._proxies,
         )
         config = uvicorn.Config(
             with_guard,
@@ -108,7 +115,10 @@ class HttpListener:
                 raise RuntimeError("the HTTP server did not start")
             await asyncio.sleep(_POLL_SECONDS)
         self._connections = Connections(
-            lambda: HttpProtocol(config, server.server_state, {}), self._tls, self._limits
+            lambda: HttpProtocol(config, server.server_state, {}),
+            self._tls,
+            self._limits,
+            self._proxies,
         )
         self._accepting = asyncio.create_task(self._connections.serve(listening))
 
@@ -141,7 +151,8 @@ class HttpServer(HttpListener):
     """
     Given    an engine per database; sessions of analysts; what /readyz asks; a certificate and its key;
              what /healthz asks; gate: the one that all listeners share; bearers, admission,
-             policies_taken, stuck_sessions, is_draining, observers: as of Routes; pages: for people, beside /v1
+             policies_taken, stuck_sessions, is_draining, observers: as of Routes; pages: for people, beside /v1;
+             proxies: as of HttpListener
     """
 
     def __init__(
@@ -160,6 +171,7 @@ class HttpServer(HttpListener):
         is_draining: Callable[[], bool] = lambda: False,
         observers: Sequence[StatementObserver] = (),
         pages: Callable[[Routes], APIRouter] | None = None,
+        proxies: Networks = (),
     ) -> None:
         self.routes = routes = Routes(
             *(engines, sessions, readiness, health, gate or LoginGate(), bearers, admission),
@@ -169,7 +181,7 @@ class HttpServer(HttpListener):
             observers,
         )
         more = () if pages is None else (pages(routes),)
-        super().__init__(lambda: routes.app(*more), tls, limits, is_draining)
+        super().__init__(lambda: routes.app(*more), tls, limits, is_draining, proxies)
         self.logins = routes.logins
 
     def _end_requests(self) -> None:

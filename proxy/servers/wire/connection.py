@@ -13,9 +13,10 @@ import structlog
 
 from proxy.pgwire.effects import Effects, Result
 from proxy.pgwire.frames import TERMINATE, ProtocolError, fatal
+from proxy.pgwire.proxy_header import SIGNATURE, HeaderRefused, read_header
 from proxy.pgwire.quick_relay import QuickRelay
 from proxy.pgwire.startup import Cancel, Connect, StartTls, Startup, StartupReply
-from proxy.servers.client_address import network_of
+from proxy.servers.client_address import is_within, network_of
 from proxy.servers.error_boundary import refuse_of
 from proxy.servers.login_gate import printable
 from proxy.servers.wire.certificate_rules import certificate_of
@@ -35,6 +36,7 @@ _SHADOW_ENDED = fatal(
     "terminating connection because the database system is being started again",
     "Connect again in a few seconds. What was charged stays charged.",
 )
+_NO_HEADER = fatal("08P01", "the balancer sent no valid header of the PROXY protocol, version 2")
 _FATAL = b"\0VFATAL\0"  # in an ErrorResponse, by which PostgreSQL itself ends a session
 _FATAL_BYTES = 2048
 _SHADOW_BROKEN = fatal("08P01", "the connection to the server was lost")
@@ -61,6 +63,7 @@ class ClientConnection(asyncio.Protocol):
         self._analyst = ""
         self.session: WireSession | None = None
         self._address = ""
+        self._header: bytearray | None = None  # of a balancer, until it is whole
         self._connecting: asyncio.Task[None] | None = None
         self._cancel_key: bytes | None = None
         self._deadline: asyncio.TimerHandle | None = None
@@ -81,13 +84,20 @@ class ClientConnection(asyncio.Protocol):
         self._registered.add(self)
         name = transport.get_extra_info("peername")
         host = name[0] if isinstance(name, tuple) else None
+        self._deadline = self._loop.call_later(
+            limits.authentication_seconds, self.end_with, TOO_SLOW
+        )
+        if is_within(host, self._state.balancers):
+            self._header = bytearray()
+        self._come_from(host)
+
+    def _come_from(self, host: str | None) -> None:
+        """Whose connection it is: the peer's, or what a balancer says of it."""
+        self._strangers.remove(self, self._address)
         self._address = network_of(host)
         crowded_out = self._strangers.add(self, self._address)
         if crowded_out is not None:
             crowded_out._abort()
-        self._deadline = self._loop.call_later(
-            limits.authentication_seconds, self.end_with, TOO_SLOW
-        )
         self._startup = Startup(
             self._state.databases.keys(),
             self._state.tls is not None,
@@ -95,7 +105,25 @@ class ClientConnection(asyncio.Protocol):
             host=host or "[local]",
         )
 
+    def _behind_header(self, header: bytearray, data: bytes) -> bytes:
+        """What comes behind the balancer's header, once that is whole."""
+        header += data
+        try:
+            found = read_header(bytes(header))
+        except HeaderRefused as error:
+            _log.warning("proxy_header_refused", address=self._address, reason=str(error))
+            self.end_with(_NO_HEADER)
+            return b""
+        if found is None:
+            return b""
+        self._header = None
+        if found.client is not None:
+            self._come_from(found.client)
+        return bytes(header[found.octets :])
+
     def data_received(self, data: bytes) -> None:
+        if self._header is not None:
+            data = b"" if self._is_closing else self._behind_header(self._header, data)
         if self._tls is not None:
             try:
                 data, out = self._tls.received(data)
@@ -187,6 +215,8 @@ class ClientConnection(asyncio.Protocol):
             case None:
                 return
             case StartupReply(to_client, close):
+                if data.startswith(SIGNATURE):
+                    _log.warning("proxy_header_not_expected", address=self._address)
                 self._write(to_client)
                 if close:
                     self._close()

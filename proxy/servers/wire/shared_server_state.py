@@ -11,6 +11,7 @@ from typing import Protocol
 
 from proxy.engine.role_readiness import RoleReadiness
 from proxy.servers.admission import Admission
+from proxy.servers.client_address import Networks
 from proxy.servers.login_gate import LoginGate
 from proxy.servers.wire.cancelling import CancelRegistry
 from proxy.servers.wire.certificate_rules import CertificateRules
@@ -62,6 +63,7 @@ class SharedServerState:
     let_in: None where every analyst may query every database, by a password
     readiness: whether the shadow's server can check a password
     analysts: sessions by name; connected: sessions in all
+    balancers: say whose connection it is by a header of the PROXY protocol, and nobody else may
     """
 
     databases: Mapping[str, ServedDatabase]
@@ -76,6 +78,7 @@ class SharedServerState:
     connected: int = 0
     is_stopping: bool = False
     begun_sessions: int = 0
+    balancers: Networks = ()
 
     def begun(self, analyst: str, database: str, address: str, person: int | None) -> WireSession:
         self.begun_sessions += 1

@@ -13,6 +13,7 @@ from proxy.engine.role_readiness import RoleReadiness
 from proxy.pgwire.frames import fatal
 from proxy.servers.accepting import accept_in_turns, close_if_cancelled
 from proxy.servers.admission import no_access
+from proxy.servers.client_address import Networks
 from proxy.servers.login_gate import LoginGate
 from proxy.servers.wire.connection import ClientConnection
 from proxy.servers.wire.served_database import ServedDatabase
@@ -42,9 +43,10 @@ class WireServer:
         requires_tls: bool = False,
         let_in: LetIn | None = None,
         readiness: RoleReadiness | None = None,
+        balancers: Networks = (),
     ) -> None:
         """let_in: None where every analyst may query every database, by a password; readiness: None where the
-        shadow's server has its roles as long as it runs."""
+        shadow's server has its roles as long as it runs; balancers: as of SharedServerState."""
         if requires_tls and tls is None:
             raise ValueError("TLS cannot be required without a certificate")
         self._state = SharedServerState(
@@ -55,6 +57,7 @@ class WireServer:
             requires_tls,
             let_in,
             readiness or RoleReadiness(),
+            balancers=balancers,
         )
         self._connections: set[ClientConnection] = set()
         held = self._state.limits
