@@ -255,6 +255,7 @@ class Database:
             check(PublishedStatements(policy, catalog, unseen, self.shadow.show), engine)
             self.lease.change(policy)
             self.ledger.keep(policy.reuse)
+            self.protected.renew(policy.source)
             self.policy, self.catalog, self.in_force.now = policy, catalog, engine
             self.publishing = self._publishing(engine)
             rows.confirm()  # what is public was read, though no row may have been copied
@@ -270,6 +271,7 @@ class Database:
             self.policy, self.catalog, self.in_force.now = before
             self.publishing = publishing
             self.ledger.keep(before[0].reuse)
+            self.protected.renew(before[0].source)
             with suppress(SourceError):  # others may have taken the new limits meanwhile
                 self.lease.change(before[0])
             raise

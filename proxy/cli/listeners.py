@@ -14,6 +14,7 @@ from typing import Protocol
 from proxy.cli.addresses import Address
 from proxy.cli.admission_assembly import opened_admission
 from proxy.cli.assembly import Assembly, Database
+from proxy.cli.certificate_watch import CertificateWatch
 from proxy.cli.cli_error import CliError
 from proxy.cli.control_socket import open_control
 from proxy.cli.letting_in import LettingIn
@@ -95,6 +96,7 @@ async def serve_until_stopped(
     letting_in = letting_in or LettingIn()
     draining = draining or Draining()
     tls = None if where.tls is None else tls_of(*where.tls, where.client_ca)
+    tls_contexts = [] if tls is None else [tls]  # of all listeners
     logging = logging or QueryLogging()
     count = StatementCount()
     observers: list[StatementObserver] = [count]
@@ -138,7 +140,11 @@ async def serve_until_stopped(
         closing.push_async_callback(write_last_mark, servers)
         reloads = None
         if policies:
-            reloads = PolicyReloads(databases, policies, SourceVariables(), installation, readiness)
+            certificate = where.tls and CertificateWatch(where.tls, lambda: tls_contexts)
+            reloads = PolicyReloads(
+                *(databases, policies, SourceVariables(), installation, readiness),
+                certificate,
+            )
         ending = EndingSessions()
         http = HttpServer(
             assembly.engines,
@@ -199,6 +205,9 @@ async def serve_until_stopped(
             )
             await _start(scraped, where.metrics)
             closing.push_async_callback(scraped.stop, INTERRUPTED_GRACE)
+        for one in (http, admin, scraped):
+            if one is not None and one.tls is not None:
+                tls_contexts.append(one.tls)
         publishing = [asyncio.create_task(one) for one in publishing_tasks(databases, draining)]
         matching = asyncio.Lock()
         for lasting in (

@@ -20,6 +20,7 @@ from typing import Any
 import structlog
 
 from proxy.cli.assembly import Database
+from proxy.cli.certificate_watch import CertificateWatch
 from proxy.cli.cli_error import CliError
 from proxy.cli.findings_report import located_findings
 from proxy.cli.loading import CheckedPolicy, load_policy, log_findings, verdict_of
@@ -36,6 +37,7 @@ from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.policy_file.policy_yaml import locate
 from proxy.postgres.failure_reason import reason_of
 from proxy.protected.judged_rows import CatalogueMoved, RowsWithheld
+from proxy.protected.source_secrets import only_secrets_differ
 from proxy.shadow.shadow_tables import ShadowBusy, ShadowError
 
 POLL_SECONDS = 1.0
@@ -72,7 +74,7 @@ class NotTaken(Exception):
 
 @dataclass(slots=True)
 class PolicyWatch:
-    """One database and the file of its policy. environment: as at the start of the process;
+    """One database and the file of its policy. environment: as of PolicyReloads;
     verdict: on the policy in force, as it was logged; None: nothing was;
     logins: held while a change insists."""
 
@@ -232,7 +234,7 @@ class PolicyWatch:
         policy = checked.policy
         if policy.database != served.database:
             raise NotTaken(f"it is for the database {policy.database}: that takes a new start")
-        if policy.source != served.source:
+        if policy.source != served.source and not only_secrets_differ(policy.source, served.source):
             raise NotTaken("its source is another: that takes a new start")
         lease = self.database.lease
         try:
@@ -296,8 +298,9 @@ def _listed(errors: PolicyErrors) -> list[str]:
 
 class PolicyReloads:
     """
-    Given    databases, and their policies as they were read at the start, in their order; environment,
-             installation: as at the start; logins: as of PolicyWatch
+    Given    databases, and their policies as they were read at the start, in their order; environment: secrets
+             of sources, looked up anew each time; installation: as at the start; logins: as of PolicyWatch;
+             certificate: what is looked at together with them
     """
 
     def __init__(
@@ -307,13 +310,14 @@ class PolicyReloads:
         environment: Mapping[str, str],
         installation: Installation | None = None,
         logins: RoleReadiness | None = None,
+        certificate: CertificateWatch | None = None,
     ) -> None:
-        given = dict(environment)
+        self._certificate = certificate
         for database in databases:
             database.installation = installation
         self._watches = [
             PolicyWatch(
-                database, Path(policy.file), given, policy.verdict, logins or RoleReadiness()
+                database, Path(policy.file), environment, policy.verdict, logins or RoleReadiness()
             )
             for database, policy in zip(databases, policies, strict=True)
         ]
@@ -350,13 +354,27 @@ class PolicyReloads:
     async def _look(self, *, at_once: bool) -> None:
         loop = asyncio.get_running_loop()
         async with self._turn:
+            if self._certificate is not None:
+                self._certificate.look(at_once=at_once)
             for watch in self._watches:
                 try:
-                    if at_once:
-                        await asyncio.to_thread(watch.database.look_for_changes)
+                    has_looked = at_once and await asyncio.to_thread(_looks_for_changes, watch)
                     await asyncio.to_thread(watch.look, loop.time(), at_once=at_once)
+                    if at_once and not has_looked:  # by the secret of the source that it has by now
+                        await asyncio.to_thread(watch.database.look_for_changes)
                 except Exception as error:  # one look that fails must not be the last
                     watch.give_up(error, loop.time(), is_reported=at_once)
+
+
+def _looks_for_changes(watch: PolicyWatch) -> bool:
+    """Whether it could: where the source has another password by now, its file says which."""
+    try:
+        watch.database.look_for_changes()
+    except Exception as error:
+        name, kind = watch.database.policy.database, type(error).__name__
+        _log.warning("catalogue_not_read", database=name, kind=kind, reason=reason_of(error))
+        return False
+    return True
 
 
 @contextlib.contextmanager

@@ -103,12 +103,17 @@ class ProtectedConnections:
     def __init__(self, source: str, timeout_ms: int) -> None:
         given = conninfo_to_dict(source)
         network = {name: value for name, value in _NETWORK.items() if name not in given}
-        self._source = make_conninfo(source, **network)
+        self._network = network
+        self.renew(source)
         self._configure = "; ".join((*SESSION, f"SET statement_timeout = {timeout_ms}")).encode()
         self._idle: list[_Idle] = []
         self._born: dict[ProtectedConnection, float] = {}
         self._ending: set[asyncio.Future[Any]] = set()
         self.server_version: str | None = None  # as the newest connection was told
+
+    def renew(self, source: str) -> None:
+        """By which connections are made from now on. Those that are there stay."""
+        self._source = make_conninfo(source, **self._network)
 
     @property
     def idle(self) -> int:

@@ -141,6 +141,10 @@ class ProtectedDatabase:
             idle=self._connections.idle, used=self._places.used, limit=self._sessions_max
         )
 
+    def renew(self, source: str) -> None:
+        """The same server and role, by another secret."""
+        self._connections.renew(source)
+
     @property
     def server_version(self) -> str | None:
         """PostgreSQL's, as the server last said it. None: it was never reached."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
+import ssl
 from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 
@@ -75,6 +76,10 @@ class HttpListener:
         if self._address is None:
             raise RuntimeError("the HTTP server has not been started")
         return self._address
+
+    @property
+    def tls(self) -> ssl.SSLContext | None:
+        return self._tls
 
     async def start(self, host: str, port: int) -> None:
         """Refuses with OSError where the port is taken."""
