@@ -96,7 +96,7 @@ def rotating(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rotating]:
     adopted = dpproxy("ledger", "adopt", "--new", "--policy", SHOP_POLICY, *of, environment=given)
     assert adopted.code == 0, adopted.err
     assert dpproxy("user", "add", "erin", "--password-stdin", *of, typed=_PASSWORD).code == 0
-    arguments = ["serve", "--policy", SHOP_POLICY, *of, "--listen", "127.0.0.1:0"]
+    arguments: list[str | Path] = ["serve", "--policy", SHOP_POLICY, *of, "--listen", "127.0.0.1:0"]
     arguments += ["--http", "127.0.0.1:0", "--tls-cert", folder / "tls.crt"]
     arguments += ["--tls-key", folder / "tls.key"]
     with serving(folder, arguments, "/docs\n", given) as running:
@@ -170,9 +170,17 @@ def test_another_certificate_is_shown_by_all_listeners_without_a_signal(rotating
     until(lambda: rotating.said("certificate_taken") == 1)
     assert rotating.shown("HTTP").strip() == certificate.read_text().strip()
     host, port = rotating.address("PostgreSQL clients")
-    of = {"host": "localhost", "hostaddr": host, "port": port, "dbname": "shop", "user": "erin"}
-    of |= {"sslmode": "verify-full", "sslrootcert": str(rotating.authority.file)}
-    with psycopg.connect(make_conninfo(password=_PASSWORD, **of)) as connection:
+    of = make_conninfo(
+        host="localhost",
+        hostaddr=host,
+        port=port,
+        dbname="shop",
+        user="erin",
+        password=_PASSWORD,
+        sslmode="verify-full",
+        sslrootcert=str(rotating.authority.file),
+    )
+    with psycopg.connect(of) as connection:
         assert connection.pgconn.ssl_in_use
 
 
