@@ -168,6 +168,7 @@ ALLOWED: Mapping[str, str] = {
         _FLOW,
         _within("engine", "role_readiness machine_clock engine_in_force policy_statements"),
     ),
+    "proxy.engine.own_status": "the row of dp.status: numbers of one analyst's own sessions; it sees no row",
     "proxy.ledger.admin_log": "what administrators did: no part of the guarantee of an answer",
     **_excused(
         _OWNER,

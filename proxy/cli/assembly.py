@@ -26,6 +26,7 @@ from proxy.doctor.installed_postgres import Installation
 from proxy.drawing.drawer import Drawer
 from proxy.engine.engine_in_force import EngineInForce
 from proxy.engine.os_random import OsRandom
+from proxy.engine.own_status import ServingProcess
 from proxy.engine.publishing import Publishing
 from proxy.engine.query_pipeline import Engine
 from proxy.engine.releasing import Releasing
@@ -87,6 +88,7 @@ class Database:
     bits: RandomBits
     releases: PublishedReleases
     naming_key: bytes = field(repr=False)
+    serving: ServingProcess = field(default_factory=ServingProcess)
     publishing: Publishing | None = None
     looks: int = 0
     looked_at: float = field(default_factory=time.monotonic)  # the catalogue was compared
@@ -355,6 +357,7 @@ class Database:
                 cached=None if policy.reuse is None else self.ledger,
                 questions=self.ledger if policy.publish else None,
                 naming_key=self.naming_key,
+                serving=self.serving,
             )
 
         return engine_on
@@ -501,7 +504,7 @@ def assemble(
     )
     ledger = EngineLedger(tables, policy.reuse)
     cached = None if policy.reuse is None else ledger
-    bits = bits or OsRandom()
+    bits, serving = bits or OsRandom(), ServingProcess()
     engine = Engine(
         Drawer(policy, catalog, protected, bits),
         relations,
@@ -511,9 +514,11 @@ def assemble(
         cached=cached,
         questions=ledger if policy.publish else None,
         naming_key=texts.naming_key,
+        serving=serving,
     )
     in_force, releases = EngineInForce(engine), PublishedReleases(tables)
     return Database(
         *(policy, catalog, shadow, in_force, protected, ledger, lease, bits, releases),
         texts.naming_key,
+        serving,
     )

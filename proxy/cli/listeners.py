@@ -28,7 +28,7 @@ from proxy.cli.recovering import keep_lease, keep_servers, keep_shadows
 from proxy.cli.refreshing import copy_public_tables, watch_catalogues
 from proxy.cli.reloading import PolicyReloads
 from proxy.cli.source_variables import SourceVariables
-from proxy.cli.status_report import StatementCount, StatusSource
+from proxy.cli.status_report import StatementCount, StatusSource, tell_own_status
 from proxy.cli.watching import (
     enforce_limits,
     guard_lost,
@@ -137,6 +137,8 @@ async def serve_until_stopped(
             observers=observers,
             balancers=where.balancers,
         )
+        for database in databases:
+            tell_own_status(database, wire, draining)
         closing.push_async_callback(write_last_mark, servers)
         reloads = None
         if policies:

@@ -151,3 +151,16 @@ async def _publications(one: Database) -> list[PublicationStatus]:
         )
         for state in states
     ]
+
+
+def tell_own_status(database: Database, wire: WireServer, draining: Draining) -> None:
+    """To analysts, by dp.status, from now on."""
+    serving, in_force = database.serving, database.in_force
+    serving.version = version("dpproxy")
+    serving.session_limit = wire.session_limit
+    serving.is_draining = lambda: draining.is_begun
+    serving.sessions_of = wire.sessions_of
+    serving.waiting_of = lambda analyst: sum(
+        shared.waiting(analyst)
+        for shared in (database.protected, in_force.reading, in_force.answering)
+    )

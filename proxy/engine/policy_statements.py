@@ -192,7 +192,7 @@ class PolicyStatements:
             raise question.refusal.at(question.refusal.position)
         if question is not None:
             self.check_preview(question, settings or {})
-        # What is only of dp.budget and dp.history means the same whatever is set.
+        # What is only of dp.budget, dp.history and dp.status means the same whatever is set.
         of_data = question is not None and not (
             question.reads_nothing and question.reading.accounts
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
@@ -26,6 +26,7 @@ from proxy.engine.explain_json import explain_json
 from proxy.engine.explain_summary import summary_lines, verbose_lines
 from proxy.engine.impossible_conditions import impossible_conditions
 from proxy.engine.noisy_answers import NoisyAnswer
+from proxy.engine.own_status import ServingProcess
 from proxy.engine.policy_limits import policy_rules
 from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery
 from proxy.engine.ports import Ledger
@@ -49,7 +50,7 @@ from proxy.policy.allowed_mechanisms import allowed_mechanisms
 from proxy.policy.moving_bounds import is_moving
 from proxy.query.ir.binding import bind
 from proxy.query.ir.query import AggregateBlock
-from proxy.query.rewrite.account_relations import BUDGET, HISTORY
+from proxy.query.rewrite.account_relations import BUDGET, HISTORY, STATUS
 from proxy.query.syntax.statements import StatementKind
 from proxy.release.plausible_answers import (
     MADE_UP_SECONDS,
@@ -62,14 +63,20 @@ from proxy.turns.threads import in_thread
 
 
 async def with_accounts(
-    relation: str, accounts: frozenset[TableName], ledger: Ledger, analyst: str
+    relation: str,
+    accounts: frozenset[TableName],
+    ledger: Ledger,
+    analyst: str,
+    own_status: Callable[[str], str],
 ) -> str:
-    """The relation, and beside it what the ledger says of the analyst by now."""
+    """The relation, and beside it what the ledger and the process say of the analyst by now."""
     documents = {}
     if BUDGET in accounts:
         documents[BUDGET.name] = await ledger.budget(analyst)
     if HISTORY in accounts:
         documents[HISTORY.name] = await ledger.history(analyst)
+    if STATUS in accounts:
+        documents[STATUS.name] = own_status(analyst)
     if not documents:
         return relation
     parts = [f'"{name}":{document}' for name, document in documents.items()]
@@ -95,11 +102,13 @@ class Engine:
         cached: CachedLedger | None = None,
         questions: CachedLedger | None = None,
         naming_key: bytes = b"",
+        serving: ServingProcess | None = None,
     ) -> None:
         """drawer: of the policy and catalogue by which it plans; relations, read_as: as of PolicyStatements;
         public: what was read of public tables; cached: where answers are cached; questions: where queries are
         answered from what is published, or cached (of it no method is called for the former); naming_key: under
-        which statements and plans have names in ledger and log."""
+        which statements and plans have names in ledger and log; serving: for dp.status."""
+        self._serving = serving or ServingProcess()
         policy, catalog = drawer.policy, drawer.catalog
         self.policy = policy
         self.drawer = drawer
@@ -184,7 +193,9 @@ class Engine:
         accounts = question.reading.accounts
         if not accounts:
             return answer
-        relation = await with_accounts(answer.relation, accounts, self._ledger, analyst)
+        relation = await with_accounts(
+            answer.relation, accounts, self._ledger, analyst, self._own_status
+        )
         return replace(answer, relation=relation)
 
     async def _answered(
@@ -287,6 +298,9 @@ class Engine:
                 f"the table {name} is not what the policy was checked against",
                 "Ask the operator: what does not fit is in the log (policy_not_taken).",
             )
+
+    def _own_status(self, analyst: str) -> str:
+        return self._serving.own_status(analyst, self.policy.database, self.policy.digest)
 
     async def budget(self, analyst: str) -> str:
         """What is left to the analyst and to everybody, as JSON. Reads the ledger only."""

@@ -150,6 +150,10 @@ class ProtectedDatabase:
         """PostgreSQL's, as the server last said it. None: it was never reached."""
         return self._connections.server_version
 
+    def waiting(self, analyst: str) -> int:
+        """How many statements of an analyst wait for a session."""
+        return self._places.waiting(analyst)
+
     def session(self, analyst: str) -> AbstractAsyncContextManager[DatabaseSession]:
         """A session whose BEGIN was answered: it is alive, and nothing has been read.
 

@@ -56,9 +56,9 @@ class Preview:
 @dataclass(frozen=True, slots=True)
 class Reading:
     """query: what is asked, no blocks where the statement reads nothing (it is then not charged);
-    accounts: dp.budget and dp.history, where they are named; error_columns: the places of the output columns
-    whose errors follow the result's own columns; preview: the protected table whose rows were asked for, and
-    the refusal, where the session does not want to see none of them;
+    accounts: dp.budget, dp.history and dp.status, where they are named; error_columns: the places of the output
+    columns whose errors follow the result's own columns; preview: the protected table whose rows were asked
+    for, and the refusal, where the session does not want to see none of them;
     offsets: as of BoundStatement."""
 
     query: Query
@@ -159,7 +159,7 @@ def _with_accounts(
     parameters: tuple[SqlType, ...],
     evaluated: Evaluated,
 ) -> Reading:
-    """dp.budget or dp.history, alone or beside aggregates of protected tables."""
+    """dp.budget, dp.history or dp.status, alone or beside aggregates of protected tables."""
     parameter = len(parameters) + 1
     edits = account_edits(statement.lexed, selects(statement), accounts, parameter)
     beside = None

@@ -81,7 +81,8 @@ class PublishedStatements:
             )
         if question.reading.accounts:
             raise _cannot(
-                "is about an analyst's own account", "Leave dp.budget and dp.history out."
+                "is about an analyst's own account",
+                "Leave dp.budget, dp.history and dp.status out.",
             )
         if question.statement.kind is not StatementKind.QUERY:
             raise _cannot("is no plain query", "Publish the SELECT itself.")

@@ -323,6 +323,12 @@ SELECT h.* FROM (SELECT dp.answered_apart('dp.history') AS apart OFFSET 0) a,
                     NULL::text, NULL::text WHERE a.apart)
         AS h (receipt, at, epsilon, delta, outcome, statement, policy, text);
 
+CREATE OR REPLACE VIEW dp.status AS
+SELECT s.* FROM (SELECT dp.answered_apart('dp.status') AS apart OFFSET 0) a,
+    LATERAL (SELECT NULL::text, NULL::text, NULL::text, NULL::boolean, NULL::integer, NULL::integer,
+                    NULL::integer WHERE a.apart)
+        AS s (database, version, policy, is_draining, own_sessions, own_session_limit, statements_waiting);
+
 -- What analysts may make, change and drop: temporary things, as they may create nothing else. All other
 -- statements that define something are refused before they lock anything: PostgreSQL asks for rights later.
 -- It runs as the analyst, who may not call it by name, and reads nothing.

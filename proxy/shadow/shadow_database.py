@@ -425,8 +425,8 @@ class Shadow:
             replace_public_rows(connection, shadow_tables(policy, catalog, known), rows)
 
     def relation_oids(self) -> dict[TableName, int]:
-        """The shadow's OID of every exposed table, of dp.budget and of dp.history; they change with every
-        rebuild."""
+        """The shadow's OID of every exposed table, and of the relations of dp that the proxy answers; they
+        change with every rebuild."""
         with psycopg.connect(self.superuser_dsn) as connection:
             return relation_oids(connection)
 

@@ -31,7 +31,13 @@ from proxy.shadow.shadow_tables import (
 )
 
 _RULES = files("proxy.shadow").joinpath("shadow_rules.sql").read_text(encoding="utf-8")
-_READABLE = ("columns", "budget", "history", "policy")  # of schema dp, where they are there
+_READABLE = (
+    "columns",
+    "budget",
+    "history",
+    "policy",
+    "status",
+)  # of schema dp, where they are there
 _CALLED = (
     *("refuse", "misplaced", "low", "high", "error", "clipped", "answered_apart"),
     *("rehearse", "try_answer", "may_have_effects", "has_effect", "hold_timeouts", "canonical"),

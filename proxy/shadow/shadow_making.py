@@ -30,7 +30,7 @@ def relation_oids(connection: psycopg.Connection) -> dict[TableName, int]:
             " JOIN pg_namespace n ON n.oid = c.relnamespace"
             " WHERE (c.relkind IN ('r', 'v') AND n.nspname !~ '^pg_'"
             " AND n.nspname NOT IN ('dp', 'information_schema'))"
-            " OR (n.nspname = 'dp' AND c.relkind = 'v' AND c.relname IN ('budget', 'history'))"
+            " OR (n.nspname = 'dp' AND c.relkind = 'v' AND c.relname IN ('budget', 'history', 'status'))"
         )
     }
 

@@ -45,6 +45,10 @@ class AnalystTurns:
         """Turns of drawing, showing and rendering answers."""
         return cls(_ANSWERED_AT_ONCE)
 
+    def waiting(self, analyst: str) -> int:
+        """How many jobs of an analyst wait for their turn."""
+        return self._places.waiting(analyst)
+
     async def run(
         self, analyst: str, function: Callable[P, T], *given: P.args, **named: P.kwargs
     ) -> T:

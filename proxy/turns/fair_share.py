@@ -37,6 +37,10 @@ class FairShare:
     def held(self, holder: str) -> int:
         return self._held[holder]
 
+    def waiting(self, holder: str) -> int:
+        """How many of a holder wait for a place."""
+        return sum(map(len, self._waiting.get(holder, {}).values()))
+
     def is_awaited(self, holder: str) -> bool:
         """Whether somebody would be served at once if this holder gave a place back."""
         if holder in self._waiting:

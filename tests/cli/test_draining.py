@@ -134,7 +134,8 @@ def test_statements_end_well_and_nobody_new_is_turned_away_within_the_delay(stat
             assert closing.headers["connection"] == "close"
         assert (503, "draining") in statuses and answered > 0
         assert statuses <= {(200, "ready"), (503, "draining")}
-        assert idle.execute("SELECT 2").fetchone() == (2,), "until the listeners close"
+        draining = "SELECT is_draining FROM dp.status"
+        assert idle.execute(draining).fetchone() == (True,), "until the listeners close"
         of = ("--state", state / "state")
         told = dpproxy("status", *of)
         assert told.code == 4 and "draining" in told.out.splitlines()[0]

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
+import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 
 from proxy.servers.metrics import FAMILIES
 from tests.cli.commands import Serving, dpproxy, serving
@@ -165,6 +167,24 @@ def test_status_as_text_over_the_network(served: Served, tmp_path: Path) -> None
     )
     assert any(re.match(r"ledger ok, last receipt \d+, [\d.]+ ms a charge", one) for one in lines)
     assert _status(served, "--admin", admin, "--secret-file", file, "--wait", "ready")
+
+
+def test_analysts_see_what_concerns_themselves(served: Served) -> None:
+    found = re.search(r"PostgreSQL clients: (\S+):(\d+)", served.running.printed)
+    assert found is not None, served.running.printed
+    of = make_conninfo(host=found[1], port=found[2], user="erin", password=_PASSWORD, dbname="shop")
+    asked = "SELECT database, version, policy, is_draining, own_sessions, own_session_limit FROM dp.status"
+    with psycopg.connect(of, autocommit=True) as one, psycopg.connect(of, autocommit=True):
+        (row,) = one.execute(asked).fetchall()
+        told = json.loads(_status(served, "--state", served.folder / "state", "--json"))
+        policy = told["databases"][0]["policy"]
+        assert row == ("shop", told["version"], policy, False, 2, 24)
+        beside = "SELECT s.statements_waiting, count(*) FROM shop.orders o, dp.status s GROUP BY 1"
+        with pytest.raises(psycopg.Error):
+            one.execute(beside)
+        assert one.execute(
+            "SELECT sum(own_sessions) FROM dp.status WHERE NOT is_draining"
+        ).fetchone() == (2,)
 
 
 def test_who_may_not_ask_is_told_why(served: Served, tmp_path: Path) -> None:

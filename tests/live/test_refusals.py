@@ -324,7 +324,8 @@ def test_probes_are_free(text: str, live: LiveProxy, analyst: str) -> None:
     ["EXPLAIN " + COUNT, "EXPLAIN (FORMAT JSON) " + COUNT, "EXPLAIN (ANALYZE) " + COUNT,
      "SELECT status FROM shop.orders GROUP BY status", "SELECT DISTINCT status FROM shop.orders",
      "SELECT count(*) FROM shop.products", "SELECT 'shop.orders', current_user",
-     "SELECT * FROM dp.columns", "SELECT * FROM dp.budget", "SELECT * FROM dp.history"],
+     "SELECT * FROM dp.columns", "SELECT * FROM dp.budget", "SELECT * FROM dp.history",
+     "SELECT * FROM dp.status", "SELECT count(*) FROM dp.status s JOIN dp.budget b ON s.own_sessions > 0"],
 )  # fmt: skip
 def test_free_answers(text: str, live: LiveProxy, analyst: str) -> None:
     with live.connect(analyst=analyst) as connection:

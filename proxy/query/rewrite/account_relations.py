@@ -1,5 +1,6 @@
-"""dp.budget and dp.history: what an analyst has spent stands in the ledger, on a server that no statement
-reaches. The proxy puts the rows into the statement that names them, like a noisy relation."""
+"""dp.budget, dp.history and dp.status. What an analyst has spent stands in the ledger, on a server that no
+statement reaches, and how their sessions are is known to the proxy alone. It puts the rows into the statement
+that names them, like a noisy relation."""
 
 from __future__ import annotations
 
@@ -18,6 +19,7 @@ from proxy.query.syntax.tokens import Lexed
 _SCHEMA = "dp"
 BUDGET = TableName(_SCHEMA, "budget")
 HISTORY = TableName(_SCHEMA, "history")
+STATUS = TableName(_SCHEMA, "status")
 
 # As the views of the shadow declare them (shadow.sql), which PostgreSQL analyses the statement with.
 _COLUMNS: Mapping[TableName, str] = MappingProxyType(
@@ -29,6 +31,8 @@ _COLUMNS: Mapping[TableName, str] = MappingProxyType(
         " rho_limit numeric, rho_spent numeric",
         HISTORY: "receipt bigint, at pg_catalog.timestamptz, epsilon numeric, delta numeric,"
         " outcome pg_catalog.text, statement pg_catalog.text, policy pg_catalog.text, text pg_catalog.text",
+        STATUS: "database pg_catalog.text, version pg_catalog.text, policy pg_catalog.text,"
+        " is_draining boolean, own_sessions integer, own_session_limit integer, statements_waiting integer",
     }
 )
 ACCOUNT_RELATIONS: Mapping[TableName, Exposed] = MappingProxyType(
@@ -41,7 +45,7 @@ def account_edits(
 ) -> tuple[Edit, ...]:
     """
     Given    named: first lexeme of what names such a relation -> which; the number of the jsonb parameter,
-             which holds {"budget": [rows], "history": [rows]}
+             which holds {"budget": [rows], "history": [rows], "status": [row]}
     Gives    the edits that put the rows into every FROM, under the names that the relations had
     """
     # Named like noisy relations: a plan that reads it needs an answer (pgwire/rehearsal.py).

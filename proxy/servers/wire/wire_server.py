@@ -98,6 +98,14 @@ class WireServer:
         found = [one.session for one in self._connections if one.session is not None]
         return tuple(sorted(found, key=lambda one: one.number))
 
+    def sessions_of(self, analyst: str) -> int:
+        return self._state.analysts.get(analyst, 0)
+
+    @property
+    def session_limit(self) -> int:
+        """Of each analyst."""
+        return self._state.limits.connections_per_analyst
+
     @property
     def backends(self) -> frozenset[int]:
         """Processes of the shadow that serve a client."""
