@@ -83,6 +83,7 @@ def test_the_pipeline_plans_in_turns(monkeypatch: pytest.MonkeyPatch, as_json: b
 _WITHOUT_TURNS = {
     "cli/admission_assembly.py",
     "cli/metrics_task.py",
+    "cli/status_report.py",
     "cli/recovering.py",
     "cli/refreshing.py",
     "cli/reloading.py",
