@@ -122,15 +122,16 @@ lock:
 # What the image is made of, from its lock: dist/dpproxy.cdx.json (CycloneDX) and dist/licenses.md, which fails where a
 # dependency has a licence of another kind. In environments of their own: a list names what it was made in.
 sbom:
-	$(PYTHON) -m venv .sbom/tools && $(PYTHON) -m venv .sbom/locked
-	.sbom/tools/bin/python -m pip install --quiet --disable-pip-version-check cyclonedx-bom pip-licenses
-	.sbom/locked/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps \
-		-r deploy/requirements.lock
 	mkdir -p dist
-	.sbom/tools/bin/cyclonedx-py requirements deploy/requirements.lock --pyproject pyproject.toml \
-		--output-reproducible --of JSON -o dist/dpproxy.cdx.json
-	.sbom/tools/bin/pip-licenses --python .sbom/locked/bin/python --from=mixed --format=markdown --with-urls \
+	set -e; made=$$(mktemp -d); trap 'rm -rf "$$made"' EXIT; \
+	$(PYTHON) -m venv $$made/tools; $(PYTHON) -m venv $$made/locked; \
+	$$made/tools/bin/python -m pip install --quiet --disable-pip-version-check cyclonedx-bom pip-licenses; \
+	$$made/locked/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps \
+		-r deploy/requirements.lock; \
+	$$made/tools/bin/cyclonedx-py requirements deploy/requirements.lock --pyproject pyproject.toml \
+		--output-reproducible --of JSON -o dist/dpproxy.cdx.json; \
+	$$made/tools/bin/pip-licenses --python $$made/locked/bin/python --from=mixed --format=markdown --with-urls \
 		--partial-match --allow-only='MIT;BSD;Apache;ISC;PSF;LGPL' --output-file=dist/licenses.md
 
 clean:
-	rm -rf $(VENV) .sbom .state .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage* mutants build *.egg-info
+	rm -rf $(VENV) .state .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage* mutants build *.egg-info
