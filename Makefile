@@ -119,7 +119,7 @@ lock:
 		&& mv $$name.lock.new $$name.lock || exit 1; \
 	done
 
-# What the image is made of, from its lock: dist/dpproxy.cdx.json (CycloneDX) and dist/licenses.md, which fails where a
+# What the image is made of, from its lock: dist/dpproxy.cdx.json (CycloneDX) and dist/licenses.txt, which fails where a
 # dependency has a licence of another kind. In environments of their own: a list names what it was made in.
 sbom:
 	mkdir -p dist
@@ -130,8 +130,8 @@ sbom:
 		-r deploy/requirements.lock; \
 	$$made/tools/bin/cyclonedx-py requirements deploy/requirements.lock --pyproject pyproject.toml \
 		--output-reproducible --of JSON -o dist/dpproxy.cdx.json; \
-	$$made/tools/bin/pip-licenses --python $$made/locked/bin/python --from=mixed --format=markdown --with-urls \
-		--partial-match --allow-only='MIT;BSD;Apache;ISC;PSF;LGPL' --output-file=dist/licenses.md
+	$$made/tools/bin/pip-licenses --python $$made/locked/bin/python --from=mixed --format=plain --with-urls \
+		--partial-match --allow-only='MIT;BSD;Apache;ISC;PSF;LGPL' --output-file=dist/licenses.txt
 
 clean:
 	rm -rf $(VENV) .state .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage* mutants build *.egg-info

@@ -20,6 +20,7 @@ from proxy.shadow.analyst_sessions import ShadowSessions
 Checks = Callable[[], Awaitable[Mapping[str, Mapping[str, bool]]]]
 WIRE_STATES = ("logging_in", "idle", "active", "in_transaction")
 _DIGEST_DIGITS = 12
+_BATCHES = (1, 2, 4, 8, 16, 32)  # up to MOST_TOGETHER
 
 _log = structlog.get_logger("dpproxy.metrics")
 
@@ -82,15 +83,23 @@ def _of_clients(wire: WireServer, sessions: ShadowSessions, gate: LoginGate) -> 
 def _of_databases(databases: Sequence[Database]) -> dict[str, Rows]:
     connections: dict[Labels, float] = {}
     limits: dict[Labels, float] = {}
+    waits: dict[Labels, float] = {}
+    batches: dict[Labels, float] = {}
     for one in databases:
         for pool, use in (("protected", one.protected.pool_use), ("ledger", one.ledger.pool_use)):
             name = one.policy.database
             connections[name, pool, "idle"], connections[name, pool, "used"] = use.idle, use.used
             limits[name, pool] = use.limit
+        waits[name, "protected"] = one.protected.waits
+        waits[name, "ledger"] = one.ledger.waits
+        for size in _BATCHES:
+            batches[name, str(size)] = one.ledger.charge_times.of_size(size // 2 + 1, size)
     named = [(one.policy.database, one) for one in databases]
     return {
         "dpproxy_pool_connections": connections,
         "dpproxy_pool_limit": limits,
+        "dpproxy_pool_waits_total": waits,
+        "dpproxy_charge_batches_total": batches,
         "dpproxy_policy_info": {(n, one.policy.digest[:_DIGEST_DIGITS]): 1 for n, one in named},
         "dpproxy_policy_not_taken": {(n,): one.is_newer_there for n, one in named},
         "dpproxy_catalogue_age_seconds": {

@@ -37,6 +37,10 @@ class ChargeTimes:
     latest: deque[float] = field(default_factory=lambda: deque(maxlen=_LATEST))
     sizes: Counter[int] = field(default_factory=Counter)
 
+    def of_size(self, least: int, most: int) -> int:
+        """How many transactions charged from `least` to `most` statements."""
+        return sum(number for size, number in self.sizes.items() if least <= size <= most)
+
     @property
     def median(self) -> float | None:
         """In seconds. None: nothing was charged yet."""

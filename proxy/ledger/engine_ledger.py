@@ -220,6 +220,10 @@ class EngineLedger:
         return self._tables.pool_use
 
     @property
+    def waits(self) -> int:
+        return self._tables.waits
+
+    @property
     def charge_times(self) -> ChargeTimes:
         return self._tables.charge_times
 

@@ -101,6 +101,7 @@ class LedgerTables:
         self._pool: AsyncConnectionPool[LedgerConnection] | None = (
             None  # only while the lease is held
         )
+        self._waits_before = 0  # of pools that were closed
         self.charge_times = ChargeTimes()
         self._reserving = ChargeQueue(self._reserve_each, times=self.charge_times)
 
@@ -145,8 +146,15 @@ class LedgerTables:
         idle = stats.get("pool_available", 0)
         return PoolUse(idle=idle, used=stats.get("pool_size", 0) - idle, limit=self._connections)
 
+    @property
+    def waits(self) -> int:
+        """How often a connection was waited for, since the start."""
+        queued = 0 if self._pool is None else self._pool.get_stats().get("requests_queued", 0)
+        return self._waits_before + queued
+
     async def suspend(self) -> None:
         """Close the connections: the lease is lost. Every call is refused until the next `open`."""
+        self._waits_before = self.waits
         pool, self._pool = self._pool, None
         if pool is not None:
             await pool.close()

@@ -150,6 +150,11 @@ class ProtectedDatabase:
         """PostgreSQL's, as the server last said it. None: it was never reached."""
         return self._connections.server_version
 
+    @property
+    def waits(self) -> int:
+        """How often a session was waited for, since the start."""
+        return self._places.waits
+
     def waiting(self, analyst: str) -> int:
         """How many statements of an analyst wait for a session."""
         return self._places.waiting(analyst)

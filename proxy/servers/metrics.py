@@ -52,6 +52,9 @@ FAMILIES: Mapping[str, Family] = {
     "dpproxy_charges_total": Family(
         labels=("database", "outcome"), text="Receipts, and charges that no budget covered"
     ),
+    "dpproxy_charge_batches_total": Family(
+        labels=("database", "size"), text="Transactions that charged so many statements, or fewer"
+    ),
     "dpproxy_budget_spent_epsilon": Family(labels=("database", "line"), text="Spent in its window"),
     "dpproxy_budget_limit_epsilon": Family(labels=("database", "line"), text="Limit of a window"),
     "dpproxy_budget_spent_delta": Family(labels=("database", "line"), text="Spent in its window"),
@@ -69,6 +72,9 @@ FAMILIES: Mapping[str, Family] = {
         labels=("database", "pool", "state"), text="Connections to the servers behind"
     ),
     "dpproxy_pool_limit": Family(labels=("database", "pool"), text="The most that there can be"),
+    "dpproxy_pool_waits_total": Family(
+        labels=("database", "pool"), text="Times that a connection was waited for"
+    ),
     "dpproxy_publish_age_seconds": Family(
         labels=("database", "table"), text="Since the release that is shown"
     ),

@@ -28,6 +28,7 @@ class FairShare:
         self._each = each
         self._held: Counter[str] = Counter()
         self._used = 0
+        self.waits = 0  # so many have waited, since the start
         self._waiting: dict[str, dict[str, _Waiting]] = {}
 
     @property
@@ -67,6 +68,7 @@ class FairShare:
         """Refuses  Busy, after `seconds`; None waits for ever"""
         if self.take_now(holder):
             return
+        self.waits += 1
         granted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         lines = self._waiting.setdefault(holder, {})
         lines.setdefault(line, deque()).append(granted)

@@ -125,10 +125,14 @@ def _status(served: Served, *more: str | Path, code: int = 0) -> str:
     return done.out if code == 0 else done.err
 
 
-def test_status_by_the_state_folder_is_that_of_the_administrators(served: Served) -> None:
-    web = served.address("HTTP")
+def _charge(served: Served) -> None:
     body = {"database": "shop", "sql": "SELECT count(*) FROM shop.orders WHERE quantity > 3"}
-    assert httpx.post(f"{web}/v1/query", json=body, auth=("erin", _PASSWORD)).status_code == 200
+    url = f"{served.address('HTTP')}/v1/query"
+    assert httpx.post(url, json=body, auth=("erin", _PASSWORD), timeout=30).status_code == 200
+
+
+def test_status_by_the_state_folder_is_that_of_the_administrators(served: Served) -> None:
+    _charge(served)
     by_folder = json.loads(_status(served, "--state", served.folder / "state", "--json"))
     admin, secret = served.address("administrators"), {"Authorization": f"Bearer {_SECRET}"}
     over_http = httpx.get(f"{admin}/admin/v1/status", headers=secret, timeout=10).json()
@@ -159,6 +163,7 @@ def test_status_names_nothing_that_is_made_of_rows_or_of_a_person(served: Served
 def test_status_as_text_over_the_network(served: Served, tmp_path: Path) -> None:
     file = tmp_path / "secret"
     file.write_text(f"{_SECRET}\n")
+    _charge(served)
     admin = served.address("administrators")
     lines = _status(served, "--admin", admin, "--secret-file", file).splitlines()
     assert re.fullmatch(r"dpproxy \S+, up .+, ready", lines[0])

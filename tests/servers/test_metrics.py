@@ -37,6 +37,7 @@ _VALUES = {
     "state": _STATES | {"idle", "used"},
     "part": {"protected", "ledger", "shadow", "accepting"},
     "worker": {"1"},
+    "size": {"1", "2", "4", "8", "16", "32"},
     "database": {"shop", "census"},
     "line": {
         "total",
@@ -205,6 +206,24 @@ def test_a_budget_that_is_nearly_spent_is_counted_and_not_named(watched: Watched
     near = watched.value("dpproxy_budget_lines_nearly_spent", database="shop", kind="analyst")
     assert near == 1
     assert watched.value("dpproxy_budget_limit_epsilon", database="shop", line="total") == 10**6
+
+
+def test_transactions_that_charge_are_counted_by_size(watched: Watched) -> None:
+    def batches() -> list[float]:
+        watched.look()
+        sizes = ("1", "2", "4", "8", "16", "32")
+        return [
+            watched.value("dpproxy_charge_batches_total", database="shop", size=one)
+            for one in sizes
+        ]
+
+    before = batches()
+    with watched.proxy.connect(analyst=watched.proxy.servers.new_analyst()) as connection:
+        for least in (2, 3):
+            connection.execute(
+                f"SELECT count(*) FROM shop.orders WHERE quantity > {least}".encode()
+            )
+    assert [after - b for after, b in zip(batches(), before, strict=True)] == [2, 0, 0, 0, 0, 0]
 
 
 # Privacy of metrics.
