@@ -156,8 +156,8 @@ class HttpServer(HttpListener):
     """
     Given    an engine per database; sessions of analysts; what /readyz asks; a certificate and its key;
              what /healthz asks; gate: the one that all listeners share; bearers, admission,
-             policies_taken, stuck_sessions, is_draining, observers: as of Routes; pages: for people, beside /v1;
-             proxies: as of HttpListener
+             policies_taken, stuck_sessions, is_draining, observers: as of Routes; pages: for people, beside
+             /v1; proxies: as of HttpListener
     """
 
     def __init__(
