@@ -289,16 +289,6 @@ CREATE TABLE IF NOT EXISTS dp.policy_in_force (
 );
 CREATE OR REPLACE VIEW dp.policy AS SELECT digest, since, not_taken_since FROM dp.policy_in_force;
 
--- A statement as PostgreSQL understands it: the body of a temporary function that consists of it. Every name is
--- qualified, every cast and every literal's type is there. The session's settings hold while the function is made;
--- only the writing is pinned here. NULL: it is longer than 1 MiB.
-CREATE OR REPLACE FUNCTION dp.canonical(function regproc) RETURNS text LANGUAGE sql STABLE
-SET search_path = pg_catalog, pg_temp SET quote_all_identifiers = off SET standard_conforming_strings = on
-SET datestyle = 'ISO, YMD' SET intervalstyle = 'postgres' SET timezone = 'UTC' SET extra_float_digits = 1
-SET bytea_output = 'hex' AS $$
-    SELECT b.body FROM (SELECT pg_get_function_sqlbody(function)) AS b (body) WHERE octet_length(b.body) <= 1048576
-$$;
-
 -- What an analyst has spent stands in the ledger, on another server. The proxy puts these relations into
 -- the statement that names them; here they have columns, for PostgreSQL to analyse it, and no rows to read.
 CREATE OR REPLACE FUNCTION dp.answered_apart(relation text) RETURNS boolean

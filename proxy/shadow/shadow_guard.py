@@ -40,7 +40,7 @@ _READABLE = (
 )  # of schema dp, where they are there
 _CALLED = (
     *("refuse", "misplaced", "low", "high", "error", "clipped", "answered_apart"),
-    *("rehearse", "try_answer", "may_have_effects", "has_effect", "hold_timeouts", "canonical"),
+    *("rehearse", "try_answer", "may_have_effects", "has_effect", "hold_timeouts"),
 )
 _PASSES = 4  # a REVOKE may take what the next pass grants again
 _THEIR_OWN = "settings of "

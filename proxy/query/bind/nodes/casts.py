@@ -82,6 +82,8 @@ def _cast_to(operand: Expression, target: SqlType, node: exp.Expr) -> Expression
         if source is not None and source.is_time and source is not target:
             raise _evaluated_cast(node)
         return typing_rules.settle_literal(ir.Constant(value, None, position_of(node)), target)
+    if source is SqlType.BPCHAR and target.is_text:  # it loses the blanks at its end
+        return ir.TextCall(ir.TextFunction.RTRIM, operand, (), target, position_of(node))
     if source is target or (source.is_text and target.is_text):
         return operand
     of = operand.source if isinstance(operand, ir.Parameter) and source.is_text else None

@@ -172,7 +172,15 @@ def _in(node: exp.Expr, scope: Scope) -> Expression:
     if row is not None:
         return _in_rows(node.this, row, node.expressions, scope)
     items = [read_constant(item, scope) for item in node.expressions]
-    settled, _ = compared([scope.read(node.this), *items], node)
+    first = scope.read(node.this)
+    settled, _ = compared([first, *items], node)
+    is_stripped = isinstance(settled[0], ir.TextCall) and settled[0].operand is first
+    if is_stripped and len(items) > 1 and first.type is not SqlType.BPCHAR:
+        settled[0] = first  # a list has one type, that of its first: character(n) becomes another
+    if any(isinstance(item, ir.TextCall) for item in settled[1:]):  # a parameter without its blanks
+        operand = repeated(settled[0])
+        each = [ir.Comparison(ir.Comparator.EQ, operand, item) for item in settled[1:]]
+        return ir.Connective("OR", tuple(each)) if len(each) > 1 else each[0]
     return ir.In(settled[0], reals_among(settled))
 
 

@@ -17,7 +17,7 @@ from proxy.query.ir.expression_walk import size
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.time_differences import as_seconds
 from proxy.query.ir.times_of_day import as_seconds_of_day, is_time_of_day
-from proxy.query.syntax.placeholders import ClientParameter, WrittenText
+from proxy.query.syntax.placeholders import ClientArray, ClientParameter, WrittenText
 from proxy.query.syntax.tokens import too_complex
 
 _INSTEAD = "Write a literal or a parameter, not an expression on columns."
@@ -74,7 +74,53 @@ def compared(parts: list[Expression], node: exp.Expr) -> tuple[list[Expression],
             as_seconds_of_day(typing_rules.settle_literal(part, SqlType.TIME_OF_DAY))
             for part in parts
         ]
-    return together(parts, node)
+    return together(_without_padding(parts, node), node)
+
+
+def _without_padding(parts: list[Expression], node: exp.Expr) -> list[Expression]:
+    """character(n) that meets character varying is compared without the blanks at its end, and as text with
+    text. Printed SQL has that meeting for columns only: what is computed is text there."""
+    sides = [node.this, *([node.expression] if len(parts) == 2 else [])]
+    casts = [_cast_of_text(side, part) for side, part in zip(sides, parts, strict=False)]
+    kinds = {part.type for part in parts[len(casts) :]}
+    kinds |= {cast or part.type for cast, part in zip(casts, parts, strict=False)}
+    kinds.discard(None)
+    is_printed = not any(casts) and all(map(_is_printed_padded, parts))
+    if kinds == {SqlType.BPCHAR, SqlType.VARCHAR} and not is_printed:
+        return [_without_blanks(part) for part in parts]
+    if kinds == {SqlType.BPCHAR, SqlType.TEXT} and any(casts):
+        padded = SqlType.BPCHAR
+        return [_without_blanks(part) if part.type is padded else part for part in parts]
+    return parts
+
+
+def _is_printed_padded(part: Expression) -> bool:
+    """A column, and the elements of an array of character varying."""
+    is_array = isinstance(part, ir.Parameter) and isinstance(part.source, ClientArray)
+    return isinstance(part, ir.ColumnRef | ir.Choose) or (is_array and part.type is SqlType.VARCHAR)
+
+
+def _cast_of_text(written: object, part: Expression) -> SqlType | None:
+    """The type of a cast from text to character varying, or the other way: it is not kept."""
+    inner = written.unnest() if isinstance(written, exp.Expr) else None
+    if not isinstance(inner, exp.Cast) or part.type not in (SqlType.TEXT, SqlType.VARCHAR):
+        return None
+    found = {exp.DType.TEXT: SqlType.TEXT, exp.DType.VARCHAR: SqlType.VARCHAR}
+    target = found.get(inner.args["to"].this)
+    return None if target is part.type else target
+
+
+def _without_blanks(part: Expression) -> Expression:
+    """As a text that has no blanks at its end."""
+    match part:
+        case ir.Constant(value=str() as text):
+            return ir.Constant(text.rstrip(" "), SqlType.TEXT, part.position)
+        case ir.Constant():
+            return ir.Constant(part.value, SqlType.TEXT, part.position)
+        case ir.Parameter(source=ClientArray()) if part.type is SqlType.BPCHAR:
+            return part  # the shadow's texts of them have none
+        case _:
+            return ir.TextCall(ir.TextFunction.RTRIM, part, (), SqlType.TEXT)
 
 
 def repeated(expression: Expression) -> Expression:
