@@ -121,15 +121,20 @@ def _value(subquery: AggregateSubquery, before: str, meaning: OneValue | AnswerA
 
 
 def _truth(block: AggregateBlock, before: str, meaning: SureTruth) -> str:
-    """One of the two decides, if there surely is such a row; else the other does."""
+    """One of the two decides, if there surely is such a row. The other does if there surely is one of its kind,
+    and none of the first is to be seen: their noisy number is at most half of its error. NULL: neither."""
+    first, then = (meaning.true, meaning.false) if meaning.is_or else (meaning.false, meaning.true)
 
-    def surely(rows: Aggregate) -> str:
-        low = IntervalColumn(IntervalEnd.LOW, _number(block, rows)).name
-        return f"{before}{low} OPERATOR(pg_catalog.>) 0"
+    def low(rows: Aggregate) -> str:
+        return f"{before}{IntervalColumn(IntervalEnd.LOW, _number(block, rows)).name}"
 
-    true, false = f"{surely(meaning.true)} THEN true", f"{surely(meaning.false)} THEN false"
-    first, then = (true, false) if meaning.is_or else (false, true)
-    return f"(CASE WHEN {first} WHEN {then} END)"
+    more, most = "OPERATOR(pg_catalog.>) 0", "OPERATOR(pg_catalog.<=) 0"
+    twice = f"{before}{aggregate_column(_number(block, first))} OPERATOR(pg_catalog.+) {low(first)}"
+    is_unseen = f"{twice} {most} AND {low(then)} {more}"
+    decided = ("true", "false") if meaning.is_or else ("false", "true")
+    return (
+        f"(CASE WHEN {low(first)} {more} THEN {decided[0]} WHEN {is_unseen} THEN {decided[1]} END)"
+    )
 
 
 def _column(subquery: AggregateSubquery, meaning: OneValue) -> str:

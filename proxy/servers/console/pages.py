@@ -22,11 +22,11 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from proxy.base.errors import Fault
 from proxy.engine.sessions import AnalystSession, WrongCredentials
 from proxy.servers.admission import Admission
-from proxy.servers.console.answers import shown_answer
+from proxy.servers.console.answer_pages import shown_answer
 from proxy.servers.console.forms import read_form
 from proxy.servers.console.prices import (
-    Price,
     PriceColumn,
+    ShownPrice,
     budget_lines,
     burn_down,
     history_lines,
@@ -332,7 +332,7 @@ class Console:
                 columns.append(PriceColumn(epsilon=each, errors={}, left="", refused="not allowed"))
                 continue
             if plan is None:
-                return {"kind": "price", "price": Price(is_free=True)}
+                return {"kind": "price", "price": ShownPrice(is_free=True)}
             columns.append(price_column(each, plan))
             usual_plan = plan if factor == "1" else usual_plan
         assert usual_plan is not None

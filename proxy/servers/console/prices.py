@@ -10,7 +10,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from proxy.servers.console.answers import number_text
+from proxy.servers.console.answer_pages import number_text
 from proxy.servers.console.charts import Plot
 
 Document = Mapping[str, Any]
@@ -29,7 +29,7 @@ class PriceColumn:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Price:
+class ShownPrice:
     """columns: of several epsilons; names: of the aggregates; notes: to be read beside; is_free: nothing
     protected is asked."""
 
@@ -55,7 +55,7 @@ def price_column(epsilon: str, plan: Document) -> PriceColumn:
     )
 
 
-def price_of(columns: Sequence[PriceColumn], plan: Document) -> Price:
+def price_of(columns: Sequence[PriceColumn], plan: Document) -> ShownPrice:
     """The table, and what is said of all columns, by the plan of the usual epsilon."""
     notes = dict.fromkeys(
         f"{one['name']}: {part}"
@@ -65,7 +65,7 @@ def price_of(columns: Sequence[PriceColumn], plan: Document) -> Price:
     )
     conditions = dict.fromkeys(one["condition"] for one in plan["aggregates"] if one["condition"])
     groups = [one["groups"] for one in plan["blocks"] if one["keys"]]
-    return Price(
+    return ShownPrice(
         columns=columns,
         names=list(dict.fromkeys(one["name"] for one in plan["aggregates"])),
         notes=[*notes, *conditions],
@@ -99,7 +99,7 @@ def _three_digits(value: Decimal) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BudgetLine:
+class ShownBudget:
     """is_own: it is the analyst's; share: of what is left, None where there is no limit."""
 
     name: str
@@ -111,13 +111,13 @@ class BudgetLine:
     share: float | None
 
 
-def budget_lines(document: Sequence[Document], analyst: str) -> list[BudgetLine]:
+def budget_lines(document: Sequence[Document], analyst: str) -> list[ShownBudget]:
     """The lines of /v1/budget, the analyst's own first. What all spend together is told in steps already."""
     found = []
     for one in document:
         limit, left = one["epsilon_limit"], one["epsilon_remaining"]
         found.append(
-            BudgetLine(
+            ShownBudget(
                 is_own=one["analyst"] == analyst,
                 name="Yours" if one["analyst"] == analyst else one["analyst"].strip("()"),
                 left="no limit" if left is None else number_text(left),

@@ -41,7 +41,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Column:
+class AnswerHead:
     """is_number: it is written to the right; is_noisy: it has an error beside it; axis: of its plots."""
 
     name: str
@@ -51,8 +51,8 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ShownAnswer:
-    columns: Sequence[Column]
+class AnswerPage:
+    columns: Sequence[AnswerHead]
     rows: Sequence[Sequence[Cell]]
     more: int
     chart: Markup
@@ -63,7 +63,7 @@ class ShownAnswer:
     download: str
 
 
-def shown_answer(document: Document, chart: bool = True) -> ShownAnswer:
+def shown_answer(document: Document, chart: bool = True) -> AnswerPage:
     """Make the page of an answer.
 
     Args:
@@ -75,7 +75,7 @@ def shown_answer(document: Document, chart: bool = True) -> ShownAnswer:
     rows, found = document["rows"], errors["rows"]
     axes = {place: _axis(rows, found, place) for place in noisy}
     columns = [
-        Column(
+        AnswerHead(
             name=one["name"],
             is_number=_is_number(rows, place),
             is_noisy=place in noisy,
@@ -95,7 +95,7 @@ def shown_answer(document: Document, chart: bool = True) -> ShownAnswer:
         ]
         for number, row in enumerate(rows[:SHOWN_ROWS])
     ]
-    return ShownAnswer(
+    return AnswerPage(
         columns=columns,
         rows=shown,
         more=max(0, len(rows) - SHOWN_ROWS),
