@@ -147,7 +147,8 @@ def _ordered_sql(column: ColumnRef) -> list[str]:
     blanks at the end of a character without a length. Of two such rows the server's sort would decide which is
     first, and rows of other units decide how it sorts. A type that we do not know may have no order: its text
     has one, byte by byte, as texts of a nondeterministic collation are of such a type. Of a jsonb and an array
-    no more is unpacked than can be looked into; a jsonb tells no rows apart (kernel.column_types).
+    no more is unpacked than can be looked into; a jsonb tells no rows apart (kernel.column_types). One that is
+    too large counts as NULL there, but not where a question asks whether it is NULL.
     """
     value = column_sql(column)
     match column.type:
@@ -160,7 +161,7 @@ def _ordered_sql(column: ColumnRef) -> list[str]:
         case SqlType.FLOAT4 | SqlType.FLOAT8 | SqlType.DURATION:
             return [value, f"({value})::text"]
         case kind if kind.is_container:
-            return [stored_sql(column)]
+            return [stored_sql(column), f"({value}) IS NULL"]
         case _:
             return [value]
 

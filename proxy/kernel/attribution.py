@@ -370,7 +370,7 @@ def _check_ties(window: WindowColumn, subquery: Subquery, inner: Known, alike: C
     where rows that are tied are one value in all that can be seen of them above, or where no two rows are
     tied, as a key is in the order. Texts of PARTITION BY and ORDER BY are printed with their first
     characters alone, so they do not count; `ties` are printed whole, with what tells equal values of
-    several forms apart.
+    several forms apart; of an array that is too large to be looked into, that it is one (PROOFS.md 27 K1a).
 
     Args:
         window: A window over the rows of one unit, or over public rows.

@@ -438,7 +438,9 @@ def tells_forms_apart(kind: SqlType) -> bool:
     """Say whether the compiler orders rows by a column so that rows tied there have one value.
 
     It adds the scale, the length or the text to what has several forms. A jsonb would be too long
-    (compiler.relation_sql). Computed seconds have no column of their own, so nothing is added to them.
+    (compiler.relation_sql). Computed seconds have no column of their own, so nothing is added to them. Arrays
+    that are too large to be looked into are tied, but not with NULL. Nothing tells them apart, as no array is
+    compared as a whole (`totality._check_compared`).
     """
     return kind is not SqlType.JSONB and kind not in _SECONDS
 

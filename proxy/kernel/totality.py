@@ -190,7 +190,9 @@ def _subquery(subquery: Subquery, world: World) -> ColumnValues:
 
 
 def _window(window: WindowColumn, rows: _Judge) -> Value:
-    for part in (*window.partition, *(term.expression for term in window.order)):
+    sorted_by = (*window.partition, *(term.expression for term in window.order))
+    _check_compared(sorted_by)
+    for part in sorted_by:
         rows.of(part)
     if window.aggregate is not None:
         return aggregate_value(window.aggregate, window.rows, rows)
@@ -245,7 +247,8 @@ def aggregate_value(aggregate: Aggregate, most: int, rows: _Judge) -> Value:
         return _COUNT
     value = rows.of(operand)
     if aggregate.kind in COUNTS:
-        _check_compared((operand,))
+        if aggregate.kind is AggregateKind.COUNT_DISTINCT or operand.type is SqlType.OTHER:
+            _check_compared((operand,))
         return _COUNT
     is_end = aggregate.kind in _ENDS
     if not is_end or operand.type is None or not operand.type.is_time:
@@ -387,9 +390,13 @@ def check_grid_index(measured: Measured, stored: Value) -> None:
 
 
 def _check_compared(parts: Iterable[Expression]) -> None:
-    """What is compared or printed is of a type that is read: of another one the operators may raise."""
-    if any(one.type is SqlType.OTHER for one in parts):
-        raise refused("a value of an unknown type that is compared")
+    """What is compared or sorted is of a type that is read: of another one the operators may raise, and tell
+    apart what is equal by a key. No jsonb and no array is compared as a whole: large ones, which count as NULL
+    where rows are put in order, would be told apart (`column_types.tells_forms_apart`).
+    """
+    kinds = (one.type for one in parts)
+    if any(kind is SqlType.OTHER or (kind is not None and kind.is_container) for kind in kinds):
+        raise refused("a value of an unknown type, or of any length, that is compared")
 
 
 def _cut(value: Value) -> Value:

@@ -81,12 +81,6 @@ def short_below(value: Fraction) -> Fraction:
     return Fraction(math.floor(value * Fraction(10) ** places)) / Fraction(10) ** places
 
 
-def short_above(value: Fraction) -> Fraction:
-    """A nearby decimal fraction of 15 digits, not below a positive value."""
-    places = _places(value)
-    return Fraction(math.ceil(value * Fraction(10) ** places)) / Fraction(10) ** places
-
-
 def _places(value: Fraction) -> int:
     if value <= 0:
         raise ValueError("only a positive value is shortened")

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
 from proxy.kernel.plan import BlockPlan
 from proxy.kernel.refusals import Rule
-from proxy.query.ir.expressions import ColumnRef
+from proxy.query.ir.expressions import (
+    ColumnRef,
+    Comparator,
+    Comparison,
+    Connective,
+    Constant,
+    Expression,
+)
 from proxy.query.ir.relations import Relation, Scan, Subquery, Truncate
-from proxy.query.ir.windows import OrderTerm
+from proxy.query.ir.windows import Frame, OrderTerm, WindowColumn, WindowFunction
 from tests.kernel.examples import column, of_table, scan
 from tests.kernel.holes import (
     block_of,
@@ -100,3 +108,50 @@ def cut_of_rows_by_places() -> BlockPlan:
     key = of_table("r1", "people", "i2")
     cut = Truncate(scan("r1", "people"), key, 1, (_PLACE,), (key,), ("id", "i2", "i4"), "place")
     return noise_for(replace(block, source=cut, neighbours=rows_that_change(2)), 2)
+
+
+# Two rows of each unit, whose arrays are too large to be looked into: both count as NULL in an order. Then one
+# unit never came, and of each other one the later row is stored first.
+_LARGE = "(SELECT array_agg('{}' || md5(q::text)) FROM generate_series(1, 9000) q)"
+_LARGE_ARRAYS = (
+    "INSERT INTO visits(id, uid, i4, ta) SELECT g * 2 + k, g, 1, a FROM generate_series(1, 40) g,"
+    f" (VALUES (0, {_LARGE.format('a')}), (1, {_LARGE.format('c')})) f (k, a) ORDER BY 1"
+)
+_ARRAYS_ANEW = (
+    "WITH gone AS (DELETE FROM visits RETURNING *)"
+    " INSERT INTO visits SELECT * FROM gone WHERE uid < 40 ORDER BY uid, id DESC"
+)
+
+
+def _first_of_arrays(*wanted: Expression) -> BlockPlan:
+    block = block_of(
+        "SELECT count(*) FROM (SELECT uid, i4, ta, row_number() OVER (PARTITION BY uid ORDER BY i4) AS rn"
+        " FROM visits) s WHERE rn = 1"
+    )
+    assert block.where is not None
+    return replace(block, where=Connective("AND", (block.where, *wanted)))
+
+
+@hole(Rule.TOTALITY, _LARGE_ARRAYS, _ARRAYS_ANEW)
+def arrays_that_are_compared() -> BlockPlan:
+    """As a whole they are two values, in the order they are one."""
+    array = column("r3", "ta", SqlType.TEXT_ARRAY)
+    return _first_of_arrays(Comparison(Comparator.GE, array, Constant("{b}", SqlType.TEXT_ARRAY)))
+
+
+@hole(Rule.TOTALITY, _LARGE_ARRAYS, _ARRAYS_ANEW)
+def windows_in_the_order_of_arrays() -> BlockPlan:
+    """A rank tells apart what was tied below."""
+    place = column("r3", "place", SqlType.INT8)
+    block = _first_of_arrays(Comparison(Comparator.EQ, place, Constant(Fraction(2), SqlType.INT4)))
+    assert isinstance(block.source, Subquery)
+    ranks = WindowColumn(
+        name="place",
+        function=WindowFunction.RANK,
+        type=SqlType.INT8,
+        partition=(column("r2", "dp_unit", SqlType.INT8),),
+        order=(OrderTerm(column("r2", "c3", SqlType.TEXT_ARRAY), False, False),),
+        frame=Frame.DEFAULT,
+        rows=100,
+    )
+    return replace(block, source=replace(block.source, windows=(ranks,)))

@@ -10,15 +10,16 @@ import math
 from fractions import Fraction
 
 from proxy.mechanisms.loss import Loss
-from proxy.mechanisms.real_bounds import log_bounds, root_bounds, short_above
+from proxy.mechanisms.real_bounds import log_bounds, root_bounds
 
+_UNIT = 10**15
 _LEAST_DELTA = Fraction(1, 10**300)
 _ORDERS = (-20.0, 30.0)  # ln(alpha - 1)
 _RATIO = (math.sqrt(5) - 1) / 2
 
 
 def loss_of_rho(rho: Fraction, delta: Fraction) -> Loss:
-    """An (epsilon, delta) that rho-zCDP implies, epsilon rounded up to 15 digits.
+    """An (epsilon, delta) that rho-zCDP implies, epsilon rounded up to 15 places.
 
     Given    rho >= 0, 10^-300 <= delta < 1
     Gives    the least epsilon of both conversions; 0 for rho 0
@@ -40,7 +41,8 @@ def loss_of_rho(rho: Fraction, delta: Fraction) -> Loss:
     # A lower bound of ln(alpha - 1) + alpha ln(alpha / (alpha - 1)), of alpha = 1 + order.
     gain = log_bounds(order)[0] + (1 + order) * log_bounds(1 + 1 / order)[0]
     tight = rho * (1 + order) + (-log_delta - gain) / order
-    return Loss(short_above(min(textbook, tight)) if tight > 0 else Fraction(0), delta)
+    above = Fraction(math.ceil(max(min(textbook, tight), Fraction(0)) * _UNIT), _UNIT)
+    return Loss(above, delta)
 
 
 def _best_order(rho: float, delta: float) -> float:
