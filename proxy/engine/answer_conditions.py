@@ -15,8 +15,8 @@ COMPARED = (
     "rows are compared with a noisy answer: how many more or fewer of them count is not known"
 )
 _TRUTHS = (
-    "bool_or() is true where surely some row is so (the low end of the 95 % interval of their number is above 0),"
-    " false where none is seen (their noisy number is at most half of its error, so a few may be so), else NULL;"
+    "bool_or() is true where surely some row is so (the low end of the 95 % interval of their number is above"
+    " 0), false where none is seen (their noisy number is at most half of its error: a few may be), else NULL;"
     " of bool_and() and every() the same of rows that are not so"
 )
 

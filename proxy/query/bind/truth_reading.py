@@ -1,10 +1,10 @@
 """bool_or, bool_and and every: whether some row is so, or all rows are.
 
-One row decides them, so no noise could be added to the answer itself. Over protected rows each is a comparison
-of two answers with their own errors, how many rows are so and how many are not, which is post-processing of two
-counts (ADR 0055). bool_or is true where there surely are rows that are so, and false where there surely are others
-and of these none is to be seen. Over the rows of one privacy unit, in a subquery that groups by it, they are
-exact: the largest or smallest of 0 and 1.
+One row decides them, so no noise could be added to the answer itself. Over protected rows each is a
+comparison of two answers with their own errors, how many rows are so and how many are not, which is post-
+processing of two counts (ADR 0055). bool_or is true where there surely are rows that are so, and false
+where there surely are others and of these none is to be seen. Over the rows of one privacy unit, in a
+subquery that groups by it, they are exact: the largest or smallest of 0 and 1.
 """
 
 from __future__ import annotations
