@@ -157,6 +157,7 @@ def _interval_columns(
         elif isinstance(meaning, SureTruth):
             for aggregate in (meaning.true, meaning.false):
                 yield IntervalColumn(IntervalEnd.LOW, numbers[aggregate])
+            yield IntervalColumn(IntervalEnd.ERROR, numbers[meaning.asked])
 
 
 def read_scalar(sources: Sources, select: Select) -> Aggregate:

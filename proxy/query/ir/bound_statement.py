@@ -62,6 +62,15 @@ class SureTruth:
     true: Aggregate
     false: Aggregate
 
+    @property
+    def asked(self) -> Aggregate:
+        """The number of rows of which one decides: of bool_or those that are so, of bool_and the others."""
+        return self.true if self.is_or else self.false
+
+    @property
+    def others(self) -> Aggregate:
+        return self.false if self.is_or else self.true
+
 
 OneValue = Aggregate | KeyValue | IntervalValue | ExpressionInterval | GroupingValue
 SpanMeaning = OneValue | AnswerArray | SureTruth

@@ -123,18 +123,19 @@ def _value(subquery: AggregateSubquery, before: str, meaning: OneValue | AnswerA
 def _truth(block: AggregateBlock, before: str, meaning: SureTruth) -> str:
     """One of the two decides, if there surely is such a row. The other does if there surely is one of its kind,
     and none of the first is to be seen: their noisy number is at most half of its error. NULL: neither."""
-    first, then = (meaning.true, meaning.false) if meaning.is_or else (meaning.false, meaning.true)
 
-    def low(rows: Aggregate) -> str:
-        return f"{before}{IntervalColumn(IntervalEnd.LOW, _number(block, rows)).name}"
+    def end(of: IntervalEnd, rows: Aggregate) -> str:
+        return f"{before}{IntervalColumn(of, _number(block, rows)).name}"
 
-    more, most = "OPERATOR(pg_catalog.>) 0", "OPERATOR(pg_catalog.<=) 0"
-    twice = f"{before}{aggregate_column(_number(block, first))} OPERATOR(pg_catalog.+) {low(first)}"
-    is_unseen = f"{twice} {most} AND {low(then)} {more}"
-    decided = ("true", "false") if meaning.is_or else ("false", "true")
-    return (
-        f"(CASE WHEN {low(first)} {more} THEN {decided[0]} WHEN {is_unseen} THEN {decided[1]} END)"
+    is_there, there_are_others = (
+        f"{end(IntervalEnd.LOW, rows)} OPERATOR(pg_catalog.>) 0"
+        for rows in (meaning.asked, meaning.others)
     )
+    number = f"{before}{aggregate_column(_number(block, meaning.asked))}"
+    error = end(IntervalEnd.ERROR, meaning.asked)
+    is_unseen = f"{number} OPERATOR(pg_catalog.*) 2 OPERATOR(pg_catalog.<=) {error}"
+    word, other = ("true", "false") if meaning.is_or else ("false", "true")
+    return f"(CASE WHEN {is_there} THEN {word} WHEN {is_unseen} AND {there_are_others} THEN {other} END)"
 
 
 def _column(subquery: AggregateSubquery, meaning: OneValue) -> str:
