@@ -250,13 +250,17 @@ def _of_hidden_answers(
 def _inner_names(
     blocks: Sequence[tuple[AggregateBlock, BlockPlan, NoisyTable]],
 ) -> Callable[[int, ColumnError], str]:
-    """How columns of inner queries are called: with their table, if there are several such queries."""
+    """How columns of inner queries are called: with their table, if several such queries have the name."""
     inner = [number for number, (read, *_) in enumerate(blocks, start=1) if not read.outputs]
     tables = {number: ", ".join(blocks[number - 1][1].tables()) for number in inner}
     is_told = len(set(tables.values())) == len(inner)
 
+    names = Counter(
+        column.name for read, planned, _ in blocks if not read.outputs for column in planned.outputs
+    )
+
     def name(number: int, one: ColumnError) -> str:
-        if len(inner) == 1:
+        if len(inner) == 1 or names[one.name] == 1:
             return one.name
         if is_told:
             return f"{one.name} of {tables[number]}"

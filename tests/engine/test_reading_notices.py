@@ -105,6 +105,11 @@ def test_columns_that_another_query_computes_are_named() -> None:
     )
     names = [one.name for one in _errors(joined, [5_000], ("both", _INT8))]
     assert names == ["n of w.people", "n of w.events", "both"]
+    scalar = "SELECT (SELECT count(*) FROM people) AS a, 1 + (SELECT count(*) FROM events) AS b"
+    names = [one.name for one in _errors(scalar, [5_000], ("a", _INT8), ("b", _INT8))]
+    assert names == ["a", "count", "b"], (
+        "what is shown as it is has the name under which it is shown"
+    )
     around = "SELECT max(n) FROM (SELECT t, count(*) AS n FROM people GROUP BY t) q"
     largest, inner = _errors(around, [5_000], ("max", _INT8))
     assert largest.place == 1 and largest.least is None and "a query around" in largest.reason

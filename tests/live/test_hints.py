@@ -280,7 +280,7 @@ HINTS: dict[str, str | tuple[str, ...]] = {
     "dp.error(...) around the expression of {} shows the error of each group.": (
         f"SELECT status, avg(total), dp.error(avg(total)) AS error {_ORDERS} GROUP BY status",
     ),
-    " HAVING dp.low({}) > 0 leaves out all but about 1 in 40 of the empty ones.": (
+    " HAVING dp.low({}) > 0 leaves out all but about 1 in 40 of the empty ones, and small groups with them.": (
         f"SELECT status, count(*) {_ORDERS} GROUP BY status HAVING dp.low(count(*)) > 0",
         f"SELECT quantity, count(total) {_ORDERS} GROUP BY quantity HAVING dp.low(count(total)) > 0",
         f"SELECT status, count(DISTINCT quantity) {_ORDERS} GROUP BY status"

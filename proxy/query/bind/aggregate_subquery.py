@@ -14,7 +14,7 @@ from proxy.query.bind.compared_keys import compared_keys
 from proxy.query.bind.group_keys import read_keys
 from proxy.query.bind.joined_reading import read_joined
 from proxy.query.bind.names_in_subqueries import named_by_keys
-from proxy.query.bind.output_columns import outer_columns, output_columns
+from proxy.query.bind.output_columns import outer_columns, output_columns, scalar_column
 from proxy.query.bind.retained_conditions import parted_conditions
 from proxy.query.bind.row_choices import row_choices, selects_around
 from proxy.query.bind.rows_without_answers import AS_A_CONSTANT, refuse_answers
@@ -99,6 +99,7 @@ def read_subquery(
     top = top_list(context, outputs, found, around=around, is_of_levels=len(levels) > 1)
     if grouped and len(levels) == 1:
         outputs, around = in_order(context, outputs), in_order(context, around)
+    outside = tuple(selects_around(context))
     block = AggregateBlock(
         relation,
         where,
@@ -114,8 +115,8 @@ def read_subquery(
         row_choices=row_choices(
             context, found, listed, of_windows, top, is_read=len(levels) == 1 and not is_summed
         ),
-        compared_keys=compared_keys(context, found, tuple(selects_around(context))),
-        inner_outputs=() if outputs else listed,
+        compared_keys=compared_keys(context, found, outside),
+        inner_outputs=() if outputs else scalar_column(context, listed, outside),
         outer_outputs=around,
     )
     check_added_rows(block)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
-from sqlglot import exp
+from sqlglot import TokenType, exp
 
 from proxy.base.errors import Refusal
 from proxy.query.bind.aggregate_reading import is_aggregate, read_aggregate
@@ -67,6 +68,34 @@ def output_columns(
         _column(context, item, found, _within(spans, item.inner), is_summed, keys)
         for item in context.items
     )
+
+
+def scalar_column(
+    context: SelectContext, listed: tuple[OutputColumn, ...], around: Iterable[Select]
+) -> tuple[OutputColumn, ...]:
+    """The one column of a SELECT that is a column of the SELECT around it, as it is: under the name that it has
+    there, as in `SELECT (SELECT count(*) FROM t) AS orders`. Any other SELECT keeps its columns.
+
+    Args:
+        listed: The columns of this one.
+        around: The SELECTs that it stands in.
+    """
+    lexemes, partner = context.lexed.lexemes, context.lexed.partner
+    opening = context.select.keyword - 1
+    is_item = any(one.items[0] <= opening < one.items[1] for one in around)
+    if len(listed) != 1 or not is_item or partner[opening] < 0:
+        return listed
+    before, at = lexemes[opening - 1], partner[opening] + 1
+    if before.word != "select" and before.token.token_type is not TokenType.COMMA:
+        return listed
+    if at < len(lexemes) and lexemes[at].word == "as":
+        at += 1
+    if at >= len(lexemes) or not lexemes[at].name or lexemes[at].word in ("from", "where"):
+        return listed
+    is_last = at + 1 == len(lexemes) or lexemes[at + 1].word == "from"
+    if not (is_last or lexemes[at + 1].token.token_type in (TokenType.COMMA, TokenType.SEMICOLON)):
+        return listed
+    return (replace(listed[0], name=lexemes[at].name),)
 
 
 def outer_columns(
