@@ -253,7 +253,10 @@ def _is_of_some_rows(block: BlockPlan, number: int) -> bool:
 
 
 _ALL_ROWS = "count(*)"
-_LEFT_OUT = " HAVING dp.low({}) > 0 leaves out all but about 1 in 40 of the empty ones, and small groups with them."
+_LEFT_OUT = (
+    " HAVING dp.low({}) > 0 leaves out all but about 1 in 40 of the empty ones,"
+    " and small groups with them."
+)
 
 
 def _may_be_0(value: NoisyValue) -> bool:
@@ -272,4 +275,7 @@ def _without(block: BlockPlan, numbers: Sequence[int]) -> str:
         shown = column.expression
         if column.written and isinstance(shown, AnswerOf) and shown.number in numbers:
             return _LEFT_OUT.format(column.written)
-    return " A condition on the low end of that count leaves out all but about 1 in 40 of the empty ones, and small groups with them."
+    return (
+        " A condition on the low end of that count leaves out all but about 1 in 40 of the empty ones,"
+        " and small groups with them."
+    )

@@ -151,7 +151,8 @@ def test_running_totals_may_fall() -> None:
             "count(*) AS n",
             ([0, 900, 900, 900],),
             "1 of 4 groups may be empty, as public keys have all groups: n is below its error. HAVING"
-            " dp.low(count(*)) > 0 leaves out all but about 1 in 40 of the empty ones, and small groups with them.",
+            " dp.low(count(*)) > 0 leaves out all but about 1 in 40 of the empty ones,"
+            " and small groups with them.",
         ),
         ("count(*) AS n", ([900] * 4,), None),
         # A count that is surely above 0 says that the group is not empty.
@@ -189,11 +190,13 @@ def test_public_groups_may_be_empty(
     [
         (
             "count(DISTINCT o.uid)",
-            " HAVING dp.low(count(DISTINCT o.uid)) > 0 leaves out all but about 1 in 40 of the empty ones, and small groups with them.",
+            " HAVING dp.low(count(DISTINCT o.uid)) > 0 leaves out all but about 1 in 40 of the empty ones,"
+            " and small groups with them.",
         ),
         (
             "COUNT(DISTINCT k.uid)",
-            " HAVING dp.low(COUNT(DISTINCT k.uid)) > 0 leaves out all but about 1 in 40 of the empty ones, and small groups with them.",
+            " HAVING dp.low(COUNT(DISTINCT k.uid)) > 0 leaves out all but about 1 in 40 of the empty ones,"
+            " and small groups with them.",
         ),
         (
             "1 + count(DISTINCT k.uid)",

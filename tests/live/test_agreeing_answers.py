@@ -303,7 +303,10 @@ def test_what_noise_makes_impossible_is_said(sales: LiveProxy, listeners: BothLi
         for _ in range(6)
     )
     assert any("groups may be empty" in line for one in asked for line in one["notices"])
-    left_out = "HAVING dp.low(count(*)) > 0 leaves out all but about 1 in 40 of the empty ones, and small groups with them."
+    left_out = (
+        "HAVING dp.low(count(*)) > 0 leaves out all but about 1 in 40 of the empty ones,"
+        " and small groups with them."
+    )
     assert left_out in every
     # One draw in 40 keeps the empty group, as said above; four of them are one in two million.
     found = [
