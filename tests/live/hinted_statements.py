@@ -62,8 +62,9 @@ HINTED: dict[str, HintedStatement] = {
     "Join by a longer unit in place of the column: date_trunc('day', column) <= day.": _case(
         f"SELECT g, count(*) FROM {_TEN_DAYS} g JOIN shop.orders o ON created_at <= g AND created_at >"
         " g - interval '7 days' GROUP BY g",
-        f"SELECT g, count(*) FROM {_TEN_DAYS} g JOIN shop.orders o ON date_trunc('day', created_at) <= g AND"
-        " date_trunc('day', created_at) > g - interval '7 days' GROUP BY g",
+        # A column with bounds, which the shop's has not here.
+        f"SELECT g, count(*) FROM {_TEN_DAYS.replace('2024', '2020')} g JOIN kinds.things o ON"
+        " date_trunc('day', att) <= g AND date_trunc('day', att) > g - interval '7 days' GROUP BY g",
     ),
     "PostgreSQL copies the operand of BETWEEN, and of IN with columns in its list, at each level."
     " Compute the inner condition in a CTE: WITH c AS MATERIALIZED (SELECT ...).": HintedStatement(
@@ -307,7 +308,7 @@ HINTED: dict[str, HintedStatement] = {
     "Write the query out: {} SELECT ...; EXECUTE by itself runs it.": _case(
         f"PREPARE own AS {_COUNT}; EXPLAIN EXECUTE own",
         f"EXPLAIN {_COUNT}",
-        f"PREPARE own AS {_COUNT}; EXECUTE own",
+        f"PREPARE shown AS {_COUNT}; EXECUTE shown",
     ),
     "Leave the cast to real out, or round to digits: round(column::numeric, 4).": _case(
         f"SELECT count(*) {_THINGS} WHERE double::real = 1",
