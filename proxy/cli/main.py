@@ -47,7 +47,7 @@ COMMANDS: Mapping[str, LazyCommand] = {
     ),
     "status": LazyCommand(
         place=("status_command", "status"),
-        about="How a serving dpproxy is. Ends with 0: ready, 3: not ready, 4: draining, 1: not reachable.",
+        about="Tell how a serving process is. Ends with 0: ready, 3: not ready, 4: draining, 1: not reachable.",
     ),
     "explain": LazyCommand(
         place=("policy_commands", "explain"),

@@ -56,7 +56,7 @@ def status(
         typer.Option(help="Wait until it is ready, or until it has drained and ended."),
     ] = None,
 ) -> None:
-    """How a serving dpproxy is. Ends with 0: ready, 3: not ready, 4: draining, 1: not reachable."""
+    """Tell how a serving process is. Ends with 0: ready, 3: not ready, 4: draining, 1: not reachable."""
     ask = _asking(state, admin, secret_file)
     while True:
         try:

@@ -89,7 +89,10 @@ def test_the_shadow_goes_first_where_memory_runs_out(tmp_path: Path) -> None:
         with started(tmp_path) as small, small.connect("mallory") as mallory:
             process = small.server.process_id
             assert process is not None and ledger.process_id is not None
-            shadow = {score(one) for one in (process, *_children(process))}
+            shadow = {score(process)}
+            for one in _children(process):
+                with suppress(FileNotFoundError):  # a worker that has ended meanwhile
+                    shadow.add(score(one))
             assert mallory.info.backend_pid in _children(process)
             assert min(shadow) >= 900
             assert score(ledger.process_id) == score("self") < 900

@@ -86,6 +86,7 @@ def admin_calls(user: str, *, token: int, session: int) -> dict[str, Call]:
     new_token = {"name": user, "days": 0.5, "database": "shop", "epsilon": 1.25, "note": "ü"}
     return {
         "check_health": Call(),
+        "show_status": Call(),
         "list_sessions": Call(),
         "end_session": Call(parameters={"number": session}),
         "add_user": Call(body={"name": user, "password": "a long password"}),

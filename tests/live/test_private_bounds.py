@@ -106,7 +106,7 @@ def test_totals_without_groups(visits: Asking) -> None:
     assert abs(count.units - 4_001) < 3 * count.half_width
     assert abs(count.above - 1) < 3 * count.half_width
     for text in answer.withheld:  # tips are as often below 0 as above
-        assert text.startswith("The error is larger than the number itself: sum. ")
+        assert text.startswith("The error is larger than the number itself: sum (column 3). ")
 
 
 def test_groups_are_cut_together(visits: Asking) -> None:

@@ -62,6 +62,7 @@ def test_a_whole_value_is_ordered_as_far_as_it_is_looked_into(column: str) -> No
         for order in re.findall(r"ORDER BY (.*?)\) AS ", pipeline.queries[0][0].sql):
             bare = re.sub(r"\(CASE WHEN pg_catalog.pg_column_size.*? END\)", "", order)
             bare = re.sub(r"\(CASE WHEN pg_catalog.cardinality.*? END\)", "", bare)
+            bare = re.sub(r'\(r\d+\."\w+"\) IS NULL', "", bare)  # which looks at no value
             assert f'."{column}"' not in bare and '."x"' not in bare, order
 
 
