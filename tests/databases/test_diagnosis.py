@@ -24,6 +24,7 @@ from tests.databases.clinic import (
     verdict,
 )
 from tests.servers_fixture import servers
+from tests.waiting import until
 
 F = FindingName
 
@@ -228,7 +229,16 @@ def test_the_sql_of_a_finding_fixes_it(clinic: Superuser, synthetic: str) -> Non
         assert all(line.count(";") == 1 for line in finding.fix.splitlines()), (
             "psql -c takes a line"
         )
-    assert set(_found()) <= set(healthy)
+
+    def is_mended() -> bool:
+        if set(_found()) <= set(healthy):
+            return True
+        for finding in sick:  # a snapshot of another session keeps VACUUM from its end
+            if finding.name is FindingName.NOT_VACUUMED:
+                clinic.execute(finding.fix.encode())
+        return False
+
+    until(is_mended)
 
 
 @pytest.mark.every(4)

@@ -132,7 +132,7 @@ def _moved(block: BlockPlan, world: World) -> Iterator[Movement]:
     database = tiny_database()
     try:
         here = database.tables(block)
-    except (psycopg.Error, AssertionError, LookupError, ValueError, TypeError):
+    except (psycopg.Error, AssertionError, ArithmeticError, LookupError, ValueError, TypeError):
         return
     for deletion in _deletions(world):
         with database.without(deletion):
