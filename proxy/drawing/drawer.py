@@ -42,31 +42,6 @@ from proxy.release.deviation_means import drawn_centres, with_centres
 from proxy.release.proposing_bounds import propose
 from proxy.turns.threads import beside, in_thread
 
-
-def read_tables(block: BlockPlan, policy: Policy) -> frozenset[TableName]:
-    """Collect the tables that the statements of a block read.
-
-    Args:
-        block: Its relations and conditions name tables: in FROM, and as lists in conditions.
-        policy: That it was planned by: a unit can be found through another table.
-    """
-    found = frozenset(_named(block))
-    units = (
-        table.unit for name in found if isinstance(table := policy.tables.get(name), ProtectedTable)
-    )
-    paths = (unit.path for unit in units if isinstance(unit, IdentifierUnit))
-    return found.union(path.table for path in paths if path is not None)
-
-
-def _named(block: BlockPlan) -> Iterator[TableName]:
-    for node in nodes(block):
-        yield from (
-            part
-            for part in (getattr(node, one.name) for one in fields(node))
-            if isinstance(part, TableName)
-        )
-
-
 _SEED_BITS = 63
 
 # Values of public tables, by the list's own SQL and its parameters: a name is one statement's.
@@ -380,3 +355,27 @@ def _draws(block: BlockPlan, exact: Sequence[ExactTable]) -> int:
     """About how many numbers are handled to draw a block."""
     read = sum(len(table.rows) * len(table.releases) for table in exact)
     return (block.groups() or 0) * len(block.releases) + read
+
+
+def read_tables(block: BlockPlan, policy: Policy) -> frozenset[TableName]:
+    """Collect the tables that the statements of a block read.
+
+    Args:
+        block: Its relations and conditions name tables: in FROM, and as lists in conditions.
+        policy: That it was planned by: a unit can be found through another table.
+    """
+    found = frozenset(_named(block))
+    units = (
+        table.unit for name in found if isinstance(table := policy.tables.get(name), ProtectedTable)
+    )
+    paths = (unit.path for unit in units if isinstance(unit, IdentifierUnit))
+    return found.union(path.table for path in paths if path is not None)
+
+
+def _named(block: BlockPlan) -> Iterator[TableName]:
+    for node in nodes(block):
+        yield from (
+            part
+            for part in (getattr(node, one.name) for one in fields(node))
+            if isinstance(part, TableName)
+        )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from proxy.base import limits
+from proxy.base.result_columns import is_aggregate_column
 from proxy.engine.unit_words import one_unit
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import BlockPlan
@@ -76,6 +77,10 @@ def _tied_rows(block: BlockPlan) -> Iterator[str]:
         others = [column.column for column in window.ties if column not in sorted_by]
         if others:
             by = ", ".join(dict.fromkeys(others))
+            if any(
+                map(is_aggregate_column, others)
+            ):  # of a subquery, which has no name of the client's
+                by = "other columns"
             tied = f"of rows of {one_unit(block)} that are equal in ORDER BY"
             yield f"{tied} those with the smaller {by} come first"
 

@@ -55,34 +55,6 @@ from proxy.policy.policy_model import PublicTable, StatementTexts
 from proxy.release.cached_block import CachedBlock
 from proxy.release.drawn_values import DrawnBlock
 
-
-class TakenSession:
-    """A session that ends with its block, also where what took it was cancelled or took too long."""
-
-    __slots__ = ("_is_taken", "_session")
-
-    def __init__(self, session: AbstractAsyncContextManager[ProtectedSession]) -> None:
-        self._session = session
-        self._is_taken = False
-
-    async def take(self) -> ProtectedSession:
-        session = await self._session.__aenter__()
-        self._is_taken = True
-        return session
-
-    async def __aenter__(self) -> TakenSession:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._is_taken:
-            await self._session.__aexit__(kind, error, trace)
-
-
 _NOTHING: Mapping[int, CheckedBlock] = {}
 _NO_GROUP = CachedBlock(chosen={}, drawn=DrawnBlock(()))
 _EMPTY = FreeBlock(made_of="the conditions leave no public group, so the answer has no rows")
@@ -446,3 +418,30 @@ def answer_of(
 def _outlasts(seconds: float | None) -> bool:
     """Whether a statement may take longer than its statement_timeout, once it is charged."""
     return seconds is not None and seconds < PROTECTED_SECONDS
+
+
+class TakenSession:
+    """A session that ends with its block, also where what took it was cancelled or took too long."""
+
+    __slots__ = ("_is_taken", "_session")
+
+    def __init__(self, session: AbstractAsyncContextManager[ProtectedSession]) -> None:
+        self._session = session
+        self._is_taken = False
+
+    async def take(self) -> ProtectedSession:
+        session = await self._session.__aenter__()
+        self._is_taken = True
+        return session
+
+    async def __aenter__(self) -> TakenSession:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._is_taken:
+            await self._session.__aexit__(kind, error, trace)

@@ -61,29 +61,6 @@ from proxy.release.plausible_answers import (
 from proxy.turns.analyst_turns import AnalystTurns
 from proxy.turns.threads import in_thread
 
-
-async def with_accounts(
-    relation: str,
-    accounts: frozenset[TableName],
-    ledger: Ledger,
-    analyst: str,
-    own_status: Callable[[str], str],
-) -> str:
-    """The relation, and beside it what the ledger and the process say of the analyst by now."""
-    documents = {}
-    if BUDGET in accounts:
-        documents[BUDGET.name] = await ledger.budget(analyst)
-    if HISTORY in accounts:
-        documents[HISTORY.name] = await ledger.history(analyst)
-    if STATUS in accounts:
-        documents[STATUS.name] = own_status(analyst)
-    if not documents:
-        return relation
-    parts = [f'"{name}":{document}' for name, document in documents.items()]
-    rest = relation.removeprefix("{")
-    return "{" + ",".join(parts) + ("" if rest == "}" else ",") + rest
-
-
 _CACHED_SETTINGS = 64
 _MADE_AT_ONCE = 100  # numbers of made-up answers, some 2 ms
 
@@ -537,3 +514,25 @@ def _shapes(found: PreparedQuery) -> list[str]:
 
 def _with_lists(query: BackendQuery) -> str:
     return "; ".join((*(wanted.sql for wanted in query.lists), query.sql))
+
+
+async def with_accounts(
+    relation: str,
+    accounts: frozenset[TableName],
+    ledger: Ledger,
+    analyst: str,
+    own_status: Callable[[str], str],
+) -> str:
+    """The relation, and beside it what the ledger and the process say of the analyst by now."""
+    documents = {}
+    if BUDGET in accounts:
+        documents[BUDGET.name] = await ledger.budget(analyst)
+    if HISTORY in accounts:
+        documents[HISTORY.name] = await ledger.history(analyst)
+    if STATUS in accounts:
+        documents[STATUS.name] = own_status(analyst)
+    if not documents:
+        return relation
+    parts = [f'"{name}":{document}' for name, document in documents.items()]
+    rest = relation.removeprefix("{")
+    return "{" + ",".join(parts) + ("" if rest == "}" else ",") + rest

@@ -54,39 +54,6 @@ from proxy.shadow.shadow_tables import (
     withheld_names,
 )
 
-
-def referenced_keys(
-    policy: Policy, catalog: Catalog, connection: psycopg.Connection
-) -> PublicValues:
-    """Give one value of each key with few enough values, none of an empty table.
-
-    Args:
-        policy: Checked against the catalogue.
-        catalog: Of the source.
-        connection: To the shadow, whose public tables have their rows.
-    """
-    wanted = dict.fromkeys(
-        column.references
-        for table in policy.protected()
-        for column in table.columns.values()
-        if column.references is not None
-    )
-    found: dict[tuple[TableName, str], tuple[str | None, ...]] = {}
-    for name, key in wanted:
-        table, described = policy.tables.get(name), catalog.tables[name].column(key)
-        if not isinstance(table, PublicTable) or described is None or not has_keys(described):
-            continue
-        statement = sql.SQL("SELECT DISTINCT {key}::text FROM {table} LIMIT {most}").format(
-            key=sql.Identifier(key),
-            table=sql.Identifier(*name),
-            most=sql.Literal(limits.GROUPS_PER_STATEMENT + 1),
-        )
-        rows = connection.execute(statement).fetchall()
-        if len(rows) <= limits.GROUPS_PER_STATEMENT:
-            found[name, key] = tuple(text for (text,) in rows[:1])
-    return found
-
-
 _PACKAGE = files("proxy.shadow")
 _PARTS = tuple(
     _PACKAGE.joinpath(name).read_text(encoding="utf-8")
@@ -483,3 +450,35 @@ def _set_lock_timeout(connection: psycopg.Connection, limit: str) -> None:
 
 def _databases(connection: psycopg.Connection) -> set[str]:
     return {name for (name,) in connection.execute("SELECT datname FROM pg_database")}
+
+
+def referenced_keys(
+    policy: Policy, catalog: Catalog, connection: psycopg.Connection
+) -> PublicValues:
+    """Give one value of each key with few enough values, none of an empty table.
+
+    Args:
+        policy: Checked against the catalogue.
+        catalog: Of the source.
+        connection: To the shadow, whose public tables have their rows.
+    """
+    wanted = dict.fromkeys(
+        column.references
+        for table in policy.protected()
+        for column in table.columns.values()
+        if column.references is not None
+    )
+    found: dict[tuple[TableName, str], tuple[str | None, ...]] = {}
+    for name, key in wanted:
+        table, described = policy.tables.get(name), catalog.tables[name].column(key)
+        if not isinstance(table, PublicTable) or described is None or not has_keys(described):
+            continue
+        statement = sql.SQL("SELECT DISTINCT {key}::text FROM {table} LIMIT {most}").format(
+            key=sql.Identifier(key),
+            table=sql.Identifier(*name),
+            most=sql.Literal(limits.GROUPS_PER_STATEMENT + 1),
+        )
+        rows = connection.execute(statement).fetchall()
+        if len(rows) <= limits.GROUPS_PER_STATEMENT:
+            found[name, key] = tuple(text for (text,) in rows[:1])
+    return found

@@ -123,41 +123,34 @@ class Truncate:
 Relation = Scan | Join | Subquery | GroupByUnit | UnionAll | Truncate
 
 
-def scans(relation: Relation) -> Iterator[Scan]:
-    """All tables below a relation."""
-    match relation:
-        case Scan():
-            yield relation
-        case Join():
-            yield from scans(relation.left)
-            yield from scans(relation.right)
-        case Subquery() | GroupByUnit() | Truncate():
-            yield from scans(relation.source)
-        case UnionAll():
-            for part in relation.parts:
-                yield from scans(part)
-        case _:
-            assert_never(relation)
-
-
-def windows(relation: Relation) -> Iterator[WindowColumn]:
-    """All window functions over rows below a relation."""
+def relations_of(relation: Relation) -> Iterator[Relation]:
+    """A relation, and all relations in it."""
+    yield relation
     match relation:
         case Scan():
             return
         case Join():
-            yield from windows(relation.left)
-            yield from windows(relation.right)
-        case Subquery():
-            yield from windows(relation.source)
-            yield from relation.windows
-        case GroupByUnit() | Truncate():
-            yield from windows(relation.source)
+            yield from relations_of(relation.left)
+            yield from relations_of(relation.right)
+        case Subquery() | GroupByUnit() | Truncate():
+            yield from relations_of(relation.source)
         case UnionAll():
             for part in relation.parts:
-                yield from windows(part)
+                yield from relations_of(part)
         case _:
             assert_never(relation)
+
+
+def scans(relation: Relation) -> Iterator[Scan]:
+    """All tables in a relation."""
+    return (one for one in relations_of(relation) if isinstance(one, Scan))
+
+
+def windows(relation: Relation) -> Iterator[WindowColumn]:
+    """All window functions over rows in a relation."""
+    for one in relations_of(relation):
+        if isinstance(one, Subquery):
+            yield from one.windows
 
 
 ExpressionChange = Callable[[Expression], Expression]

@@ -4,20 +4,35 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import math
 import re
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
-from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Decimal, InvalidOperation
+from decimal import (
+    MAX_EMAX,
+    MIN_EMIN,
+    ROUND_CEILING,
+    ROUND_FLOOR,
+    ROUND_HALF_EVEN,
+    Context,
+    Decimal,
+    InvalidOperation,
+    localcontext,
+)
 from typing import Any
 
 from markupsafe import Markup
 
-from proxy.servers.console.charts import Plot, axis_cell, interval_cell
+from proxy.servers.console.charts import Plot, Point, axis_cell, interval_cell
 
-SHOWN_ROWS = 1_000
+_SHOWN_ROWS, _SHOWN_CELLS = 1_000, 10_000
+_SHOWN_CHARACTERS = 2_000  # of a text
+_SAVED_CHARACTERS = 2_000_000
+_DIGITS_OF_NUMBERS = 150_000  # numeric has 131,072 before the point and 16,383 behind it
+_DRAWN = 1e300
 _CHARTED = range(4, 401)  # points of a line
 _DIGITS = 2  # of an error
 _TIMES = ("date", "timestamp")
@@ -63,73 +78,91 @@ class AnswerPage:
     download: str
 
 
-def shown_answer(document: Document, chart: bool = True) -> AnswerPage:
-    """Make the page of an answer.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Noisy:
+    """A column with noise. at_least, at_most: its error is known to that side alone: what is cut is not."""
+
+    at_least: bool
+    at_most: bool
+
+    def ends(self, value: Decimal, error: Decimal) -> tuple[Decimal, Decimal]:
+        """Of the interval. The side that is not known ends at the value."""
+        return (value if self.at_most else value - error, value if self.at_least else value + error)
+
+
+def shown_rows(columns: int) -> int:
+    """How many rows a page shows."""
+    return max(1, min(_SHOWN_ROWS, _SHOWN_CELLS // max(1, columns)))
+
+
+def shown_answer(body: bytes, rows: int) -> AnswerPage:
+    """Make the page of an answer. It takes long: not in a thread that serves others.
 
     Args:
-        document: The body of /v1/query, its numbers as Decimal.
-        chart: Whether a series over time is drawn.
+        body: Of /v1/query, with the rows that are shown.
+        rows: How many the answer has.
     """
+    # Numbers of PostgreSQL have more digits than a context has by default, and integers more than int() reads.
+    with localcontext(Context(prec=_DIGITS_OF_NUMBERS, Emax=MAX_EMAX, Emin=MIN_EMIN)):
+        document = json.loads(body, parse_float=Decimal, parse_int=Decimal)
+        return _shown(document, rows)
+
+
+def _shown(document: Document, count: int) -> AnswerPage:
     errors = document["errors"] or {"rows": None, "columns": []}
-    noisy = _noisy_columns(document, errors)
+    noisy = {
+        place: _Noisy(at_least=one["at_least"], at_most=one["at_most"])
+        for place, one in enumerate(errors["columns"])
+        if one is not None
+    }
     rows, found = document["rows"], errors["rows"]
-    axes = {place: _axis(rows, found, place) for place in noisy}
+    axes = {place: _axis(rows, found, place, one) for place, one in noisy.items()}
     columns = [
         AnswerHead(
             name=one["name"],
-            is_number=_is_number(rows, place),
+            is_number=any(isinstance(row[place], Decimal) for row in rows),
             is_noisy=place in noisy,
             axis=_axis_of(axes.get(place)),
         )
         for place, one in enumerate(document["columns"])
     ]
     days = _days(rows)
-    shown = [
-        [
-            Cell(text=value.partition(" ")[0])
-            if place in days and value is not None
-            else _cell(
-                value, _error(found, number, place), axes.get(place), is_noisy=place in noisy
-            )
-            for place, value in enumerate(row)
-        ]
-        for number, row in enumerate(rows[:SHOWN_ROWS])
-    ]
+
+    def cell(number: int, place: int, value: Any) -> Cell:
+        if place in days and value is not None:
+            return Cell(text=value.partition(" ")[0])
+        return _cell(value, _error(found, number, place), axes.get(place), noisy.get(place))
+
     return AnswerPage(
         columns=columns,
-        rows=shown,
-        more=max(0, len(rows) - SHOWN_ROWS),
-        chart=_chart(document, found, noisy) if chart else Markup(""),
-        caption=_caption(rows, noisy, found),
+        rows=[[cell(n, *one) for one in enumerate(row)] for n, row in enumerate(rows)],
+        more=count - len(rows),
+        chart=_chart(document, found, noisy),
+        caption=_caption(rows, noisy, found, count),
         facts=_facts(document["privacy"]),
         notes=[note.replace("+-", "±") for note in document["notices"]],
         made=[_made(one) for one in document["accuracy"]],
-        download=_download(document),
+        download=_download(document, noisy),
     )
-
-
-def _noisy_columns(document: Document, errors: Document) -> list[int]:
-    return [place for place, one in enumerate(errors["columns"]) if one is not None]
-
-
-def _is_number(rows: Sequence[Sequence[Any]], place: int) -> bool:
-    return any(isinstance(row[place], Decimal | int) and row[place] is not True for row in rows)
 
 
 def _error(errors: Any, number: int, place: int) -> Decimal | None:
     """The half width of a value's interval. None: it has none, or none that is a number."""
     found = None if errors is None else errors[number][place]
-    return Decimal(found) if isinstance(found, Decimal | int) else None
+    return found if isinstance(found, Decimal) else None
 
 
-def _axis(rows: Sequence[Sequence[Any]], errors: Any, place: int) -> tuple[float, float] | None:
+def _axis(
+    rows: Sequence[Sequence[Any]], errors: Any, place: int, noisy: _Noisy
+) -> tuple[float, float] | None:
     """The least and the largest end of all intervals, with zero. None: nothing can be drawn."""
     ends = [0.0]
     for number, row in enumerate(rows):
         value, error = row[place], _error(errors, number, place)
-        if isinstance(value, Decimal | int) and error is not None:
-            ends += [float(value - error), float(value + error)]
-    return (min(ends), max(ends)) if len(ends) > 1 and max(ends) > min(ends) else None
+        if isinstance(value, Decimal) and error is not None:
+            ends += map(float, noisy.ends(value, error))
+    is_drawn = len(ends) > 1 and max(ends) > min(ends) and max(map(abs, ends)) < _DRAWN
+    return (min(ends), max(ends)) if is_drawn else None
 
 
 def _days(rows: Sequence[Sequence[Any]]) -> frozenset[int]:
@@ -148,27 +181,31 @@ def _axis_of(ends: tuple[float, float] | None) -> Markup | None:
 
 
 def _cell(
-    value: Any, error: Decimal | None, axis: tuple[float, float] | None, *, is_noisy: bool
+    value: Any, error: Decimal | None, axis: tuple[float, float] | None, noisy: _Noisy | None
 ) -> Cell:
     if value is None:
         return Cell(text="–", is_faint=True)
-    if not isinstance(value, Decimal | int) or isinstance(value, bool):
-        return Cell(text=_text(value), error="" if not is_noisy else _width(error))
-    if error is None:
-        return Cell(text=number_text(value), error="no interval" if is_noisy else "")
+    if noisy is None or error is None:
+        none = "" if noisy is None else "no interval"
+        is_number = isinstance(value, Decimal)
+        text = number_text(value) if is_number else _shortened(_text(value))
+        return Cell(text=text, error=none)
+    if not isinstance(value, Decimal):  # a time, whose error is a plain number of days or seconds
+        return Cell(text=_text(value), error=f"± {number_text(error)}")
     places = _places(value, error)
-    plot = None if axis is None else interval_cell(float(value), float(error), *axis)
+    low, high = noisy.ends(value, error)
+    if noisy.at_least or noisy.at_most:
+        end = low if noisy.at_least else high
+        word, down = ("≥", ROUND_FLOOR) if noisy.at_least else ("≤", ROUND_CEILING)
+        told = f"{word} {number_text(end, places, down)}"
+    else:
+        told = f"± {number_text(_three_digits(error), places, ROUND_CEILING)}"
+    plot = None
+    if axis is not None:
+        plot = interval_cell(float(value), float(low), float(high), *axis)
     return Cell(
-        text=number_text(value, places),
-        error=f"± {number_text(_three_digits(error), places, ROUND_CEILING)}",
-        plot=plot,
-        is_faint=abs(Decimal(value)) <= error,
+        text=number_text(value, places), error=told, plot=plot, is_faint=abs(value) <= error
     )
-
-
-def _width(error: Decimal | None) -> str:
-    """Of a time, whose error is a plain number of days or seconds."""
-    return "no interval" if error is None else f"± {number_text(error)}"
 
 
 def _three_digits(error: Decimal) -> Decimal:
@@ -182,29 +219,25 @@ def _three_digits(error: Decimal) -> Decimal:
     return error.quantize(Decimal(1).scaleb(error.adjusted() - 2), ROUND_CEILING).quantize(1)
 
 
-def _places(value: Decimal | int, error: Decimal) -> int:
+def _places(value: Decimal, error: Decimal) -> int:
     """Decimals that mean something: those of two digits of the error, at most as many as the value has."""
-    exponent = Decimal(value).as_tuple().exponent
+    exponent = value.as_tuple().exponent
     own = max(0, -exponent) if isinstance(exponent, int) else 0
-    if not error:
-        return own
-    return max(0, min(own, _DIGITS - 1 - math.floor(math.log10(abs(error)))))
+    return max(0, min(own, _DIGITS - 1 - error.adjusted())) if error else own
 
 
-def number_text(
-    value: Decimal | int, places: int | None = None, rounding: str = ROUND_HALF_EVEN
-) -> str:
+def number_text(value: Decimal, places: int | None = None, rounding: str = ROUND_HALF_EVEN) -> str:
     """Write a number with groups of three digits.
 
     Args:
         places: Decimals; None: as many as the number has, without zeros at the end.
 
-    >>> number_text(Decimal("-1234.50"), 1), number_text(Decimal("0.500")), number_text(1200)
+    >>> number_text(Decimal("-1234.50"), 1), number_text(Decimal("0.500")), number_text(Decimal(1200))
     ('−1,234.5', '0.5', '1,200')
     """
-    exact = Decimal(value)
+    exact = value
     if places is not None:
-        exact = exact.quantize(Decimal(1).scaleb(-places), rounding=rounding)
+        exact = value.quantize(Decimal(1).scaleb(-places), rounding=rounding)
     text = f"{exact:,f}"
     if places is None and "." in text:
         text = text.rstrip("0").rstrip(".")
@@ -212,15 +245,25 @@ def number_text(
 
 
 def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return value if isinstance(value, str) else str(value)
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case dict() | list():  # of json and jsonb
+            return json.dumps(value, default=float, ensure_ascii=False)
+        case _:
+            return str(value)
 
 
-def _caption(rows: Sequence[Sequence[Any]], noisy: Sequence[int], errors: Any) -> str:
-    count = f"{len(rows):,} {'row' if len(rows) == 1 else 'rows'}."
+def _shortened(text: str) -> str:
+    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]} …"
+
+
+def _caption(
+    rows: Sequence[Sequence[Any]], noisy: Mapping[int, _Noisy], errors: Any, count: int
+) -> str:
+    number = f"{count:,} {'row' if count == 1 else 'rows'}."
     if not noisy or errors is None:
-        return count
+        return number
     values = len(rows) * len(noisy)
     many = ""
     if values >= _MANY:
@@ -228,21 +271,29 @@ def _caption(rows: Sequence[Sequence[Any]], noisy: Sequence[int], errors: Any) -
         many = (
             f" The 95 % hold for each value alone: of {values:,} about {outside:,} may lie outside."
         )
-    return f"Each value with its 95 % interval. {count}{many} Grey values cannot be told from zero."
+    is_cut = any(one.at_least or one.at_most for one in noisy.values())
+    ends = (
+        " With ≥ or ≤ only that end is known, as what is cut of the number is not."
+        if is_cut
+        else ""
+    )
+    return f"Each value with its 95 % interval. {number}{ends}{many} Grey values cannot be told from zero."
 
 
 def _facts(privacy: Document) -> list[tuple[str, str]]:
     """What stands under an answer, as pairs of a word and what is told of it."""
     epsilon, left = Decimal(str(privacy["epsilon"])), privacy["remaining"]
-    if not epsilon:
+    if not epsilon or privacy["receipt"] is None:
         source = "published" if privacy["reused"] else "nothing protected was asked"
         return [("charged", "nothing"), ("source", source if not privacy["repeated"] else "cached")]
     found = [("charged", f"ε {number_text(epsilon)}")]
     if left is not None:
         found.append(("left", f"ε {number_text(Decimal(str(left['epsilon'])))}"))
-    if privacy["receipt"] is not None:
-        found.append(("receipt", privacy["receipt"]))
-    return [*found, ("source", "cached" if privacy["repeated"] else "fresh")]
+    return [
+        *found,
+        ("receipt", privacy["receipt"]),
+        ("source", "cached" if privacy["repeated"] else "fresh"),
+    ]
 
 
 def _made(one: Document) -> dict[str, str]:
@@ -256,30 +307,42 @@ def _made(one: Document) -> dict[str, str]:
     }
 
 
-def _download(document: Document) -> str:
-    """The answer as CSV in an address, so that saving it asks and charges nothing."""
+def _download(document: Document, noisy: Mapping[int, _Noisy]) -> str:
+    """What is shown as CSV in an address, so that saving it asks and charges nothing. "": it is too long."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\r\n")
-    noisy = _noisy_columns(document, document["errors"] or {"columns": []})
     names = [one["name"] for one in document["columns"]]
     writer.writerow(
-        name for place, own in enumerate(names) for name in _named(own, is_noisy=place in noisy)
+        name for place, own in enumerate(names) for name in _named(own, noisy.get(place))
     )
     found = (document["errors"] or {"rows": None})["rows"]
-    for number, row in enumerate(document["rows"][:SHOWN_ROWS]):
+    for number, row in enumerate(document["rows"]):
         cells: list[str] = []
         for place, value in enumerate(row):
             cells.append("" if value is None else _text(value))
             if place in noisy:
-                error = _error(found, number, place)
-                cells.append("" if error is None else _text(error))
+                cells.append(_told(value, _error(found, number, place), noisy[place]))
         writer.writerow(map(_harmless, cells))
+        if out.tell() > _SAVED_CHARACTERS:
+            return ""
     encoded = b64encode(out.getvalue().encode()).decode()
     return f"data:text/csv;charset=utf-8;base64,{encoded}"
 
 
-def _named(name: str, *, is_noisy: bool) -> tuple[str, ...]:
-    return (_harmless(name), _harmless(f"{name}_error_95")) if is_noisy else (_harmless(name),)
+def _told(value: Any, error: Decimal | None, noisy: _Noisy) -> str:
+    """The error of a value, or the end that is known."""
+    if error is None:
+        return ""
+    if isinstance(value, Decimal) and (noisy.at_least or noisy.at_most):
+        return _text(noisy.ends(value, error)[0 if noisy.at_least else 1])
+    return _text(error)
+
+
+def _named(name: str, noisy: _Noisy | None) -> tuple[str, ...]:
+    if noisy is None:
+        return (_harmless(name),)
+    word = "at_least" if noisy.at_least else "at_most" if noisy.at_most else "error_95"
+    return (_harmless(name), _harmless(f"{name}_{word}"))
 
 
 def _harmless(text: str) -> str:
@@ -295,22 +358,25 @@ def _harmless(text: str) -> str:
     return text
 
 
-def _chart(document: Document, errors: Any, noisy: Sequence[int]) -> Markup:
+def _chart(document: Document, errors: Any, noisy: Mapping[int, _Noisy]) -> Markup:
     """A line over time with whiskers, for wide and for narrow pages; nothing where it is no series."""
     rows, columns = document["rows"], document["columns"]
     if not columns or not noisy or errors is None or len(rows) not in _CHARTED:
         return Markup("")
     if not columns[0]["type"].startswith(_TIMES) or 0 in noisy:
         return Markup("")
-    place = noisy[0]
-    points = []
+    place = min(noisy)
+    points: list[Point] = []
     for number, row in enumerate(rows):
         at, value, error = _time(row[0]), row[place], _error(errors, number, place)
-        if at is not None and isinstance(value, Decimal | int) and error is not None:
-            points.append((at, float(value), float(error)))
-    if len(points) not in _CHARTED or len({at for at, _, _ in points}) < len(points):
+        if at is not None and isinstance(value, Decimal) and error is not None:
+            low, high = map(float, noisy[place].ends(value, error))
+            points.append(Point(at, float(value), low, high))
+    if len(points) not in _CHARTED or len({one.at for one in points}) < len(points):
         return Markup("")
-    points.sort()
+    if max(max(abs(one.low), abs(one.high)) for one in points) >= _DRAWN:
+        return Markup("")
+    points.sort(key=lambda one: one.at)
     title = f"{columns[place]['name']} by {columns[0]['name']}, with 95 % intervals"
     plots = (
         _series(points, title, _WIDE, "plot at-wide"),
@@ -319,20 +385,18 @@ def _chart(document: Document, errors: Any, noisy: Sequence[int]) -> Markup:
     return Markup("").join(plots)
 
 
-def _series(
-    points: Sequence[tuple[float, float, float]], title: str, width: int, name: str
-) -> Markup:
-    first, last = points[0][0], points[-1][0]
+def _series(points: Sequence[Point], title: str, width: int, name: str) -> Markup:
+    first, last = points[0].at, points[-1].at
     pad = (last - first) / (2 * len(points))
-    low = min(0.0, min(value - error for _, value, error in points))
-    high = max(0.0, max(value + error for _, value, error in points))
+    low = min(0.0, *(one.low for one in points))
+    high = max(0.0, *(one.high for one in points))
     is_small = width < _WIDE
     plot = Plot(width, 250 if is_small else 310, (first - pad, last + pad), (low, high or 1.0))
     most = _TICKS // 2 if is_small else _TICKS
     step = max(1, math.ceil(len(points) / most))
     long = last - first > 2 * 365 * 86_400
-    labels = [(at, _day(at, long=long)) for at, _, _ in points[::step]]
-    plot.y_axis().x_axis(labels).line([(at, value) for at, value, _ in points], "line thin")
+    labels = [(one.at, _day(one.at, long=long)) for one in points[::step]]
+    plot.y_axis().x_axis(labels).line([(one.at, one.value) for one in points], "line thin")
     return plot.intervals(points).svg(title, name)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from markupsafe import Markup, escape
 
@@ -52,11 +53,28 @@ def _n(value: float) -> str:
     return f"{value:.1f}".rstrip("0").rstrip(".")
 
 
-def interval_cell(value: float, error: float, low: float, high: float, width: int = 220) -> Markup:
-    """Draw one row of an interval plot: a line at zero, a whisker from value - error to value + error, a dot.
+class Point(NamedTuple):
+    """A value with its interval, at a place of the x axis."""
+
+    at: float
+    value: float
+    low: float
+    high: float
+
+    @property
+    def is_faint(self) -> bool:
+        """Whether it cannot be told from zero. Of an interval that ends at its value, the other side counts."""
+        reach = max(self.value - self.low, self.high - self.value)
+        return abs(self.value) <= reach
+
+
+def interval_cell(
+    value: float, start: float, end: float, low: float, high: float, width: int = 220
+) -> Markup:
+    """Draw one row of an interval plot: a line at zero, a whisker from start to end, a dot at the value.
 
     Args:
-        value, error: Of the row.
+        value, start, end: Of the row.
         low, high: The axis that all rows of the column share.
         width: In pixels.
     """
@@ -66,13 +84,14 @@ def interval_cell(value: float, error: float, low: float, high: float, width: in
     def x(at: float) -> str:
         return _n(pad + (min(max(at, low), high) - low) * scale)
 
-    a, b, dot, zero = x(value - error), x(value + error), x(value), x(0.0)
-    faint = " faint" if abs(value) <= error else ""
+    a, b, dot, zero = x(start), x(end), x(value), x(0.0)
+    faint = " faint" if Point(0.0, value, start, end).is_faint else ""
+    caps = "".join(f"M{one} {middle - 4}v8" for one, at in ((a, start), (b, end)) if at != value)
     return _svg(
         f'<svg class="ci{faint}" viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
         f' aria-hidden="true"><path class="zero" d="M{zero} 0V{height}"/>'
         f'<path class="stem" d="M{zero} {middle}H{dot}"/>'
-        f'<path class="whisker" d="M{a} {middle}H{b}M{a} {middle - 4}v8M{b} {middle - 4}v8"/>'
+        f'<path class="whisker" d="M{a} {middle}H{b}{caps}"/>'
         f'<circle class="dot" cx="{dot}" cy="{middle}" r="3.2"/></svg>'
     )
 
@@ -178,14 +197,16 @@ class Plot:
         )
         return self
 
-    def intervals(self, points: Sequence[tuple[float, float, float]]) -> Plot:
-        """Of each x a value and its error: a whisker and a dot, faint where zero is within."""
-        for x, value, error in points:
-            at, faint = self._px(x), " faint" if abs(value) <= error else ""
-            a, b, left = self._py(value + error), self._py(value - error), _n(float(at) - 3.5)
+    def intervals(self, points: Sequence[Point]) -> Plot:
+        """A whisker and a dot each. An interval that ends at its value has no cap there."""
+        for one in points:
+            at, faint = self._px(one.at), " faint" if one.is_faint else ""
+            a, b, left = self._py(one.high), self._py(one.low), _n(float(self._px(one.at)) - 3.5)
+            ends = ((a, one.high), (b, one.low))
+            caps = "".join(f"M{left} {y}h7" for y, end in ends if end != one.value)
             self._parts.append(
-                f'<g class="point{faint}"><path class="whisker" d="M{at} {a}V{b}M{left} {a}h7M{left} {b}h7"/>'
-                f'<circle class="dot" cx="{at}" cy="{self._py(value)}" r="3.2"/></g>'
+                f'<g class="point{faint}"><path class="whisker" d="M{at} {a}V{b}{caps}"/>'
+                f'<circle class="dot" cx="{at}" cy="{self._py(one.value)}" r="3.2"/></g>'
             )
         return self
 

@@ -7,13 +7,15 @@ budgets, places and ends of statements are those of /v1. /v1 reads no cookie, th
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timezone
-from decimal import Decimal, InvalidOperation
-from functools import wraps
+from decimal import Decimal
+from functools import partial, wraps
 from http import HTTPStatus
 from importlib.metadata import version
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 from fastapi import APIRouter, Request, Response
@@ -22,10 +24,11 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from proxy.base.errors import Fault
 from proxy.engine.sessions import AnalystSession, WrongCredentials
 from proxy.servers.admission import Admission
-from proxy.servers.console.answer_pages import shown_answer
+from proxy.servers.console.answer_pages import shown_answer, shown_rows
 from proxy.servers.console.forms import read_form
 from proxy.servers.console.prices import (
     PriceColumn,
+    ShownBudget,
     ShownPrice,
     budget_lines,
     burn_down,
@@ -34,16 +37,17 @@ from proxy.servers.console.prices import (
     price_of,
 )
 from proxy.servers.console.signed_in import Identity, SignedIn, SignedInAnalysts, new_form
-from proxy.servers.console.tables import examples, known_words, shown_tables
+from proxy.servers.console.tables import ShownTable, examples, known_words, shown_tables
 from proxy.servers.console.templates import KINDS, address, asset, rendered
 from proxy.servers.http.analyst_models import QueryRequest
 from proxy.servers.http.bearers import Caller
 from proxy.servers.http.http_problem import HttpProblem, problem_of
-from proxy.servers.http.libpq_driver import LibpqDriver
+from proxy.servers.http.libpq_driver import LibpqDriver, QueryResult
 from proxy.servers.http.rendering import as_json
 from proxy.servers.http.routes import Routes, while_connected
 from proxy.servers.http.strict_json import JsonNumber
 from proxy.turns.fair_share import Busy
+from proxy.turns.threads import in_thread
 
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
@@ -59,7 +63,11 @@ _KEPT = {"Cache-Control": "public, max-age=31536000, immutable"}
 _WRONG = "Name or password is wrong."
 _BUSY = "Too many attempts from your network. Try again in a few seconds."
 _AWAY = "Nobody can sign in at the moment. Try again in a few seconds."
+_NOTHING = "You may query no database here. Ask the operator, who can `dpproxy access allow` you."
 _HISTORY = 50  # receipts on a page
+_EPSILON = re.compile(r"\d{1,9}(\.\d{1,18})?")
+# Classes of errors that say for certain that a statement was not charged, unless they come with a receipt.
+_UNCHARGED = ("0A", "22", "28", "2B", "3D", "42", "53400")
 _PUBLISHED = (
     "SELECT c.relname, coalesce(pg_catalog.obj_description(c.oid, 'pg_class'), ''),"
     " pg_catalog.format('SELECT * FROM published.%I', c.relname) FROM pg_catalog.pg_class c"
@@ -73,6 +81,7 @@ class _SignInFirst(Exception):
 
 
 Page = Callable[..., Any]
+T = TypeVar("T")
 
 
 def console(admission: Admission | None, *, is_secure: bool) -> Callable[[Routes], APIRouter]:
@@ -133,12 +142,7 @@ class Console:
         session = self._signed_in(request)
         databases = self._databases(_caller(request, session))
         if not databases:
-            problem = HttpProblem(
-                HTTPStatus.FORBIDDEN,
-                "you may query no database here",
-                hint="Ask the operator, who can `dpproxy access allow` you.",
-            )
-            return _html("sign_in", status=HTTPStatus.FORBIDDEN, wrong=problem.message, name="")
+            return _html("sign_in", status=HTTPStatus.FORBIDDEN, wrong=_NOTHING, name="")
         return _to(f"/db/{quote(databases[0], safe='')}/query")
 
     async def sign_in_page(self, request: Request) -> Response:
@@ -155,7 +159,10 @@ class Console:
             return _html("sign_in", status=HTTPStatus.SERVICE_UNAVAILABLE, wrong=_BUSY, name=name)
         except Fault:
             return _html("sign_in", status=HTTPStatus.SERVICE_UNAVAILABLE, wrong=_AWAY, name=name)
-        cookie, _ = self._people.begin(name)
+        begun = self._people.begin(name)
+        if begun is None:  # added or removed within the last second
+            return _html("sign_in", status=HTTPStatus.SERVICE_UNAVAILABLE, wrong=_AWAY, name=name)
+        cookie, _ = begun
         response = _to("/")
         response.set_cookie(
             self._cookie, cookie, httponly=True, samesite="strict", secure=self._is_secure, path="/"
@@ -175,7 +182,10 @@ class Console:
         return response
 
     async def query_page(self, request: Request, database: str) -> Response:
-        return await self._query_page(request, database, {"kind": "start"}, sql="", epsilon=None)
+        caller = self._caller(request, self._signed_in(request), database)
+        frame = await self._query_frame(request, caller, database)
+        frame |= {"kind": "start", "sql": "", "bad": None, "form": new_form()}
+        return await self._html(caller, "query", frame)
 
     async def query(self, request: Request, database: str) -> Response:
         session = self._signed_in(request)
@@ -183,55 +193,47 @@ class Console:
         _check_token(session, form)
         sql, epsilon = form.get("sql", ""), form.get("epsilon", "").strip()
         caller = self._caller(request, session, database)
+        is_fragment = request.headers.get("x-fragment") == "1"
+        # All that could fail is asked before a statement is charged: then its answer is shown.
+        frame = {} if is_fragment else await self._query_frame(request, caller, database)
         is_run = form.get("act") == "run"  # whatever else a form says costs nothing
         if is_run and session.is_sent_again(form.get("form", "")):
             shown: dict[str, Any] = {"kind": "again"}
         else:
             shown = await self._result(request, caller, database, sql, epsilon, is_run=is_run)
-        if request.headers.get("x-fragment") == "1":
-            form_name = new_form()
-            body = rendered(
-                "result",
-                **{**shown, "database": database, "sql": sql, "token": session.token},
-                form=form_name,
-                epsilon=epsilon,
-                examples=(),
-            )
-            budget = _document(await self._routes.engines[database].now.budget(caller.analyst))
-            lines = budget_lines(budget, caller.analyst)
-            left = next((one.left for one in lines if one.is_own), "")
-            told = {"X-Form": form_name, "X-Left": left}
-            return HTMLResponse(body, headers={**_HEADERS, **told})
-        return await self._query_page(request, database, shown, sql=sql, epsilon=epsilon)
+        left, next_form = await self._left(caller, database), new_form()
+        values = {**frame, **shown, "database": database, "token": session.token, "form": next_form}
+        values |= {"sql": sql, "epsilon": epsilon}
+        if is_fragment:
+            told = {"X-Form": next_form, "X-Left": "" if left is None else left.left}
+            return await self._html(caller, "result", {**values, "examples": ()}, **told)
+        problem = shown.get("problem")
+        values["bad"] = None if problem is None else problem.position
+        values["left"] = values["left"] if left is None else left
+        return await self._html(caller, "query", values)
 
     async def tables_page(self, request: Request, database: str) -> Response:
         caller = self._caller(request, self._signed_in(request), database)
         wanted = request.query_params.get("q", "")[:200]
         async with self._routes.logins.session(database, caller) as session:
-            tables = shown_tables(_document(await session.schema()), wanted)
+            schema = await session.schema()
             shared = await self._shared(request, caller, database, "Tables", "tables")
-        return _html("tables", **shared, tables=tables, q=wanted)
+        tables = await self._in_thread(caller, database, _shown_schema, schema, wanted)
+        return await self._html(caller, "tables", {**shared, "tables": tables, "q": wanted})
 
     async def budget_page(self, request: Request, database: str) -> Response:
         caller = self._caller(request, self._signed_in(request), database)
         first = _number(request.query_params.get("from", "0"))
         async with self._routes.logins.session(database, caller) as session:
             engine = self._routes.engines[database].now
-            budget = _document(await engine.budget(session.analyst))
+            budget = await engine.budget(session.analyst)
             with self._routes.adapters[database].turns_of(session.analyst):
-                history = _document(await engine.history(session.analyst))
+                history = await engine.history(session.analyst)
             shared = await self._shared(request, caller, database, "Budget", "budget")
-        page = history[first : first + _HISTORY]
-        is_more = len(history) > first + _HISTORY
-        return _html(
-            "budget",
-            **shared,
-            lines=budget_lines(budget, caller.analyst),
-            burn=burn_down(budget, history, caller.analyst, datetime.now(timezone.utc)),
-            history=history_lines(page),
-            older=first + _HISTORY if is_more else 0,
-            newer=max(0, first - _HISTORY) if first else None,
+        shown = await self._in_thread(
+            caller, database, _shown_budget, budget, history, caller.analyst, first
         )
+        return await self._html(caller, "budget", {**shared, **shown})
 
     async def published_page(self, request: Request, database: str) -> Response:
         caller = self._caller(request, self._signed_in(request), database)
@@ -242,35 +244,38 @@ class Console:
             dict(zip(("name", "about", "sql"), (_text(value) for value in row), strict=True))
             for row in found.values
         ]
-        return _html("published", **shared, published=published, form=new_form())
+        shared |= {"published": published, "form": new_form()}
+        return await self._html(caller, "published", shared)
 
-    async def _query_page(
-        self,
-        request: Request,
-        database: str,
-        shown: Mapping[str, Any],
-        *,
-        sql: str,
-        epsilon: str | None,
-    ) -> Response:
-        caller = self._caller(request, self._signed_in(request), database)
+    async def _query_frame(self, request: Request, caller: Caller, database: str) -> dict[str, Any]:
+        """All of the query page but the statement and what became of it."""
         async with self._routes.logins.session(database, caller) as session:
-            tables = shown_tables(_document(await session.schema()))
+            schema = await session.schema()
             usual = await _usual_epsilon(session)
             shared = await self._shared(request, caller, database, "Query", "query")
-        problem = shown.get("problem")
-        values = {
+        tables = await self._in_thread(caller, database, _shown_schema, schema, "")
+        return {
             **shared,
             "tables": tables,
             "known": known_words(tables),
             "examples": examples(tables),
-            "sql": sql,
-            "bad": None if problem is None else problem.position,
-            "epsilon": usual if epsilon is None else epsilon,
-            "form": new_form(),
-            **shown,
+            "epsilon": usual,
         }
-        return _html("query", **values)
+
+    async def _in_thread(
+        self, caller: Caller, database: str, function: Callable[..., T], *given: object
+    ) -> T:
+        """What takes long, one job of an analyst at a time."""
+        with self._routes.adapters[database].turns_of(caller.analyst):
+            return await in_thread(function, *given)
+
+    async def _html(
+        self, caller: Caller, template: str, values: Mapping[str, Any], **told: str
+    ) -> Response:
+        """told: further headers."""
+        work = partial(rendered, template, **values)
+        body = await self._in_thread(caller, values["database"], work)
+        return HTMLResponse(body, headers={**_HEADERS, **told})
 
     async def _result(
         self,
@@ -297,7 +302,7 @@ class Console:
             problem = problem_of(error)
             if problem is None:
                 raise
-            return {"kind": "refusal", "problem": problem}
+            return refusal(problem)
 
     async def _answer(
         self, caller: Caller, database: str, sql: str, epsilon: str
@@ -307,15 +312,17 @@ class Console:
             driver = LibpqDriver(adapter, session, query, with_errors=True)
             with adapter.turns_of(caller.analyst):
                 answered = await driver.run()
+        count, most = len(answered.rows.values), shown_rows(len(answered.rows.columns))
         with adapter.turns_of(caller.analyst):
-            body = await as_json(answered)
-        document = json.loads(body, parse_float=Decimal, parse_int=int)
-        return {"kind": "answer", "answer": shown_answer(document)}
+            body = await as_json(_first(answered, most))
+            shown = await in_thread(shown_answer, body, count)
+        return {"kind": "answer", "answer": shown}
 
     async def _price(self, caller: Caller, database: str, sql: str, epsilon: str) -> dict[str, Any]:
         """With half, once and twice the epsilon."""
         async with self._routes.logins.session(database, caller) as session:
             usual = epsilon or await _usual_epsilon(session)
+        _check_epsilon(usual)
         columns: list[PriceColumn] = []
         usual_plan: Mapping[str, Any] | None = None
         for factor in ("0.5", "1", "2"):
@@ -342,19 +349,25 @@ class Console:
         self, request: Request, caller: Caller, database: str, title: str, page: str
     ) -> dict[str, Any]:
         """What the frame of each page shows."""
-        session = self._signed_in(request)
-        budget = _document(await self._routes.engines[database].now.budget(caller.analyst))
-        own = [one for one in budget_lines(budget, caller.analyst) if one.is_own]
         return {
             "title": title,
             "page": page,
             "database": database,
             "databases": self._databases(caller),
             "analyst": caller.analyst,
-            "token": session.token,
-            "left": own[0] if own else None,
+            "token": self._signed_in(request).token,
+            "left": await self._left(caller, database),
             "version": version("dpproxy"),
         }
+
+    async def _left(self, caller: Caller, database: str) -> ShownBudget | None:
+        """Of the analyst's own budget. None: it is not known at the moment."""
+        try:
+            budget = _document(await self._routes.engines[database].now.budget(caller.analyst))
+        except Fault:
+            return None
+        lines = budget_lines(budget, caller.analyst)
+        return next((one for one in lines if one.is_own), None)
 
     def _signed_in(self, request: Request) -> SignedIn:
         session = self._people.of(request.cookies.get(self._cookie, ""))
@@ -376,6 +389,12 @@ class Console:
                 hint="The operator can `dpproxy access allow` you.",
             )
         return caller
+
+
+def refusal(problem: HttpProblem) -> dict[str, Any]:
+    """What the template shows of an error. Not of each one is it known that nothing was charged."""
+    is_uncharged = problem.receipt is None and (problem.sqlstate or "").startswith(_UNCHARGED)
+    return {"kind": "refusal", "problem": problem, "is_uncharged": is_uncharged}
 
 
 def _page(page: Page) -> Page:
@@ -421,30 +440,50 @@ def _request_of(sql: str, epsilon: str) -> QueryRequest:
     """The request of /v1 that a form stands for. Refuses  HttpProblem 400"""
     body: dict[str, object] = {"sql": sql}
     if epsilon:
-        try:
-            is_number = Decimal(epsilon).is_finite()
-        except InvalidOperation:
-            is_number = False
-        if not is_number:
-            raise HttpProblem(HTTPStatus.BAD_REQUEST, "epsilon must be a number")
+        _check_epsilon(epsilon)
         body["epsilon"] = JsonNumber(epsilon)
     return QueryRequest.validated(body)
 
 
-def _product(number: str, factor: str) -> str:
-    """Refuses  HttpProblem 400
+def _check_epsilon(text: str) -> None:
+    if _EPSILON.fullmatch(text) is None:
+        raise HttpProblem(
+            HTTPStatus.BAD_REQUEST, "epsilon must be a number", hint="Write it as 0.1."
+        )
 
+
+def _product(number: str, factor: str) -> str:
+    """
     >>> _product("0.1", "0.5"), _product("0.5", "2")
     ('0.05', '1')
     """
-    try:
-        found = Decimal(number) * Decimal(factor)
-    except InvalidOperation:
-        raise HttpProblem(HTTPStatus.BAD_REQUEST, "epsilon must be a number") from None
-    if not found.is_finite():
-        raise HttpProblem(HTTPStatus.BAD_REQUEST, "epsilon must be a number")
-    text = f"{found:f}"
+    text = f"{Decimal(number) * Decimal(factor):f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _first(answered: QueryResult, most: int) -> QueryResult:
+    """The first rows of an answer, with their errors."""
+    rows, errors = answered.rows, answered.errors
+    if errors is not None:
+        errors = replace(errors, values=errors.values[:most])
+    return replace(answered, rows=replace(rows, values=rows.values[:most]), errors=errors)
+
+
+def _shown_schema(schema: str, wanted: str) -> list[ShownTable]:
+    return shown_tables(_document(schema), wanted)
+
+
+def _shown_budget(budget: str, history: str, analyst: str, first: int) -> dict[str, Any]:
+    """The page of a budget: history from the receipt with this place."""
+    lines, receipts = _document(budget), _document(history)
+    end = first + _HISTORY
+    return {
+        "lines": budget_lines(lines, analyst),
+        "burn": burn_down(lines, receipts, analyst, datetime.now(timezone.utc)),
+        "history": history_lines(receipts[first:end]),
+        "older": end if len(receipts) > end else 0,
+        "newer": max(0, first - _HISTORY) if first else None,
+    }
 
 
 async def _usual_epsilon(session: AnalystSession) -> str:

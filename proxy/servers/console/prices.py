@@ -179,9 +179,7 @@ def burn_down(
     end = now.timestamp()
     if renews is not None:
         end = _seconds(renews)
-        window = float(own[0]["epsilon_spent"])
-        while len(spent) > 1 and sum(epsilon for _, epsilon in spent) > window * (1 + 1e-9):
-            spent.pop(0)  # of an earlier window
+        spent = _of_window(spent, float(own[0]["epsilon_spent"]))
         began = min(
             spent[0][0], now.replace(day=1, hour=0, minute=0, second=0, microsecond=0).timestamp()
         )
@@ -196,6 +194,19 @@ def burn_down(
         _burn(points, limit, max(end, points[-1][0]), title, _NARROW, "plot at-narrow"),
     )
     return Markup("").join(plots)
+
+
+def _of_window(spent: list[tuple[float, float]], total: float) -> list[tuple[float, float]]:
+    """The latest charges, which add up to what was spent in the window: those before are of earlier ones.
+
+    >>> _of_window([(1.0, 0.5), (2.0, 0.5), (3.0, 0.25)], 0.75)
+    [(2.0, 0.5), (3.0, 0.25)]
+    """
+    first, found = len(spent), 0.0
+    while first and (found < total * (1 - 1e-9) or first == len(spent)):
+        first -= 1
+        found += spent[first][1]
+    return spent[first:]
 
 
 def _burn(

@@ -20,8 +20,8 @@ _EACH = 10  # sessions of one analyst
 _ALL = 10_000
 _FORMS = 64  # that have been sent, of one session
 
-# What has to stay as it is: the number of a person, and a digest of the password's verifier. None: nobody.
-Identity = tuple[int, bytes] | None
+# What has to stay as it is: the number of a person, and a digest of the password's verifier.
+Identity = tuple[int, bytes]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -53,18 +53,27 @@ class SignedInAnalysts:
     """All sessions of this process.
 
     Args:
-        identity: Of the analyst whom the ledger has under a name now.
+        identity: Of the analyst whom the ledger has under a name now. None: it has nobody.
         clock: In seconds.
     """
 
     def __init__(
-        self, identity: Callable[[str], Identity], clock: Callable[[], float] = time.monotonic
+        self,
+        identity: Callable[[str], Identity | None],
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._identity, self._clock = identity, clock
         self._sessions: OrderedDict[bytes, SignedIn] = OrderedDict()
 
-    def begin(self, analyst: str) -> tuple[str, SignedIn]:
-        """Begin a session, and give its cookie. The oldest ones of an analyst end where these are too many."""
+    def begin(self, analyst: str) -> tuple[str, SignedIn] | None:
+        """Begin a session, and give its cookie. The oldest ones of an analyst end where these are too many.
+
+        Returns:
+            None if the ledger does not have the analyst. Then nobody could say when the session ends.
+        """
+        identity = self._identity(analyst)
+        if identity is None:
+            return None
         own = [digest for digest, one in self._sessions.items() if one.analyst == analyst]
         for digest in own[: max(0, len(own) - _EACH + 1)]:
             del self._sessions[digest]
@@ -73,7 +82,7 @@ class SignedInAnalysts:
         cookie, now = os.urandom(32).hex(), self._clock()
         session = SignedIn(
             analyst=analyst,
-            identity=self._identity(analyst),
+            identity=identity,
             token=os.urandom(24).hex(),
             began=now,
             used=now,

@@ -296,8 +296,9 @@ class Connections:
             connection.abort()
 
     def _begin(self, client: socket.socket, peer: object) -> None:
-        address = network_of(peer[0] if isinstance(peer, tuple) else None)
-        if not self._close_one_waiting(address, is_within(address, self._proxies)):
+        host = peer[0] if isinstance(peer, tuple) else None
+        address = network_of(host)
+        if not self._close_one_waiting(address, is_within(host, self._proxies)):
             client.close()
             return
         connection = HttpConnection(address, self._make(), self._limits, self._remove)

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from proxy.servers.console.charts import Plot, axis_cell, interval_cell, meter
+from proxy.servers.console.charts import Plot, Point, axis_cell, interval_cell, meter
 from proxy.servers.console.highlight import highlighted
 
 _HOSTILE = "<script>alert(1)</script>\"'&"
@@ -19,22 +19,33 @@ def _parsed(text: str) -> ElementTree.Element:
 
 
 def test_a_whisker_ends_where_the_interval_does() -> None:
-    drawn = interval_cell(40, 10, 0, 100, width=112)  # one pixel is one
+    drawn = interval_cell(40, 30, 50, 0, 100, width=112)  # one pixel is one
     _parsed(drawn)
     whisker = re.search(r'class="whisker" d="M([\d.]+) 11H([\d.]+)', drawn)
     dot = re.search(r'cx="([\d.]+)"', drawn)
     assert whisker is not None and dot is not None
     assert [float(one) - 6 for one in (*whisker.groups(), dot[1])] == [30, 50, 40]
-    assert "faint" not in drawn and "faint" in interval_cell(5, 10, 0, 100)
+    assert "faint" not in drawn and "faint" in interval_cell(5, -5, 15, 0, 100)
+
+
+def test_an_interval_that_is_known_to_one_side_has_one_cap() -> None:
+    both, one = interval_cell(40, 30, 50, 0, 100), interval_cell(40, 30, 40, 0, 100)
+    assert both.count("v8") == 2 and one.count("v8") == 1
+    assert "faint" in interval_cell(5, -5, 5, 0, 100)
+    plot = Plot(300, 200, (0, 1), (0, 100)).intervals([Point(0.5, 40, 30, 40)]).svg("one")
+    assert plot.count("h7") == 1
 
 
 @pytest.mark.parametrize("ends", [(0.0, 0.0), (-5.0, 5.0), (0.0, 1e12), (-1e-9, 1e-9), (0.0, 0.3)])
 def test_axes_of_any_range_are_drawn(ends: tuple[float, float]) -> None:
     _parsed(axis_cell(*ends))
-    _parsed(interval_cell(ends[1], 1.0, *ends))
+    _parsed(interval_cell(ends[1], ends[1] - 1, ends[1] + 1, *ends))
     plot = Plot(300, 200, (0, 1), ends).y_axis().x_axis([(0, _HOSTILE), (1, "b")])
     _parsed(
-        plot.line([(0, 0), (1, 1)]).intervals([(0.5, 0, 1)]).steps([(0, 1), (1, 0)]).svg(_HOSTILE)
+        plot.line([(0, 0), (1, 1)])
+        .intervals([Point(0.5, 0, -1, 1)])
+        .steps([(0, 1), (1, 0)])
+        .svg(_HOSTILE)
     )
 
 

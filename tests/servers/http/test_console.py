@@ -13,11 +13,15 @@ import httpx
 import psycopg
 import pytest
 
+from proxy.base.errors import Fault
 from proxy.ledger.data_access import allow, open_to_all, restrict
 from proxy.ledger.people_reader import PeopleReader
 from proxy.ledger.users import remove_analyst, set_password
 from proxy.servers.admission import Admission
+from proxy.servers.console.pages import refusal
+from proxy.servers.console.templates import rendered
 from proxy.servers.http.bearers import Bearers
+from proxy.servers.http.http_problem import HttpProblem
 from proxy.shadow.inner_logins import InnerLogins
 from tests.servers.http.both_listeners import BothListeners, open_http
 from tests.servers_fixture import PASSWORD
@@ -329,3 +333,64 @@ def test_another_analysts_statement_is_in_no_page(site: Site) -> None:
         # What a colleague has asked is fresh to who asks it now, and paid.
         assert "source fresh" in _text(_run(two, marked).text)
     assert site.charged(second) == (1, 0.25)
+
+
+@pytest.mark.parametrize(
+    "epsilon", ["1e999999999", "NaN", "-1", "Infinity", "1" * 60, "0x1", "0.1 "]
+)
+@pytest.mark.parametrize("act", ["run", "price"])
+def test_an_epsilon_that_is_none_is_refused(site: Site, epsilon: str, act: str) -> None:
+    """At once: one of a few letters can be a number of a gigabyte."""
+    name = site.analyst()
+    with site.signed_in(name) as browser:
+        found = _run(browser, "SELECT 1", act, epsilon=epsilon)
+    is_number = epsilon.strip() == "0.1"
+    assert ("epsilon must be a number" in found.text) != is_number
+    assert site.charged(name)[0] == 0
+
+
+def test_of_a_long_answer_the_first_rows_are_shown(site: Site) -> None:
+    with site.signed_in(site.analyst()) as browser:
+        found = _run(browser, "SELECT g, repeat('x', 10) FROM generate_series(1, 60000) g")
+    assert "59,000 more rows are not shown" in found.text and found.text.count("<tr>") < 1_010
+
+
+def test_an_answer_is_shown_though_the_ledger_went_away_behind_its_charge(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = site.analyst()
+    engine = type(site.http.server.routes.engines["shop"].now)
+    asked = 0
+    budget = engine.budget
+
+    async def away(self: object, analyst: str) -> str:
+        nonlocal asked
+        asked += 1
+        if asked > 2:  # the page before, and its frame
+            raise Fault("the ledger is not available")
+        return await budget(self, analyst)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(engine, "budget", away)
+    with site.signed_in(name) as browser:
+        asked = 0
+        found = _run(browser, _COUNT)
+    assert "Save as CSV" in found.text and site.charged(name) == (1, 0.25)
+
+
+@pytest.mark.parametrize(
+    ("sqlstate", "receipt", "told"),
+    [
+        ("42501", None, "nothing was charged"),
+        ("53400", None, "nothing was charged"),
+        ("22012", "7", "stays charged: receipt"),
+        ("58000", None, "whether it was charged"),
+        ("57014", None, "whether it was charged"),
+        ("XX000", None, "whether it was charged"),
+        (None, None, "whether it was charged"),
+    ],
+)
+def test_a_refusal_says_of_its_charge_what_is_known(
+    sqlstate: str | None, receipt: str | None, told: str
+) -> None:
+    problem = HttpProblem(400, "no", sqlstate=sqlstate, receipt=receipt)
+    assert told in rendered("result", **refusal(problem), database="shop", sql="", examples=())

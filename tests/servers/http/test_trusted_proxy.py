@@ -35,7 +35,9 @@ def _app() -> FastAPI:
 
 
 @contextlib.contextmanager
-def _listening(proxies: Networks, limits: ConnectionLimits | None = None) -> Iterator[HttpListener]:
+def _listening(
+    proxies: Networks, limits: ConnectionLimits | None = None, host: str = "127.0.0.1"
+) -> Iterator[HttpListener]:
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
@@ -44,7 +46,7 @@ def _listening(proxies: Networks, limits: ConnectionLimits | None = None) -> Ite
     def do(work: object) -> None:
         asyncio.run_coroutine_threadsafe(work, loop).result(30)  # type: ignore[arg-type]
 
-    do(listener.start("127.0.0.1", 0))
+    do(listener.start(host, 0))
     try:
         yield listener
     finally:
@@ -126,10 +128,14 @@ def test_nobody_else_is_believed(behind: HttpListener) -> None:
         assert _who(listener, "192.0.2.7").json() == "127.0.0.1"
 
 
-def test_a_proxy_may_have_more_connections_than_a_client() -> None:
-    for proxies, most in (((), 2), (_PROXIES, 5)):
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+def test_a_proxy_may_have_more_connections_than_a_client(host: str) -> None:
+    """Each of IPv6 too, where limits go by a network of addresses."""
+    if host == "::1" and not socket.has_ipv6:
+        pytest.skip("no IPv6 here")
+    for proxies, most in (((), 2), ((ipaddress.ip_network(host),), 5)):
         with (
-            _listening(proxies, ConnectionLimits(at_once=8, each=2)) as listener,
+            _listening(proxies, ConnectionLimits(at_once=8, each=2), host) as listener,
             contextlib.ExitStack() as closing,
         ):
             for _ in range(5):
