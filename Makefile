@@ -14,7 +14,7 @@ PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
 WORKERS ?= 4
 BY_FILE := -n $(WORKERS) --dist loadfile --no-loadscope-reorder --max-worker-restart=2
 
-.PHONY: demo quick test test-long test-clients test-browser test-majors coverage mutation nightly bench lint lock sbom clean
+.PHONY: demo quick test test-long test-clients test-browser test-majors test-citus coverage mutation nightly bench lint lock sbom clean
 
 $(VENV)/pyvenv.cfg:
 	$(PYTHON) -m venv $(VENV)
@@ -80,6 +80,10 @@ test-browser: $(DEV_STAMP)
 # On each major of PostgreSQL that can be had: DPPROXY_OTHER_PG_BINS=/one/bin:/other/bin names more.
 test-majors: $(DEV_STAMP)
 	$(PYTEST) --timeout=0 -m long -rA tests/majors
+
+# On a coordinator with two workers, where Citus is installed for a PostgreSQL of this machine (tests/citus/build_citus.sh).
+test-citus: $(DEV_STAMP)
+	$(PYTEST) -m long -rs tests/citus
 
 # Branches of the packages that decide about privacy, with a floor for each (tests/coverage_floors.py).
 coverage: $(NIGHTLY_STAMP)

@@ -12,6 +12,7 @@ from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.compiling import CompiledQuery
 from proxy.drawing.charges import PaidQuery, uncharged
 from proxy.exact.table import ExactTable
+from proxy.kernel.checked_plan import CheckedBlock
 from proxy.protected.protected_database import ProtectedDatabase
 
 _PARTS = tuple(one.name for one in fields(BackendQuery))
@@ -22,12 +23,12 @@ def written(query: BackendQuery) -> BackendQuery:
     return BackendQuery(**{name: getattr(query, name) for name in _PARTS})
 
 
-def compiled_anyhow(query: BackendQuery) -> CompiledQuery:
+def compiled_anyhow(query: BackendQuery, of: CheckedBlock | None = None) -> CompiledQuery:
     """Say of a statement that it was compiled of something that was checked."""
     if isinstance(query, CompiledQuery):
         return query
     parts: Any = {name: getattr(query, name) for name in _PARTS}
-    return CompiledQuery(**parts, of=cast(Any, None), made=compiling._HERE)
+    return CompiledQuery(**parts, of=cast(Any, of), made=compiling._HERE)
 
 
 def unpaid(query: BackendQuery) -> PaidQuery:

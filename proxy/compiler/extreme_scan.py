@@ -64,10 +64,11 @@ def extreme_scan(plan: BlockPlan, releases: tuple[int, ...], binds: Binds) -> Ba
     placed = [f"{sql} AS p{n}" for sql, n in places.expressions.items()]
     counted = [f"p{n}" for n in places.expressions.values()]
     by = [*names, *spread_texts_sql(private_key_names(plan), binds)]
+    # LIMIT ALL: Citus computes GROUPING SETS of rows that it has gathered, and of no others.
     sets = ", ".join(f"({', '.join([*by, place])})" for place in counted)
     sql = (
         f"SELECT {', '.join([*names, *counted, 'pg_catalog.count(*)'])}"
-        f" FROM (SELECT {', '.join([*names, *placed])} FROM ({source}) u) p"
+        f" FROM (SELECT {', '.join([*names, *placed])} FROM ({source}) u LIMIT ALL) p"
         f" GROUP BY GROUPING SETS ({sets})"
     )
     slots = tuple(Slots(extreme=column, count=len(counted)) for column in columns)

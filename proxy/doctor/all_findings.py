@@ -10,6 +10,7 @@ import psycopg
 
 from proxy.catalog.catalog_model import Catalog
 from proxy.doctor.diagnosis_session import connect
+from proxy.doctor.distribution_diagnosis import distribution_findings
 from proxy.doctor.installed_postgres import Installation
 from proxy.doctor.links_diagnosis import read_relations
 from proxy.doctor.own_role import own_role_fix
@@ -47,6 +48,7 @@ def diagnose(policy: Policy, catalog: Catalog, installation: Installation | None
                 *role_findings(connection, own_role),
                 *server_findings(connection, own_role),
                 *table_findings(connection, policy, catalog),
+                *distribution_findings(connection, policy),
                 *unnamed_findings(policy, catalog),
                 *amount_findings(policy),
                 *accounting_findings(policy),

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from proxy.base import limits
 from proxy.doctor.diagnosis_session import Connection, name_text
 from proxy.policy.finding_names import FindingName
 from proxy.policy.findings import Finding
+from proxy.protected.reading_settings import IS_DISTRIBUTED, MEANING, SETTINGS
 
 _ROLE_SETTINGS = """
 SELECT s.setrole <> 0, s.setdatabase <> 0, pg_catalog.split_part(c.entry, '=', 1)
@@ -20,26 +24,103 @@ ORDER BY 3, 1, 2
 # The proxy sets these itself at each session, or they only limit what it may use; log_* and the
 # semantic ones are judged by their values.
 _HARMLESS = {
-    *("default_transaction_read_only", "search_path", "timezone", "datestyle", "jit", "work_mem"),
-    *("standard_conforming_strings", "random_page_cost", "application_name", "statement_timeout"),
-    *("lock_timeout", "idle_in_transaction_session_timeout", "idle_session_timeout"),
-    *("transform_null_equals", "array_nulls", "max_parallel_workers_per_gather", "temp_file_limit"),
+    *(name.lower() for name in SETTINGS),
+    *("statement_timeout", "lock_timeout", "idle_session_timeout"),
+    "max_parallel_workers_per_gather",
+    *("transform_null_equals", "array_nulls", "temp_file_limit"),
 }
 _LOADING = {"session_preload_libraries", "local_preload_libraries", "role", "session_authorization"}
+# What is looked at on each node.
+_LOGGED = (
+    *("log_statement", "log_min_duration_statement", "log_min_duration_sample"),
+    *("log_transaction_sample_rate", "log_parameter_max_length"),
+    "log_parameter_max_length_on_error",
+    *("pgaudit.log", "pgaudit.log_parameter", "debug_print_parse", "debug_print_rewritten"),
+    *("debug_print_plan", "auto_explain.log_min_duration", "pg_stat_statements.track"),
+)
+_ASKED = (*_LOGGED, "temp_file_limit", *MEANING)
+# The text of each setting, and the number without its unit; NULL where it is unknown.
+_OF_A_NODE = f"""
+SELECT pg_catalog.json_object_agg(asked, pg_catalog.json_build_array(
+           pg_catalog.current_setting(asked, true),
+           (SELECT s.setting FROM pg_catalog.pg_settings s WHERE s.name = asked)))::text
+FROM pg_catalog.unnest('{{{",".join(_ASKED)}}}'::text[]) AS names (asked)
+"""  # noqa: S608
+_NODES = f"""
+SELECT n.nodename || ':' || n.nodeport, asked.success, asked.result
+FROM pg_catalog.run_command_on_all_nodes($_${_OF_A_NODE}$_$) asked
+LEFT JOIN pg_catalog.pg_dist_node n ON n.nodeid = asked.nodeid ORDER BY 1
+"""  # noqa: S608
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeSettings:
+    """The settings of a session of the proxy's role on one server.
+
+    Attributes:
+        values: The text of each, and its number as text.
+    """
+
+    values: Mapping[str, Sequence[str | None]]
+
+    def text(self, name: str) -> str | None:
+        """Give the value as it is shown; None where the server does not know the setting."""
+        return self.values[name][0]
+
+    def amount(self, name: str) -> int:
+        """Give the number without its unit; -1 where it is off or unknown."""
+        number = self.values[name][1]
+        return -1 if number is None else int(float(number))
 
 
 def server_findings(connection: Connection, own_role: str) -> Iterator[Finding]:
-    """Given  own_role: what to do instead of changing the role, where it is not the proxy's alone"""
-    yield from _logging(connection, own_role)
-    yield from _temporary_files(connection, own_role)
-    yield from _meaning(connection, own_role)
+    """Find settings that let data out or change answers, on the server and on each node that computes for it.
+
+    Args:
+        connection: To the protected server.
+        own_role: What to do instead of changing the role, where it is not the proxy's alone.
+    """
+    yield from _encoding(connection)
+    yield from _of_settings(connection, _read(connection, _OF_A_NODE), own_role)
     yield from _role_settings(connection, own_role)
+    if not _first(connection, IS_DISTRIBUTED):
+        return
+    for node, success, result in connection.execute(_NODES.encode()).fetchall():
+        if not success:
+            yield Finding(
+                name=FindingName.SETTING_CHANGES_MEANING,
+                where=f"node {node}",
+                what=f"node {node} does not say with which settings it computes",
+                fix=f"-- see that every node lets {_user(connection)} in, and is up",
+            )
+            continue
+        settings = NodeSettings(values=json.loads(result))
+        found = (
+            *_of_settings(connection, settings, own_role),
+            *_other_meaning(connection, settings, own_role),
+        )
+        for finding in found:
+            yield replace(
+                finding, where=f"{finding.where} on {node}", what=f"node {node}: {finding.what}"
+            )
 
 
-def _setting(connection: Connection, name: str) -> str | None:
-    """Its value in a session of the proxy; None where the server does not know it."""
-    row = connection.execute("SELECT pg_catalog.current_setting(%s, true)", (name,)).fetchone()
-    return None if row is None else row[0]
+def _of_settings(
+    connection: Connection, settings: NodeSettings, own_role: str
+) -> Iterator[Finding]:
+    yield from _logging(connection, settings, own_role)
+    yield from _temporary_files(connection, settings, own_role)
+    yield from _meaning(connection, settings, own_role)
+
+
+def _first(connection: Connection, question: str) -> Any:
+    row = connection.execute(question.encode()).fetchone()
+    assert row is not None
+    return row[0]
+
+
+def _read(connection: Connection, question: str) -> NodeSettings:
+    return NodeSettings(values=json.loads(_first(connection, question)))
 
 
 def _user(connection: Connection) -> str:
@@ -50,27 +131,19 @@ def _set(connection: Connection, name: str, value: str) -> str:
     return f"ALTER ROLE {_user(connection)} SET {name} = {value};"
 
 
-def _unit_amount(connection: Connection, name: str) -> int:
-    """The number itself, without its unit; -1 where it is off or unknown."""
-    row = connection.execute(
-        "SELECT setting FROM pg_catalog.pg_settings WHERE name = %s", (name,)
-    ).fetchone()
-    return -1 if row is None else int(float(row[0]))
-
-
-def _logging(connection: Connection, own_role: str) -> Iterator[Finding]:
+def _logging(connection: Connection, settings: NodeSettings, own_role: str) -> Iterator[Finding]:
     """Source   PostgreSQL 17 documentation, section 19.8 "Error Reporting and Logging"; F.3 auto_explain;
     pgaudit's README"""
     reasons = []
-    statements = _setting(connection, "log_statement")
+    statements = settings.text("log_statement")
     if statements != "none":
         reasons.append(f"log_statement = {statements}")
     for name in ("log_min_duration_statement", "log_min_duration_sample"):
-        if _unit_amount(connection, name) >= 0:
+        if settings.amount(name) >= 0:
             reasons.append(name)
-    if float(_setting(connection, "log_transaction_sample_rate") or 0) > 0:
+    if float(settings.text("log_transaction_sample_rate") or 0) > 0:
         reasons.append("log_transaction_sample_rate")
-    if reasons and _unit_amount(connection, "log_parameter_max_length") != 0:
+    if reasons and settings.amount("log_parameter_max_length") != 0:
         yield Finding(
             name=FindingName.LOGS_PARAMETERS,
             where="log_parameter_max_length",
@@ -78,7 +151,7 @@ def _logging(connection: Connection, own_role: str) -> Iterator[Finding]:
             f"the constants that analysts compare people's values with, and the seeds of partitions",
             fix=own_role or _set(connection, "log_parameter_max_length", "0"),
         )
-    if _unit_amount(connection, "log_parameter_max_length_on_error") != 0:
+    if settings.amount("log_parameter_max_length_on_error") != 0:
         yield Finding(
             name=FindingName.LOGS_PARAMETERS,
             where="log_parameter_max_length_on_error",
@@ -86,8 +159,8 @@ def _logging(connection: Connection, own_role: str) -> Iterator[Finding]:
             fix=own_role or _set(connection, "log_parameter_max_length_on_error", "0"),
         )
     if (
-        _setting(connection, "pgaudit.log") not in (None, "", "none")
-        and _setting(connection, "pgaudit.log_parameter") == "on"
+        settings.text("pgaudit.log") not in (None, "", "none")
+        and settings.text("pgaudit.log_parameter") == "on"
     ):
         yield Finding(
             name=FindingName.LOGS_PARAMETERS,
@@ -96,21 +169,21 @@ def _logging(connection: Connection, own_role: str) -> Iterator[Finding]:
             fix=own_role or _set(connection, "pgaudit.log_parameter", "off"),
         )
     for name in ("debug_print_parse", "debug_print_rewritten", "debug_print_plan"):
-        if _setting(connection, name) == "on":
+        if settings.text(name) == "on":
             yield Finding(
                 name=FindingName.LOGS_PLANS,
                 where=name,
                 what=f"the server logs the trees of statements ({name})",
                 fix=own_role or _set(connection, name, "off"),
             )
-    if _setting(connection, "auto_explain.log_min_duration") not in (None, "-1"):
+    if settings.text("auto_explain.log_min_duration") not in (None, "-1"):
         yield Finding(
             name=FindingName.LOGS_PLANS,
             where="auto_explain.log_min_duration",
             what="auto_explain logs plans of the proxy's statements: exact numbers of rows, and parameters",
             fix=own_role or _set(connection, "auto_explain.log_min_duration", "-1"),
         )
-    if _setting(connection, "pg_stat_statements.track") not in (None, "none"):
+    if settings.text("pg_stat_statements.track") not in (None, "none"):
         yield Finding(
             name=FindingName.KEEPS_STATISTICS,
             where="pg_stat_statements.track",
@@ -120,8 +193,10 @@ def _logging(connection: Connection, own_role: str) -> Iterator[Finding]:
         )
 
 
-def _temporary_files(connection: Connection, own_role: str) -> Iterator[Finding]:
-    limit = _unit_amount(connection, "temp_file_limit")  # in kB
+def _temporary_files(
+    connection: Connection, settings: NodeSettings, own_role: str
+) -> Iterator[Finding]:
+    limit = settings.amount("temp_file_limit")  # in kB
     least = -(-limits.UNIT_CARRIED_BYTES // 1024)
     if 0 <= limit < least:
         yield Finding(
@@ -142,10 +217,21 @@ def _temporary_files(connection: Connection, own_role: str) -> Iterator[Finding]
         )
 
 
-def _meaning(connection: Connection, own_role: str) -> Iterator[Finding]:
-    """What changes the meaning of compiled statements."""
+def _meaning(connection: Connection, settings: NodeSettings, own_role: str) -> Iterator[Finding]:
+    """What changes the meaning of compiled statements, and no session sets."""
+    for name, wanted in (("transform_null_equals", "off"), ("array_nulls", "on")):
+        if (value := settings.text(name)) != wanted:
+            yield Finding(
+                name=FindingName.SETTING_CHANGES_MEANING,
+                where=name,
+                what=f"{name} is {value}: comparisons differ from what is planned",
+                fix=own_role or _set(connection, name, wanted),
+            )
+
+
+def _encoding(connection: Connection) -> Iterator[Finding]:
     copy = name_text(connection, f"{connection.info.dbname}_utf8")
-    encoding = _setting(connection, "server_encoding")
+    encoding = _first(connection, "SELECT pg_catalog.current_setting('server_encoding')")
     if encoding != "UTF8":
         yield Finding(
             name=FindingName.ENCODING_NOT_UTF8,
@@ -154,13 +240,23 @@ def _meaning(connection: Connection, own_role: str) -> Iterator[Finding]:
             "cannot be converted makes a statement fail, which reveals something about a row",
             fix=f"CREATE DATABASE {copy} TEMPLATE template0 ENCODING 'UTF8'; -- then pg_dump | psql",
         )
-    for name, wanted in (("transform_null_equals", "off"), ("array_nulls", "on")):
-        if (value := _setting(connection, name)) != wanted:
+
+
+def _other_meaning(
+    connection: Connection, settings: NodeSettings, own_role: str
+) -> Iterator[Finding]:
+    """What a session sets does not reach the nodes of a distributed server: the role's settings do."""
+    for name in MEANING:
+        value, wanted = settings.text(name), SETTINGS.get(name)
+        here = _first(connection, f"SELECT pg_catalog.current_setting('{name}')")
+        meant = here if wanted is None else wanted.strip("'")
+        if value is not None and value.lower() != meant.lower():
             yield Finding(
                 name=FindingName.SETTING_CHANGES_MEANING,
                 where=name,
-                what=f"{name} is {value}: comparisons differ from what is planned",
-                fix=own_role or _set(connection, name, wanted),
+                what=f"{name} is {value}, not {meant} as in a session of the proxy: this node would "
+                "answer otherwise",
+                fix=own_role or _set(connection, name, wanted or f"'{meant}'"),
             )
 
 

@@ -1,4 +1,4 @@
-"""Keys, indexes, visibility, distribution and collations of the tables of a policy.
+"""Keys, indexes, visibility and collations of the tables of a policy.
 
 Source   measured: per-unit work is three times faster with an index on the privacy unit first, the keys of
          groups after it, and the measures included (index-only scans, which need the visibility map)
@@ -47,13 +47,6 @@ SELECT a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod)
 FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_collation c ON c.oid = a.attcollation
 WHERE a.attrelid = %s AND a.attnum > 0 AND NOT a.attisdropped AND NOT c.collisdeterministic
 """
-_IS_CITUS = "SELECT pg_catalog.to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL"
-_DISTRIBUTION = """
-SELECT p.partmethod::text,
-       CASE WHEN p.partkey IS NOT NULL
-            THEN pg_catalog.column_to_column_name(p.logicalrelid, p.partkey::text) END
-FROM pg_catalog.pg_dist_partition p WHERE p.logicalrelid = %s::oid::pg_catalog.regclass
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +63,6 @@ class _DescribedTable:
 
 
 def table_findings(connection: Connection, policy: Policy, catalog: Catalog) -> Iterator[Finding]:
-    citus = connection.execute(_IS_CITUS).fetchone()
-    is_citus = citus is not None and bool(citus[0])
     for name, table in policy.tables.items():
         row = connection.execute(_RELATION, (name.schema, name.name)).fetchone()
         text = table_text(connection, name)
@@ -95,8 +86,6 @@ def table_findings(connection: Connection, policy: Policy, catalog: Catalog) -> 
         described = catalog.tables.get(name)
         if isinstance(table, ProtectedTable) and described is not None and not unreadable:
             yield from _protected(connection, table, described, relation)
-        if is_citus:
-            yield from _distribution(connection, table, relation, text)
 
 
 def _unreadable(
@@ -284,37 +273,3 @@ def _create_index(
     include = f" INCLUDE ({', '.join(rest)})" if rest else ""
     # Two lines: psql -c runs what it is given as one transaction, in which neither may stand.
     return f"{word} ON {text} ({', '.join(first)}){include};\nVACUUM {text};"
-
-
-def _distribution(
-    connection: Connection,
-    table: ProtectedTable | PublicTable,
-    relation: _DescribedTable,
-    text: str,
-) -> Iterator[Finding]:
-    """Citus: per-unit work stays on one shard only if the table is distributed by the unit."""
-    row = connection.execute(_DISTRIBUTION, (relation.oid,)).fetchone()
-    if isinstance(table, PublicTable):
-        if row is None or row[0] != "n":
-            yield _found(
-                FindingName.DISTRIBUTION,
-                table.name,
-                f"{text} is public but no reference table: joins with it move rows between nodes",
-                f"SELECT create_reference_table('{text}');",
-            )
-        return
-    if isinstance(table.unit, RowUnit) or table.unit.path is not None:
-        return
-    if row is None:
-        call = f"create_distributed_table('{text}', '{table.unit.column}')"
-        yield _found(
-            FindingName.DISTRIBUTION, table.name, f"{text} is not distributed", f"SELECT {call};"
-        )
-    elif row[0] != "h" or row[1] != table.unit.column:
-        yield _found(
-            FindingName.DISTRIBUTION,
-            table.name,
-            f"{text} is distributed by {row[1] or 'nothing'}, not by the privacy unit: every query sends one "
-            f"row per unit and shard, or every row, to the coordinator",
-            f"SELECT alter_distributed_table('{text}', distribution_column := '{table.unit.column}');",
-        )

@@ -15,7 +15,7 @@ from proxy.base.errors import Fault
 from proxy.base.node_parts import nodes
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.compiler.backend_query import CHOICES, OTHERS, BackendQuery, PublicList
-from proxy.compiler.compiling import compile_proposal
+from proxy.compiler.compiling import CompiledQuery, compile_proposal
 from proxy.compiler.deviation_scan import CentredScan, centres_text
 from proxy.drawing.charges import Charge, PaidBlock, begin_free
 from proxy.drawing.compiled_blocks import CompiledBlock, compiled_block, compiled_bounded
@@ -155,11 +155,15 @@ class Drawer:
         self._refuse_changed(self.changed & plan.tables.keys())
         paid = charge.begin(plan)
         found = []
-        for number in range(len(plan.proposed)):
-            query = compile_proposal(plan, number)
+        for number, query in enumerate(proposal_queries(plan)):
             exact = await session.run(paid.query(query, plan), _seeds(query, self.bits))
             found.append(propose(plan, number, exact, self.bits))
         return found
+
+
+def proposal_queries(plan: CheckedProposals) -> list[CompiledQuery]:
+    """Compile the statement of each table for which bounds are proposed."""
+    return [compile_proposal(plan, number) for number in range(len(plan.proposed))]
 
 
 def list_key(wanted: PublicList) -> tuple[str, tuple[tuple[str, object], ...]]:

@@ -4,7 +4,7 @@ There are four kinds of requests, and a session takes nothing else:
 
 - statements of a block that is charged (`PaidQuery`);
 - values of a public table (`PublicList`), which the compiler writes;
-- the analysis of compiled statements, which reads no row;
+- the analysis of compiled statements and their plan, which read no row;
 - the rules of a time zone, in a text of its own.
 """
 
@@ -31,7 +31,7 @@ class ListValues:
 
 
 class ProtectedSession(Protocol):
-    """A read-only transaction: all its statements see the same rows."""
+    """A read-only transaction: all its statements see the same rows, on a server that is one."""
 
     async def public_list(self, wanted: PublicList) -> ListValues:
         """Read the values of a column of a public table, for the conditions that look them up.
@@ -47,6 +47,17 @@ class ProtectedSession(Protocol):
 
         Raises:
             Refusal: UNAVAILABLE, whatever went wrong: a table is not what they were made for.
+            Fault: A statement was not compiled.
+        """
+        ...
+
+    async def refuse_impossible(self, queries: Sequence[CompiledQuery]) -> None:
+        """Have a server that computes on several nodes say whether it can run statements. None is run.
+
+        A single server is not asked: it can.
+
+        Raises:
+            Refusal: UNSUPPORTED: it cannot; UNAVAILABLE.
             Fault: A statement was not compiled.
         """
         ...

@@ -1,4 +1,4 @@
-"""Bounds proposed privately, in the order of a query: budget, session, charge, read, choose, settle."""
+"""Bounds proposed privately, in the order of a query: budget, session, look, charge, read, choose, settle."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from proxy.catalog.catalog_model import TableName
-from proxy.drawing.drawer import Drawer
+from proxy.drawing.drawer import Drawer, proposal_queries
 from proxy.engine.ports import Ledger
 from proxy.kernel.proposal_check import CheckedProposals
 from proxy.release.choosing_bounds import ChosenBound
@@ -34,6 +34,7 @@ async def proposed_bounds(
     """
     await ledger.look(account, plan)
     async with drawer.session(account) as session:
+        await session.refuse_impossible(proposal_queries(plan))
         charge = await ledger.reserve(account, plan, _FINGERPRINT, drawer.policy.digest)
         receipt, answered = charge.receipt, False
         assert receipt is not None, "what is reserved has a receipt"

@@ -29,12 +29,14 @@ T = TypeVar("T")
 
 
 class ProtectedConnection(psycopg.AsyncConnection[Any]):
-    """replied: whether a byte has come since this was last set to False.
+    """replied: whether a byte has come since this was last set to False; is_distributed: whether other nodes
+    compute for the server; planned: texts that they can run.
 
     The socket stays watched from one statement to the next, for as long as nothing comes that no statement
     waits for."""
 
     replied = False
+    is_distributed = False
     _awaited: asyncio.Future[None] | None = None
     _watching: tuple[asyncio.AbstractEventLoop, int] | None = None
 
@@ -83,6 +85,19 @@ class ProtectedConnection(psycopg.AsyncConnection[Any]):
                 raise psycopg.InternalError
         return None
 
+    async def first_value(self, text: bytes) -> object:
+        """Run a statement without parameters that gives one row of one value.
+
+        Raises:
+            psycopg.Error: The server refused it, or the connection is lost.
+        """
+        self.send(text, ())
+        found: list[tuple[Any, ...]] = []
+        while (rows := await self.next_rows()) is not None:
+            found += rows
+        ((value,),) = found
+        return value
+
     async def interrupt(self) -> None:
         """The server is asked to end its statement, and waited for. The connection is of no use then.
 
@@ -103,6 +118,10 @@ class ProtectedConnection(psycopg.AsyncConnection[Any]):
     def finish(self) -> None:
         self._watch_no_more()
         self.pgconn.finish()
+
+    @cached_property
+    def planned(self) -> set[str]:
+        return set()
 
     @cached_property
     def _values(self) -> abc.Transformer:

@@ -18,36 +18,11 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from proxy.postgres.failure_reason import Reason, reason_of
 from proxy.protected.protected_connection import ProtectedConnection
+from proxy.protected.reading_settings import IS_DISTRIBUTED, NODES_THAT_DIFFER, SESSION
 
 _LOG = structlog.get_logger()
 
-# Read-only is the second wall: only compiled statements come here. UTC and ISO fix what text constants and
-# timestamps mean; search_path is empty so that no function can be shadowed (docs/design/sql.md 4).
-SESSION = (
-    "SET default_transaction_read_only = on",
-    "SET search_path = ''",
-    "SET TimeZone = 'UTC'",
-    "SET DateStyle = 'ISO, YMD'",
-    "SET standard_conforming_strings = on",
-    "SET jit = off",  # docs/design/backends.md 6
-    "SET random_page_cost = 1.1",  # or the covering index is not used
-    "SET work_mem = '64MB'",
-    "SET parallel_tuple_cost = 0.005",  # or grouping by unit and key is left to one process
-    # The leader only gathers: with as many workers as cores, one hash table less in the caches (tests/bench).
-    "SET parallel_leader_participation = off",
-    # A plan for any values would look parameters up in each row.
-    "SET plan_cache_mode = force_custom_plan",
-    "SET extra_float_digits = 1",  # floats of public lists are handed over as text, to the last bit
-    # What a hash table may use is ours to say, whatever the server's default is. With 1 grouping two million
-    # rows by unit writes ten times as much to temporary files.
-    "SET hash_mem_multiplier = 2",
-    "SET cursor_tuple_fraction = 1",  # what a cursor is opened for is read to its end
-    # A nested loop reads one side again for each row of the other. Full joins need none (docs/adr/0083).
-    "SET enable_nestloop = off",
-    "SET application_name = 'dpproxy'",
-    "SET idle_in_transaction_session_timeout = '5min'",  # of a proxy that hangs: its locks end
-)
-# All statements of one answer see the same rows.
+# All statements of one answer see the same rows, where the server is one (PROOFS.md A6).
 _BEGIN = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 # What the operator's connection string says stands above these. A peer that has vanished is noticed in
@@ -77,6 +52,20 @@ def _not_available(what: str, error: BaseException | None) -> NotAvailable:
         kind, reason = type(error).__name__, reason_of(error)
     _LOG.error("protected_server_not_available", what=what, kind=kind, reason=reason)
     return NotAvailable()
+
+
+async def _agree(connection: ProtectedConnection) -> None:
+    """Make sure that the nodes of a distributed server compute as this session does.
+
+    Raises:
+        psycopg.Error: One does not, or does not say.
+    """
+    connection.is_distributed = True
+    if await connection.first_value(NODES_THAT_DIFFER.encode()) != 0:
+        _LOG.error(
+            "nodes_have_other_settings", remedy="run dpproxy doctor: it names settings and nodes"
+        )
+        raise psycopg.OperationalError
 
 
 async def _is_rolled_back(connection: ProtectedConnection) -> bool:
@@ -229,6 +218,8 @@ class ProtectedConnections:
         )
         try:
             await connection.command(self._configure)
+            if await connection.first_value(IS_DISTRIBUTED.encode()):
+                await _agree(connection)
         except BaseException:
             connection.finish()
             raise

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import replace
 from decimal import Decimal
@@ -38,6 +38,7 @@ from proxy.turns.threads import in_thread
 
 _REMEMBERED = 64
 _REMEMBERED_CHARACTERS = 8_192
+_PLANNED = 500  # texts that a connection is known to run
 _PLACE = re.compile(r"%\((\w+)\)s|%%")
 
 Numbered = tuple[bytes, tuple[str, ...]]
@@ -98,6 +99,17 @@ def _not_available() -> Refusal:
         Code.UNAVAILABLE,
         "the database is not available",
         "Nothing was charged. Try again later.",
+    )
+
+
+def _impossible(tables: Collection[str]) -> Refusal:
+    names = " and ".join(sorted(tables))
+    return Refusal(
+        Code.UNSUPPORTED,
+        f"the protected database computes on several nodes, and cannot run this on {names}: "
+        "rows that belong together are on different nodes",
+        "Nothing was charged. Ask about one table, or ask the operator to run dpproxy doctor: it says how the "
+        "tables are to be distributed.",
     )
 
 
@@ -301,8 +313,8 @@ class DatabaseSession:
     ) -> list[tuple[DatabaseSession, Mapping[str, object]]]:
         """Who reads which half of the units, or this session all of them."""
         whole = [(self, parameters)]
-        if query.halved_by is None or self._another is None:
-            return whole
+        if query.halved_by is None or self._another is None or self._connection.is_distributed:
+            return whole  # nodes share no snapshot
         cut = Cut(query.halved_by)
         await self._reads(cut.read, {})
         if cut.at is None:
@@ -376,6 +388,43 @@ class DatabaseSession:
         for query in queries:
             prepared = f"PREPARE {_LOOK} AS {query.without_values()}; DEALLOCATE {_LOOK}"
             await cursor.execute(prepared.encode())
+
+    async def refuse_impossible(self, queries: Sequence[CompiledQuery]) -> None:
+        """Refuses  UNSUPPORTED: the nodes of the server cannot run one of them; UNAVAILABLE"""
+        if not all(isinstance(query, CompiledQuery) for query in queries):
+            raise Fault("a statement that was not compiled")
+        if not self._connection.is_distributed:
+            return
+        for query in queries:
+            if query.sql in self._connection.planned:
+                continue
+            reading = asyncio.ensure_future(self._planned(query))
+            self._reading = reading
+            await asyncio.wait({reading})
+            error = reading.exception()
+            if isinstance(error, Refusal):
+                raise error
+            if error is not None:
+                kind, reason = type(error).__name__, reason_of(error)
+                _LOG.error("statement_not_planned", kind=kind, reason=reason)
+                if self._connection.broken:
+                    raise _not_available() from None
+                raise _impossible(query.of.tables) from None
+            self._reading = None
+            if len(self._connection.planned) >= _PLANNED:
+                self._connection.planned.clear()
+            self._connection.planned.add(query.sql)
+
+    async def _planned(self, query: CompiledQuery) -> None:
+        """EXPLAIN computes nothing, and tells its plan to nobody here. Seeds are numbers: NULL would let the
+        server leave out whole joins."""
+        drawn: dict[str, int | str | None] = dict.fromkeys(query.seeds, 1)
+        drawn.update((name, None) for name, _ in query.scalars)  # answers of earlier blocks
+        parameters = await self._parameters(query, drawn)
+        text, names = numbered(query.sql)
+        self._connection.send(b"EXPLAIN (COSTS OFF) " + text, [parameters[name] for name in names])
+        while await self._connection.next_rows() is not None:
+            pass
 
     async def _public_answer(self, question: Coroutine[Any, Any, T], failed: str) -> T:
         """What is read of no person, before the charge. Refuses  UNAVAILABLE"""

@@ -19,8 +19,25 @@
 SELECT NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = :'role') AS is_new \gset
 \if :is_new
 CREATE ROLE :"role" LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOINHERIT CONNECTION LIMIT 20 PASSWORD :password;
+-- The same ones are set at each session. On a server that computes on several nodes (Citus) a session's settings stay
+-- with the node that it is connected to; these reach all of them.
 ALTER ROLE :"role" SET default_transaction_read_only = on;
 ALTER ROLE :"role" SET search_path = '';
+ALTER ROLE :"role" SET TimeZone = 'UTC';
+ALTER ROLE :"role" SET DateStyle = 'ISO, YMD';
+ALTER ROLE :"role" SET standard_conforming_strings = on;
+ALTER ROLE :"role" SET jit = off;
+ALTER ROLE :"role" SET random_page_cost = 1.1;
+ALTER ROLE :"role" SET work_mem = '64MB';
+ALTER ROLE :"role" SET parallel_tuple_cost = 0.005;
+ALTER ROLE :"role" SET parallel_leader_participation = off;
+ALTER ROLE :"role" SET plan_cache_mode = force_custom_plan;
+ALTER ROLE :"role" SET extra_float_digits = 1;
+ALTER ROLE :"role" SET hash_mem_multiplier = 2;
+ALTER ROLE :"role" SET cursor_tuple_fraction = 1;
+ALTER ROLE :"role" SET enable_nestloop = off;
+ALTER ROLE :"role" SET application_name = 'dpproxy';
+ALTER ROLE :"role" SET idle_in_transaction_session_timeout = '5min';
 -- Whether a question fills the disk must not depend on one person; dpproxy does not start without a limit.
 ALTER ROLE :"role" SET temp_file_limit = '10GB';
 -- What analysts compare people's values with does not belong into the log.

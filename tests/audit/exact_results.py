@@ -15,6 +15,7 @@ import psycopg
 
 from proxy.audit.movement import bounded_tables
 from proxy.compiler import backend_query
+from proxy.compiler.backend_query import BackendQuery
 from proxy.exact.table import ExactTable
 from proxy.kernel.plan import (
     BlockPlan,
@@ -35,6 +36,23 @@ from tests.uncharged_statements import read, written
 
 _SEED = 4_242_424_242_424_242
 _ANSWER = "42"  # of an earlier block: whatever it is, what compares with it must hold
+
+
+def compiled_on(block: BlockPlan, schema: str | Mapping[str, str]) -> Iterator[BackendQuery]:
+    """Compile a block for the tables of a schema; or of one for each table."""
+    here = replace(block, source=moved(block.source, schema))
+    public = schema if isinstance(schema, str) else schema.get("places", SCHEMA)
+    for query in unchecked_blocks.compiled(here):
+        # What conditions look up is in no FROM clause.
+        lists = tuple(
+            replace(
+                wanted,
+                sql=wanted.sql.replace(f'"{SCHEMA}".', f'"{public}".'),
+                made=backend_query._HERE,
+            )
+            for wanted in query.lists
+        )
+        yield replace(written(query), lists=lists)
 
 
 class Auditor:
@@ -62,19 +80,7 @@ class Auditor:
     def tables(self, block: BlockPlan, schema: str | Mapping[str, str]) -> list[ExactTable]:
         """What the compiled statements return on the tables of a schema; or of one for each table."""
         tables = []
-        here = replace(block, source=moved(block.source, schema))
-        public = schema if isinstance(schema, str) else schema.get("places", SCHEMA)
-        for query in unchecked_blocks.compiled(here):
-            # What conditions look up is in no FROM clause.
-            lists = tuple(
-                replace(
-                    wanted,
-                    sql=wanted.sql.replace(f'"{SCHEMA}".', f'"{public}".'),
-                    made=backend_query._HERE,
-                )
-                for wanted in query.lists
-            )
-            query = replace(written(query), lists=lists)
+        for query in compiled_on(block, schema):
             values: dict[str, int | str | None] = {
                 n: self.seed + i for i, n in enumerate(query.seeds)
             }

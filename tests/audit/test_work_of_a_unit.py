@@ -18,7 +18,7 @@ from proxy.kernel import checked_plan
 from proxy.kernel.work import UnitWork
 from proxy.planner import unit_truncation
 from proxy.planner.facts import PlanningContext, RelationWithUnit
-from proxy.protected import protected_connections
+from proxy.protected import reading_settings
 from tests.audit.two_states import TwoStates, two_states
 from tests.servers_fixture import servers
 
@@ -120,7 +120,7 @@ def _work(states: TwoStates, question: str, dsn: str) -> tuple[int, int]:
     """Pairs of rows that all joins form, and blocks of temporary files."""
     pairs = blocks = 0
     with psycopg.connect(dsn, autocommit=True) as connection:
-        for statement in protected_connections.SESSION:
+        for statement in reading_settings.SESSION:
             connection.execute(statement.encode())
         for query in states.queries(question):
             values = {**query.parameters, **dict.fromkeys(query.seeds, 42)}

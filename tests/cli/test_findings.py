@@ -15,6 +15,7 @@ from psycopg import sql
 from proxy.doctor.own_role import OWN_ROLE
 from proxy.postgres.least_safe_minor import LEAST_SAFE_MINOR
 from proxy.postgres.postgres_binaries import find_binaries
+from proxy.protected.reading_settings import SETTINGS
 from tests.cli.commands import Done, dpproxy, serving
 from tests.databases.clinic import HEAD, ROLE, Superuser, made_clinic, may_read, source
 from tests.old_postgres import programs_of_version
@@ -187,6 +188,20 @@ def _make_role(role: str, schema: str, database: str, *more: str) -> str:
     return done.stdout
 
 
+def _settings_of(clinic: Superuser, role: str) -> dict[str, str]:
+    """What each session of a role starts with."""
+    rows = clinic.execute(
+        "SELECT unnest(setconfig) FROM pg_db_role_setting WHERE setrole = %s::regrole AND setdatabase = 0",
+        (role,),
+    )
+    return dict(str(entry).split("=", 1) for (entry,) in rows)
+
+
+def _set_in_sessions() -> dict[str, str]:
+    """What the proxy sets in each session, as the server writes it."""
+    return {name: value.strip("'") if value != "''" else '""' for name, value in SETTINGS.items()}
+
+
 def test_the_role_that_the_script_makes_has_nothing_severe(
     clinic: Superuser, tmp_path: Path
 ) -> None:
@@ -198,6 +213,7 @@ def test_the_role_that_the_script_makes_has_nothing_severe(
     try:
         assert "LOGS_PARAMETERS" in _run("doctor", "--policy", path).out
         assert _make_role(role, "c", "clinic", "-v", "password='p'") == ""
+        assert _settings_of(clinic, role).items() >= _set_in_sessions().items()
         dsn = psycopg.conninfo.make_conninfo(source(), user=role, password="p")
         done = dpproxy("doctor", "--policy", path, environment={"CLINIC_DSN": dsn})
     finally:

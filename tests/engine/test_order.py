@@ -89,6 +89,11 @@ class Recorder:
         if self._fails == "understand":
             raise Refusal(Code.UNAVAILABLE, "a public table is another", "later")
 
+    async def refuse_impossible(self, queries: Sequence[CompiledQuery]) -> None:
+        if self._fails == "nodes":
+            self.calls.append("nodes")
+            raise Refusal(Code.UNSUPPORTED, "the nodes cannot run it", "ask about one table")
+
     async def zone_offsets(self, zone: str, instants: Sequence[int]) -> tuple[int, ...] | None:
         self.calls.append("zone")
         known = zone_named(zone)
@@ -276,6 +281,14 @@ def test_a_join_with_a_public_table_is_analysed_before_the_charge() -> None:
     ask(recorder, _JOINED)
     expected = [*BEFORE, "understand", "reserve", "run", "settle answered", "session ends"]
     assert recorder.calls == expected
+
+
+@pytest.mark.parametrize("question", [_JOINED, _LOOKS_UP])
+def test_what_nodes_cannot_run_costs_nothing(question: str) -> None:
+    recorder = Recorder("nodes")
+    with pytest.raises(Refusal, match="nodes"):
+        ask(recorder, question)
+    assert recorder.calls[-1] == "nodes" and "reserve" not in recorder.calls
 
 
 def test_what_is_not_understood_costs_nothing() -> None:

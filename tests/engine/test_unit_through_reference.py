@@ -109,6 +109,9 @@ class Ports:
     async def understand(self, queries: Sequence[CompiledQuery]) -> None:
         raise AssertionError("no question here joins a public table")
 
+    async def refuse_impossible(self, queries: Sequence[CompiledQuery]) -> None:
+        pass  # a single server can
+
     async def zone_offsets(self, zone: str, instants: Sequence[int]) -> tuple[int, ...] | None:
         raise AssertionError("all sessions here are in UTC")
 

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import psycopg
 
-from proxy.protected import protected_connections
+from proxy.protected import reading_settings
 from tests.audit.two_states import TwoStates
 
 
 def backend_seconds(states: TwoStates, statement: str, dsn: str) -> float:
     """Of the backend's processor, the least of three."""
     with psycopg.connect(dsn, autocommit=True) as connection:
-        for setting in protected_connections.SESSION:
+        for setting in reading_settings.SESSION:
             connection.execute(setting.encode())
         connection.execute("SET max_parallel_workers_per_gather = 0")
         process = Path(f"/proc/{connection.info.backend_pid}/schedstat")

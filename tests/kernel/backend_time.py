@@ -8,7 +8,7 @@ from pathlib import Path
 import psycopg
 
 from proxy.compiler.backend_query import BackendQuery
-from proxy.protected import protected_connections
+from proxy.protected import reading_settings
 
 _TIMES = 3
 Written = tuple[bytes, Sequence[object]]
@@ -39,7 +39,7 @@ def backend_seconds_once(dsn: str, statements: Sequence[BackendQuery | Written])
 
 def _session(dsn: str) -> psycopg.Connection:
     connection = psycopg.connect(dsn, autocommit=True)
-    for setting in protected_connections.SESSION:
+    for setting in reading_settings.SESSION:
         connection.execute(setting.encode())
     connection.execute("SET max_parallel_workers_per_gather = 0")
     return connection

@@ -23,7 +23,7 @@ from proxy.exact.table import ExactRow, ExactTable
 from proxy.kernel.owners import ColumnName
 from proxy.kernel.plan import BlockPlan
 from proxy.postgres.embedded import EmbeddedPostgres
-from proxy.protected.protected_connections import SESSION
+from proxy.protected.reading_settings import SESSION
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.relations import Relation
 from tests.pipeline_world import CATALOG, SCHEMA

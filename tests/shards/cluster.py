@@ -43,7 +43,7 @@ class Cluster:
     def dsn(self) -> str:
         return self.coordinator.dsn()
 
-    def everywhere(self, statement: str) -> None:
+    def make_types(self, statement: str) -> None:
         """A type that foreign tables have must be on each server."""
         for server in (self.coordinator, *self.shards):
             with psycopg.connect(server.dsn(), autocommit=True) as connection:

@@ -79,7 +79,7 @@ FROM shop.customers
 --   max of units: clamp -18263 .. 16800, grid 1, values 1, all groups of a unit, 326 places, least 12 units, epsilon 94/25 delta 0, if release 3 is enough
 --     units of min: all groups of a unit, sensitivity 1, scale 25/12, epsilon 12/25 delta 0
 -- => backend
-SELECT p0, p1, pg_catalog.count(*) FROM (SELECT pg_catalog.width_bucket(v0::bigint - 1, %(p4)s::bigint[]) AS p0, pg_catalog.width_bucket(v0::bigint, %(p5)s::bigint[]) - 1 AS p1 FROM (SELECT pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(r1."birth_date", %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint AS v0 FROM "shop"."customers" AS r1 WHERE r1."id" IS NOT NULL) u) p GROUP BY GROUPING SETS ((p0), (p1))
+SELECT p0, p1, pg_catalog.count(*) FROM (SELECT pg_catalog.width_bucket(v0::bigint - 1, %(p4)s::bigint[]) AS p0, pg_catalog.width_bucket(v0::bigint, %(p5)s::bigint[]) - 1 AS p1 FROM (SELECT pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(r1."birth_date", %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint AS v0 FROM "shop"."customers" AS r1 WHERE r1."id" IS NOT NULL) u LIMIT ALL) p GROUP BY GROUPING SETS ((p0), (p1))
 --   p1 = 1920-01-01
 --   p2 = 2015-12-31
 --   p3 = 1970-01-01
