@@ -203,3 +203,10 @@ def listed_number_of_several_scales() -> BlockPlan:
 def listed_float_of_two_signs() -> BlockPlan:
     """0 and -0 are equal, and two groups."""
     return _listed_as_0("f8", SqlType.FLOAT8)
+
+
+@hole(Rule.SELECTION, _ZEROS, PERSON)
+def selection_of_listed_groups() -> BlockPlan:
+    """A selection shows 0.00 as well, where 0 alone is listed."""
+    block = _listed_as_0("n", SqlType.NUMERIC)
+    return replace(block, keys=block.keys[1:], reach=None)
