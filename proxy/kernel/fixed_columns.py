@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from math import prod
 
+from proxy.base.sql_types import SqlType
 from proxy.kernel.column_types import columns_in, has_one_form
 from proxy.kernel.key_plans import KeyPlan
 from proxy.kernel.owners import NO_COLUMNS, ColumnName, ColumnNames, Known, OfUnit, Public, name
@@ -149,7 +150,10 @@ def most_groups(
 ) -> int | None:
     """Bound the groups in which one unit has rows.
 
-    Privacy: a key that is a function of fixed columns has one value for a unit (PROOFS.md 27 K6).
+    Privacy: a key that is a function of fixed columns has one value for a unit (PROOFS.md 27 K6). Of another key
+        the listed values are counted. Groups are named by texts, and where another key is private a text that is
+        not listed may be shown: 1.00 is found in a list of 1, and is a group of its own. So such a key is one of
+        which equal values have one text.
 
     Args:
         keys: The keys of a block.
@@ -163,6 +167,7 @@ def most_groups(
     >>> keys = (key_plan("t", None), key_plan("i2", ("1", "2")))
     >>> most_groups(keys, None, frozenset({("r1", "t")})), most_groups(keys, None, frozenset())
     (2, None)
+    >>> most_groups((key_plan("t", None), key_plan("n", ("1",))), None, frozenset({("r1", "t")}))
     """
     is_kept = [is_fixed(key.expression, fixed) for key in keys]
     if combinations is not None:
@@ -171,7 +176,21 @@ def most_groups(
             for group in combinations
         )
         return max([1, *alike.values()])
-    others = [key.values for key, kept in zip(keys, is_kept, strict=True) if not kept]
-    if any(values is None for values in others):
+    others = [key for key, kept in zip(keys, is_kept, strict=True) if not kept]
+    if any(key.values is None for key in keys) and not all(map(_is_listed_by_text, others)):
         return None
-    return max(1, prod(len(values or ()) for values in others))
+    return max(1, prod(len(key.values or ()) for key in others))
+
+
+def _is_listed_by_text(key: KeyPlan) -> bool:
+    """Whether the text of each row that SQL finds in the list of a key is listed itself.
+
+    A column is compared in its type, all else by its text (compiler.select_list); blanks at the end of character(n)
+    are in no text.
+    """
+    if key.values is None:
+        return False
+    column = key.expression
+    if not isinstance(column, ColumnRef):
+        return True
+    return has_one_form(column.type) or column.type is SqlType.BPCHAR

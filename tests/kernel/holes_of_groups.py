@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from proxy.base.sql_types import SqlType
 from proxy.kernel.plan import BlockPlan
 from proxy.kernel.refusals import Rule
+from proxy.mechanisms import partition_selection
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.windows import WindowColumn, WindowFunction
 from tests.kernel.examples import of_table
@@ -168,3 +170,43 @@ def key_of_a_window_of_ties() -> BlockPlan:
 @hole(Rule.GROUPS, ROWS, PERSON)
 def key_of_a_last_value_of_ties() -> BlockPlan:
     return _with_ties(WindowFunction.LAST_VALUE)
+
+
+def _listed_as_0(name: str, kind: SqlType) -> BlockPlan:
+    """A private key that the unit fixes, beside a number of which SQL finds several texts in the list."""
+    block = block_of(
+        "SELECT m.d, v.i2, count(DISTINCT v.uid) FROM visits v JOIN members m ON m.uid = v.uid GROUP BY m.d, v.i2"
+    )
+    fixed, listed = block.keys
+    assert isinstance(listed.expression, ColumnRef)
+    number = of_table(listed.expression.relation, "visits", name)
+    key = replace(listed, expression=number, type=kind, type_name=kind.sql, values=("0",))
+    assert block.selection is not None
+    each = partition_selection.per_group(block.selection.loss, 1)
+    selection = replace(block.selection, each=each)
+    return replace(noise_for(block, 1), keys=(fixed, key), reach=1, selection=selection)
+
+
+_ZEROS = (
+    "INSERT INTO members(id, uid, d) VALUES (1, 3, '2001-01-01');"
+    " INSERT INTO visits(id, uid, n, f8) VALUES (1, 3, 0, 0), (2, 3, 0.00, '-0')"
+)
+
+
+@hole(Rule.GROUPS, _ZEROS, PERSON)
+def listed_number_of_several_scales() -> BlockPlan:
+    """0 and 0.00 are equal, and two groups."""
+    return _listed_as_0("n", SqlType.NUMERIC)
+
+
+@hole(Rule.GROUPS, _ZEROS, PERSON)
+def listed_float_of_two_signs() -> BlockPlan:
+    """0 and -0 are equal, and two groups."""
+    return _listed_as_0("f8", SqlType.FLOAT8)
+
+
+@hole(Rule.SELECTION, _ZEROS, PERSON)
+def selection_of_listed_groups() -> BlockPlan:
+    """A selection shows 0.00 as well, where 0 alone is listed."""
+    block = _listed_as_0("n", SqlType.NUMERIC)
+    return replace(block, keys=block.keys[1:], reach=None)
