@@ -1,4 +1,4 @@
-"""The matrix of clients and features: from what a run found to docs/clients.md and back."""
+"""The matrix of clients and features: from what a run found to docs/reference/clients.md and back."""
 
 from __future__ import annotations
 

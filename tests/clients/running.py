@@ -1,4 +1,4 @@
-"""Runs the program of a client, and compares what it did with docs/clients.md, or writes that."""
+"""Runs the program of a client, and compares what it did with docs/reference/clients.md, or writes that."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.clients.judging import Judge
 from tests.clients.matrix import Column, Matrix, Outcome, Result, read_matrix
 from tests.clients.served_shop import ServedShop, output
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "clients.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "reference" / "clients.md"
 _SECONDS = 1200
 
 

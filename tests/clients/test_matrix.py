@@ -1,4 +1,4 @@
-"""docs/clients.md is what a run writes, of all clients and all features."""
+"""docs/reference/clients.md is what a run writes, of all clients and all features."""
 
 from __future__ import annotations
 
