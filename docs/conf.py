@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+_ROOT = Path(__file__).parents[1]
+sys.path[:0] = [str(_ROOT), str(_ROOT / "clients" / "python")]
 
 project = "dpproxy"
 author = "the authors of dpproxy"

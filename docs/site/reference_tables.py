@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
 from fractions import Fraction
 from typing import Any, cast
 
+import dpproxy
 import typer
 
 from proxy.base.errors import Code
@@ -184,10 +187,47 @@ def _fields(document: Mapping[str, Any], operation: Mapping[str, Any]) -> list[s
     return names
 
 
+def python_client() -> str:
+    """What the Python client has: classes with their attributes, methods with the first line of their text."""
+    parts = []
+    for name in dpproxy.__all__:
+        thing = getattr(dpproxy, name)
+        text = inspect.getdoc(thing) or ""
+        if inspect.isfunction(thing):
+            parts.append(f"**`dpproxy.{name}{_signature(thing)}`** {_first(text)}")
+            continue
+        if issubclass(thing, Exception):
+            continue  # the page has them
+        parts.append(f"**`dpproxy.{name}`** {_first(text)}")
+        attributes = re.findall(r"^    ([\w, ]+): (.*)$", text, re.MULTILINE)
+        methods = inspect.getmembers(thing, inspect.isroutine)
+        rows = [(_code(*names.split(", ")), told) for names, told in attributes]
+        rows += [
+            (_code(f"{method}{_signature(function)}"), _first(inspect.getdoc(function) or ""))
+            for method, function in methods
+            if not method.startswith("_") and method != "read"
+        ]
+        parts.append(_table(("name", "meaning"), iter(rows)))
+    return "\n\n".join(parts)
+
+
+def _signature(function: Callable[..., Any]) -> str:
+    """Without types: they are in the package."""
+    found = inspect.signature(function)
+    plain = [
+        one.replace(annotation=one.empty) for one in found.parameters.values() if one.name != "self"
+    ]
+    return str(inspect.Signature(plain))
+
+
+def _first(text: str) -> str:
+    return text.split("\n\n", 1)[0]
+
+
 TABLES: Mapping[str, Callable[[], str]] = {
     table.__name__: table
     for table in (
         *(aggregates, functions, settings, errors, odds, metrics),
-        *(commands, operations, admin_operations),
+        *(commands, operations, admin_operations, python_client),
     )
 }
