@@ -55,7 +55,7 @@ lint: $(DEV_STAMP)
 # The documentation site, in build/docs: tables of the reference come from the code, pictures from docs/site/pictures.py.
 docs: $(DOCS_STAMP)
 	$(BIN)/python -m docs.site.pictures
-	$(BIN)/python -m sphinx -W -n -q -b html docs build/docs
+	$(BIN)/python -m sphinx -E -W -n -q -b html docs build/docs
 	@echo "build/docs/index.html"
 
 # What needs no PostgreSQL: a minute, between two edits.

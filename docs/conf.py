@@ -19,3 +19,4 @@ html_static_path = ["_static"]
 html_css_files = ["dpproxy.css"]
 html_copy_source = False
 html_show_sourcelink = False
+html_show_copyright = False

@@ -1,6 +1,6 @@
 """Sphinx extension: what a page holds when it is built.
 
-    <!-- included: deploy/README.md -->    the page is that file
+    <!-- included: deploy/README.md -->    the page is that file, below its own title
     <!-- generated: commands -->           a table made from the code (docs/site/reference_tables.py)
 
 Links work in the repository. On the site those to a file that a page includes lead to the page,
@@ -58,8 +58,8 @@ def page_text(name: str, text: str) -> str:
     file = INCLUDED.search(text)
     source = name
     if file is not None:
-        source = file[1]
-        text = (ROOT / source).read_text(encoding="utf-8")
+        source, title = file[1], text.partition("\n")[0]
+        text = f"{title}\n{(ROOT / source).read_text(encoding='utf-8').partition(chr(10))[2]}"
     text = GENERATED.sub(lambda found: TABLES[found[1]](), text)
     at_page = included()
     own = pages()

@@ -18,8 +18,8 @@ _ROOT = Path(__file__).parents[2]
 _KINDS = ("tutorials", "how-to", "reference", "explanation")
 _INDEX = Path("index").with_suffix(".md")
 _LONGEST = 300  # lines
-# Figures that a command prints, and the list of SQL.
-_LONGER = {"docs/reference/accuracy.md", "docs/reference/answers.md"}
+# Figures that commands print.
+_LONGER = {"docs/reference/accuracy.md"}
 _LOADED = re.compile(r"(?:@import|url\()\s*['\"]?\s*((?:https?:)?//[^'\")]+)")
 
 
