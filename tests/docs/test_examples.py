@@ -2,6 +2,7 @@
 
     ```sql              is answered
     ```sql free         and charges nothing
+    ```sql explain      is explained, which is free: for each statement of it
     ```sql refused      is refused; a ```text behind it has the message and the hint
 
     ```python           is run, after the blocks before it; `python frames` needs pandas, polars and matplotlib
@@ -30,7 +31,7 @@ from tests.waiting import until
 pytestmark = pytest.mark.postgres
 
 _BLOCK = re.compile(
-    r"^```(sql(?: free| refused)?)\n(.*?)^```$(?:\n+```text\n(.*?)^```$)?", re.M | re.S
+    r"^```(sql(?: free| explain| refused)?)\n(.*?)^```$(?:\n+```text\n(.*?)^```$)?", re.M | re.S
 )
 _PYTHON = re.compile(r"^```python(| frames)\n(.*?)^```$", re.M | re.S)
 _FRAMES = ("pandas", "polars", "matplotlib")
@@ -115,10 +116,11 @@ def test_the_statements_of_a_page(demo: Demo, name: str) -> None:
                 assert not told or told == given
                 continue
             before = _spent(session, analyst)
-            for statement in filter(str.strip, statements.split(";")):
+            explained = "EXPLAIN " if kind == "sql explain" else ""
+            for statement in (explained + one for one in statements.split(";") if one.strip()):
                 result = session.execute(statement.encode())
                 assert result.description is None or result.fetchall(), statement
-            if kind == "sql free":
+            if kind in ("sql free", "sql explain"):
                 assert _spent(session, analyst) == before, statements
     for statement in _INLINE.findall(text):
         with _connect(port, analyst, "census" if " census." in statement else "shop") as session:
