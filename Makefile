@@ -7,6 +7,7 @@ DEV_STAMP := $(VENV)/.installed-dev
 NIGHTLY_STAMP := $(VENV)/.installed-nightly
 COMPILED_STAMP := $(VENV)/.compiled
 GENERATOR_STAMP := $(VENV)/.installed-generator
+DOCS_STAMP := $(VENV)/.installed-docs
 # Compiled tests are kept: reading them takes half as long the second time.
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
 # Four for two cores: tests wait a part of their time (for a limit to pass, a server to start, a lock to end), and each
@@ -14,7 +15,7 @@ PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
 WORKERS ?= 4
 BY_FILE := -n $(WORKERS) --dist loadfile --no-loadscope-reorder --max-worker-restart=2
 
-.PHONY: demo quick test test-long test-clients test-browser test-majors test-citus coverage mutation nightly bench lint lock sbom clean
+.PHONY: demo docs quick test test-long test-clients test-browser test-majors test-citus coverage mutation nightly bench lint lock sbom clean
 
 $(VENV)/pyvenv.cfg:
 	$(PYTHON) -m venv $(VENV)
@@ -38,6 +39,10 @@ $(NIGHTLY_STAMP): $(DEV_STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -e '.[dev,nightly]'
 	@touch $@
 
+$(DOCS_STAMP): $(DEV_STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -e '.[docs]'
+	@touch $@
+
 demo: $(RUN_STAMP)
 	$(BIN)/dpproxy demo
 
@@ -46,6 +51,12 @@ lint: $(DEV_STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# The documentation site, in build/docs: tables of the reference come from the code, pictures from docs/site/pictures.py.
+docs: $(DOCS_STAMP)
+	$(BIN)/python -m docs.site.pictures
+	$(BIN)/python -m sphinx -E -W -n -q -b html docs build/docs
+	@echo "build/docs/index.html"
 
 # What needs no PostgreSQL: a minute, between two edits.
 quick: $(DEV_STAMP)
@@ -63,10 +74,10 @@ test: $(DEV_STAMP) $(GENERATOR_STAMP)
 	wait $$linting || { cat "$$log"; echo "make lint failed"; tests=1; }; \
 	rm -f "$$log"; exit $$tests
 
-test-long: $(DEV_STAMP)
+test-long: $(DEV_STAMP) $(DOCS_STAMP)
 	$(PYTEST) --timeout=0 -m long --ignore=tests/majors
 
-# Real clients, each in an environment of its own (tests/clients/install.py); writes docs/clients.md.
+# Real clients, each in an environment of its own (tests/clients/install.py); writes docs/reference/clients.md.
 test-clients: $(DEV_STAMP)
 	$(BIN)/python -m tests.clients.install
 	$(PYTEST) --timeout=0 --bless -rs tests/clients -m "long or not long"

@@ -12,7 +12,7 @@ import pytest
 from tests.imported_modules import packages_of
 
 _ROOT = Path(__file__).parents[1]
-_OWN = {"proxy", "tests"}
+_OWN = {"proxy", "tests", "docs", "dpproxy"}  # dpproxy: clients/python
 # Programs that run in environments of their own, which tests/clients/install.py makes.
 _ELSEWHERE = _ROOT / "tests" / "clients" / "programs"
 # Distributions whose module has another name, or that bring another module with them by an extra.

@@ -12,23 +12,56 @@ from enum import Enum
 
 
 class Code(Enum):
-    """Stable code -> (SQLSTATE, HTTP status). SQLSTATEs: PostgreSQL 17 documentation, appendix A."""
+    """Stable code -> (SQLSTATE, HTTP status, when, and what to do). SQLSTATEs: PostgreSQL 17 documentation,
+    appendix A."""
 
-    RAW_ROWS = ("42501", 403)
-    PROTECTED = ("42501", 403)
-    COLUMN_NOT_USABLE = ("42501", 403)
-    NO_BOUNDS = ("42501", 403)
-    NO_VALUES = ("42501", 403)
-    ROLE = ("42501", 403)
-    UNSUPPORTED = ("0A000", 400)
-    FUNCTION = ("0A000", 400)
-    SYNTAX = ("42601", 400)
-    TOO_COMPLEX = ("54001", 400)
-    INFEASIBLE = ("42501", 403)
-    SETTING = ("22023", 400)
-    OVER_BUDGET = ("53400", 403)  # 429 where waiting helps
-    CANCELLED = ("57014", 409)
-    UNAVAILABLE = ("58000", 503)
+    RAW_ROWS = (
+        "42501",
+        403,
+        "The statement would show rows of people. Ask for an aggregate of them.",
+    )
+    PROTECTED = ("42501", 403, "The analyst, or the token, may not query this database any more.")
+    COLUMN_NOT_USABLE = (
+        *("42501", 403),
+        "The policy does not offer the column for this use. `SELECT * FROM dp.columns` says what each is for.",
+    )
+    NO_BOUNDS = (
+        *("42501", 403),
+        "SUM, AVG, MIN and MAX need bounds. Take a column that has them, or write"
+        " `greatest(least(x, 100), 0)`.",
+    )
+    NO_VALUES = (
+        *("42501", 403),
+        "The key of GROUP BY has no public values. Take a coarser one, or a column that has `values`.",
+    )
+    ROLE = ("42501", 403, "Analysts may not change roles. The operator sets passwords.")
+    UNSUPPORTED = (
+        "0A000",
+        400,
+        "dpproxy does not answer this form. The hint has one that it answers.",
+    )
+    FUNCTION = (
+        "0A000",
+        400,
+        "dpproxy does not answer this function. The hint has one that it answers.",
+    )
+    SYNTAX = ("42601", 400, "The statement cannot be read, or has several commands in one.")
+    TOO_COMPLEX = ("54001", 400, "The statement is beyond a limit of size. Split it.")
+    INFEASIBLE = (
+        *("42501", 403),
+        "The noise would drown the answer, or one person could add too much. Follow the hint.",
+    )
+    SETTING = ("22023", 400, "A setting is unknown, or its value is not allowed.")
+    OVER_BUDGET = (
+        *("53400", 403),  # 429 where waiting helps
+        "A budget does not cover the statement. Nothing was charged. The message says which, and when it"
+        " renews (then HTTP 429).",
+    )
+    CANCELLED = ("57014", 409, "The statement was cancelled, or a time limit ended it.")
+    UNAVAILABLE = (
+        *("58000", 503),
+        "A server behind dpproxy does not answer, or a fault of dpproxy. Try again later.",
+    )
 
     @property
     def sqlstate(self) -> str:
@@ -38,11 +71,11 @@ class Code(Enum):
     def http_status(self) -> int:
         return int(self.value[1])
 
-    # Members share SQLSTATEs; without a name in the value Enum would make them aliases.
-    def __new__(cls, sqlstate: str, http_status: int) -> Code:
-        member = object.__new__(cls)
-        member._value_ = (sqlstate, http_status, len(cls.__members__))
-        return member
+    @property
+    def meaning(self) -> str:
+        return str(self.value[2])
+
+    # Members share SQLSTATEs. As the texts differ, Enum makes no aliases of them.
 
 
 class Refusal(Exception):

@@ -2,10 +2,29 @@
 
 from __future__ import annotations
 
-DP_SETTINGS = (
-    *("dp.epsilon", "dp.delta", "dp.notice", "dp.round"),
-    *("dp.fresh", "dp.accept_error", "dp.published", "dp.trial", "dp.mechanism", "dp.previews"),
-)
+from collections.abc import Mapping
+
+DP_SETTINGS: Mapping[str, str] = {  # what each does, for the reference (docs/reference/settings.md)
+    "dp.epsilon": "What one statement may cost: 0.000001 to the policy's `privacy.max_epsilon`."
+    " Default: `privacy.epsilon`.",
+    "dp.delta": "The same of delta: 0, or 1e-100 to the policy's `privacy.delta`, which is the default.",
+    "dp.notice": "`on`: a NOTICE with cost and error after each answer. Default: `privacy.notice`.",
+    "dp.round": "`on`: numbers are rounded to a step of about a twentieth of their noise's standard deviation,"
+    " where the size of the noise is public; the interval is wider by half a step. Default: the policy's"
+    " `privacy.round`.",
+    "dp.fresh": "`on`: answers that are cached or published are left aside; each statement is drawn anew and"
+    " charged. Default: `off`.",
+    "dp.accept_error": "1 to 100: an earlier or published answer serves, at no cost, if its standard error is"
+    " at most so many times a fresh one's. Default: `1`.",
+    "dp.published": "`off`: what is published answers no statement of the session. Default: the policy's"
+    " `privacy.published`.",
+    "dp.trial": "`off`: a statement that computes with its answers is charged without a trial run with made-up"
+    " answers. Default: `on`.",
+    "dp.mechanism": "Of AVG, MIN and MAX: `smooth_median`, or another one that the policy has. Default:"
+    " `policy`.",
+    "dp.previews": "What a preview of protected rows (`SELECT * ... LIMIT 10`) gets: `empty`, no rows, or"
+    " `refuse`. Default: the policy's `previews`.",
+}
 # Those by which PostgreSQL reads constants otherwise than the reader of this process does, with the values at
 # which everything is answered that can be. An HTTP request, which cannot set them, has these.
 ANSWERED_SETTINGS = {

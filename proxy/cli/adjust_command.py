@@ -17,15 +17,26 @@ from proxy.ledger.adjustments import Adjustment, AdjustmentError, adjust
 from proxy.ledger.ledger_sources import Source, known_sources
 
 _NUMBER = re.compile(r"[+-]?[0-9]{1,20}(\.[0-9]{0,30})?([eE][+-]?[0-9]{1,2})?")
-Name = Annotated[Optional[str], typer.Option(metavar="NAME")]  # noqa: UP045
+Analyst = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(help="Whose budget: this analyst's.", metavar="NAME"),
+]
+Group = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(help="Or this group's.", metavar="NAME"),
+]
+Table = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option(help="Or this table's.", metavar="SCHEMA.TABLE"),
+]
 
 
 def adjust_command(
     reason: Annotated[str, typer.Option(help="Why; it stays in the ledger.", metavar="TEXT")],
-    analyst: Name = None,
-    group: Name = None,
-    table: Annotated[Optional[str], typer.Option(metavar="SCHEMA.TABLE")] = None,  # noqa: UP045
-    total: Annotated[bool, typer.Option("--total", help="Everybody's together.")] = False,
+    analyst: Analyst = None,
+    group: Group = None,
+    table: Table = None,
+    total: Annotated[bool, typer.Option("--total", help="Or everybody's together.")] = False,
     epsilon: Annotated[
         str, typer.Option(help="To be added to what is spent; below 0: taken from it.", metavar="E")
     ] = "0",

@@ -18,7 +18,10 @@ class TlsUse(str, Enum):
     OFF = "off"
 
 
-_STATE_HELP = "Folder of the embedded PostgreSQL servers, the ledger among them."
+_STATE_HELP = (
+    "Folder of the embedded servers: the ledger, which lasts, and the shadow, which is made anew."
+    " Always give it to a service."
+)
 Listen = Annotated[str, typer.Option(help="HOST:PORT for PostgreSQL clients.", metavar="HOST:PORT")]
 Http = Annotated[str, typer.Option(help="HOST:PORT for HTTP.", metavar="HOST:PORT")]
 State = Annotated[
@@ -44,7 +47,8 @@ LedgerDsn = Annotated[
 PgBin = Annotated[
     Optional[Path],  # noqa: UP045
     typer.Option(
-        help="Folder of another PostgreSQL's programs for the shadow, best of the protected server's version.",
+        help="Folder of another PostgreSQL's programs (14 or newer) for the shadow: in production that"
+        " of the distribution.",
         metavar="DIR",
         envvar="DPPROXY_PG_BIN",
     ),
@@ -52,12 +56,17 @@ PgBin = Annotated[
 ShadowUser = Annotated[
     Optional[str],  # noqa: UP045
     typer.Option(
-        help="User of the operating system that the shadow runs as. Needs root.", metavar="NAME"
+        help="User of the operating system that the shadow runs as, and nothing else. Needs a start as root.",
+        metavar="NAME",
     ),
 ]
 TlsCert = Annotated[
     Optional[Path],  # noqa: UP045
-    typer.Option(help="Certificate in PEM, for both listeners.", metavar="FILE"),
+    typer.Option(
+        help="Certificate in PEM, for both listeners. Left out: plain text, on loopback only. Read at"
+        " the start, and when both files have changed.",
+        metavar="FILE",
+    ),
 ]
 TlsKey = Annotated[Optional[Path], typer.Option(help="Its key in PEM.", metavar="FILE")]  # noqa: UP045
 Tls = Annotated[
@@ -71,7 +80,9 @@ Tls = Annotated[
 ClientCa = Annotated[
     Optional[Path],  # noqa: UP045
     typer.Option(
-        help="Certificates, in PEM, that clients' certificates are signed by.", metavar="FILE"
+        help="Certificates, in PEM, that those of PostgreSQL clients are signed by. Needs"
+        " --client-rules and --tls-cert.",
+        metavar="FILE",
     ),
 ]
 ClientRules = Annotated[
@@ -84,7 +95,7 @@ OidcIssuer = Annotated[
 ]
 OidcAudience = Annotated[
     Optional[str],  # noqa: UP045
-    typer.Option(help="For whom its tokens must be.", metavar="TEXT"),
+    typer.Option(help="For whom its tokens must be. Required with --oidc-issuer.", metavar="TEXT"),
 ]
 OidcClaim = Annotated[str, typer.Option(help="Claim that has the analyst's name.", metavar="NAME")]
 OidcKeys = Annotated[
@@ -95,19 +106,32 @@ OidcKeys = Annotated[
 ]
 OidcLifetime = Annotated[
     int,
-    typer.Option(help="Longest lifetime of its tokens, in seconds.", metavar="SECONDS", min=60),
+    typer.Option(
+        help="Longest lifetime of its tokens, in seconds, from their issue to their end.",
+        metavar="SECONDS",
+        min=60,
+    ),
 ]
 OidcCa = Annotated[
     Optional[Path],  # noqa: UP045
-    typer.Option(help="Certificates, in PEM, to trust for both.", metavar="FILE"),
+    typer.Option(
+        help="Certificates, in PEM, to trust for the provider. Left out: the system's.",
+        metavar="FILE",
+    ),
 ]
 Admin = Annotated[
     Optional[str],  # noqa: UP045
-    typer.Option(help="HOST:PORT for the API of administrators.", metavar="HOST:PORT"),
+    typer.Option(
+        help="HOST:PORT for the API of administrators. Left out: there is none.",
+        metavar="HOST:PORT",
+    ),
 ]
 AdminSecrets = Annotated[
     Optional[Path],  # noqa: UP045
-    typer.Option(help="Lines NAME SECRET of administrators, mode 0600.", metavar="FILE"),
+    typer.Option(
+        help="Lines NAME SECRET of administrators, mode 0600; a secret has at least 32 characters.",
+        metavar="FILE",
+    ),
 ]
 Metrics = Annotated[
     Optional[str],  # noqa: UP045
@@ -154,7 +178,8 @@ DrainDelay = Annotated[
 Grace = Annotated[
     float,
     typer.Option(
-        help="Seconds from then on for statements and transactions that run.",
+        help="Seconds from then on for statements and transactions that run. Later they are ended with"
+        " 57P01, and stay charged.",
         metavar="SECONDS",
         min=0,
         max=3600,

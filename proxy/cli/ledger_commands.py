@@ -189,11 +189,18 @@ def key(
 def adopt(
     policy: PolicyFile,
     new: Annotated[
-        bool, typer.Option("--new", help="No query has ever been run about these people.")
+        bool,
+        typer.Option(
+            "--new", help="No query has ever been run about these people: budgets begin at zero."
+        ),
     ] = False,
     as_name: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option("--as", help="The data of a source that the ledger knows.", metavar="NAME"),
+        typer.Option(
+            "--as",
+            help="The data is that of a source that the ledger knows, moved or restored: budgets go on.",
+            metavar="NAME",
+        ),
     ] = None,
     name: Annotated[
         Optional[str],  # noqa: UP045

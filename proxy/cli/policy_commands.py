@@ -98,7 +98,10 @@ def policy_bounds(
         ),
     ] = None,
     epsilon: Annotated[
-        str, typer.Option(help="What it may cost, of the shared budget (total).")
+        str,
+        typer.Option(
+            help="What it may cost, of the shared budget (total), from 0.001 to 100. Each run is charged."
+        ),
     ] = _PROPOSED_EPSILON,
     state: State = None,
     ledger: LedgerDsn = None,
@@ -170,10 +173,13 @@ def audit(
         Optional[Path],  # noqa: UP045
         typer.Option(help="Statements to audit; left out: every aggregate of every column."),
     ] = None,
-    rows: Annotated[int, typer.Option(min=1, max=2000, help="Invented rows per table.")] = 40,
+    rows: Annotated[
+        int, typer.Option(min=1, max=2000, help="Invented rows per table, 1 to 2000.")
+    ] = 40,
     seed: Annotated[int, typer.Option(help="Seed of the invented data.")] = 1,
     distance: Annotated[
-        int, typer.Option(min=1, max=50, help="Remove or add at most this many units at once.")
+        int,
+        typer.Option(min=1, max=50, help="Remove or add at most this many units at once, 1 to 50."),
     ] = 1,
     plot: Annotated[
         Optional[Path],  # noqa: UP045

@@ -24,11 +24,18 @@ def token_create(
     days: Annotated[float, typer.Option(help="Days until it expires, at most 366.")],
     database: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help="For this database only.", metavar="NAME"),
+        typer.Option(
+            help="For this database only, by its name in `ledger show`. Left out: all that the analyst may"
+            " query.",
+            metavar="NAME",
+        ),
     ] = None,
     epsilon: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help="What all statements through it may cost together.", metavar="NUMBER"),
+        typer.Option(
+            help="What all statements through it may cost together. Left out: the analyst's own budget.",
+            metavar="NUMBER",
+        ),
     ] = None,
     note: Annotated[
         Optional[str],  # noqa: UP045

@@ -29,9 +29,15 @@ user.add_typer(group, name="group")
 @user.command("add")
 def user_add(
     name: str,
-    password_stdin: Annotated[bool, typer.Option(help="Read it from standard input.")] = False,
+    password_stdin: Annotated[
+        bool, typer.Option(help="Read the password, one line, from standard input.")
+    ] = False,
     no_password: Annotated[
-        bool, typer.Option("--no-password", help="Only tokens and certificates let them in.")
+        bool,
+        typer.Option(
+            "--no-password",
+            help="Nobody knows a password of theirs: only tokens and certificates let them in.",
+        ),
     ] = False,
     state: State = None,
     ledger: LedgerDsn = None,
@@ -50,7 +56,9 @@ def user_add(
 @user.command("password")
 def user_password(
     name: str,
-    password_stdin: Annotated[bool, typer.Option(help="Read it from standard input.")] = False,
+    password_stdin: Annotated[
+        bool, typer.Option(help="Read the password, one line, from standard input.")
+    ] = False,
     state: State = None,
     ledger: LedgerDsn = None,
 ) -> None:

@@ -314,7 +314,8 @@ def _least_answers(block: BlockPlan, found: Mapping[int | None, Chosen]) -> Iter
     """The answers of which a chosen bound may cut more than their errors say, in one direction.
 
     The noisy number of units beyond a bound does not tell how much is cut: it is off by more units than the
-    noise of the answer is in bounds, at any epsilon (docs/accuracy.md). Only the largest bound cuts nothing.
+    noise of the answer is in bounds, at any epsilon (docs/reference/accuracy.md). Only the largest bound cuts
+    nothing.
     """
     for choice, chosen in found.items():
         planned = block.choices[choice]

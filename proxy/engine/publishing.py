@@ -1,7 +1,7 @@
 """Statements that a policy publishes: what stands of them in the ledger is shown, and serves as a source;
 what is due is released (`releasing.py`).
 
-Source  docs/publish.md, ADR 0072
+Source  docs/how-to/publish.md, ADR 0072
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ decides nothing: the draw is stored either way. Else one would draw until it doe
 
 Nothing that is drawn here leaves but to the shadow that presents it, and to the ledger.
 
-Source  docs/publish.md, ADR 0072
+Source  docs/how-to/publish.md, ADR 0072
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a mean of deviations is, of the numbers that `mechanisms.deviation_mean` has released: post-processing.
 
-All constants were fitted on sixteen data sets and judged on others (docs/accuracy.md).
+All constants were fitted on sixteen data sets and judged on others (docs/reference/accuracy.md).
 """
 
 from __future__ import annotations

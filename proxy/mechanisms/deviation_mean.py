@@ -24,7 +24,7 @@ from proxy.mechanisms.octave_bound import OctaveBound, OctaveRule, octaves_of, q
 # Shares of a unit's rows and deviations are taken in so many parts, rounded toward 0.
 PARTS = 2**20
 
-# All constants below: fitted on sixteen data sets and judged on others (docs/accuracy.md).
+# All constants below: fitted on sixteen data sets and judged on others (docs/reference/accuracy.md).
 _UNITS = Fraction(2, 100)
 _MANY = 1500  # noisy units times epsilon
 _SINGLE_CELLS = Fraction(8, 100)

@@ -28,7 +28,7 @@ from proxy.mechanisms.deviation_mean import (
 )
 from proxy.mechanisms.octave_bound import OctaveBound, OctaveRule, octaves_of, quarter_bounds
 
-# Fitted on sixteen data sets and judged on others (docs/accuracy.md).
+# Fitted on sixteen data sets and judged on others (docs/reference/accuracy.md).
 _SHARE = Fraction(2, 5)  # of a variance's epsilon: what is not for the parts of a mean
 _CELLS = Fraction(2, 5)  # of that
 _LEAST = 2**14  # the lowest bound is this part of the squared range

@@ -17,7 +17,7 @@ from proxy.mechanisms import discrete_laplace
 from proxy.mechanisms.bits import RandomBits
 
 PLACES = 4  # bounds in an octave
-# All in scales of the noise. Fitted on sixteen data sets and judged on others (docs/accuracy.md).
+# All in scales of the noise. Fitted on sixteen data sets and judged on others (docs/reference/accuracy.md).
 _FIRST = 5.0  # the fullest octave holds more units than this, else the histogram shows nothing
 _CAP = 9.0  # an octave with more units than this counts, however far it is from the others
 _UNSEEN = 1.5  # so many units may be in an octave without being seen

@@ -17,9 +17,9 @@ from math import isqrt
 from proxy.mechanisms import discrete_laplace
 from proxy.mechanisms.bits import RandomBits
 
-# Measured over many shapes of totals (docs/accuracy.md). Beyond the largest total each octave has four places
-# at which the walk may end; only a low threshold lets it go on through many, to a bound at which noise is worse
-# than all else together. So the threshold is far more exact than the counts.
+# Measured over many shapes of totals (docs/reference/accuracy.md). Beyond the largest total each octave has
+# four places at which the walk may end; only a low threshold lets it go on through many, to a bound at which
+# noise is worse than all else together. So the threshold is far more exact than the counts.
 _OF_THRESHOLD = Fraction(17, 20)
 _STOP, _NEEDED = Fraction(6, 10), Fraction(36, 10)  # in scales of the counts
 

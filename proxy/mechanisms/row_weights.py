@@ -18,7 +18,7 @@ from proxy.mechanisms.octave_bound import OctaveRule, last_seen, mass_unseen
 # Weights are taken in so many parts of a row, rounded toward 0.
 PARTS = 2**20
 
-# As of means of deviations: fitted on sixteen data sets and judged on others (docs/accuracy.md).
+# As of means of deviations: fitted on sixteen data sets and judged on others (docs/reference/accuracy.md).
 _RULE = OctaveRule(least=2.5, gap=1.6)
 _SPREAD = 1.5  # of what is taken away so much more than its share may be in one group
 _LISTED = 8  # octaves of which each number of rows is looked at

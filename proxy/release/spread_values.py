@@ -50,7 +50,8 @@ def spread_value(
     """VARIANCE or STDDEV, of the release that they share with the mean.
 
     NULL if the noisy numbers show no rows, if no bound could be chosen, or if the deviation may be anything.
-    A least number where the bound on squares may cut: how much, no histogram tells (docs/accuracy.md 8).
+    A least number where the bound on squares may cut: how much, no histogram tells
+    (docs/reference/accuracy.md 8).
     rows: as of `noisy_values.noisy_value`.
     """
     measured, grid, kind = release.measured, release.output_grid, aggregate.type

@@ -119,7 +119,7 @@ def _compare(checked: CheckedPolicy, public: PublicContents) -> None:
         for field in _EXPLAINED - {"sensitivity"}:
             assert entry[field] == explained[field], (sql, field)
         assert entry["sensitivity"] == _number(explained), sql
-        # Of people whose values share places no rank is stated (docs/accuracy.md 7). How exact a mean or a
+        # Of people whose values share places no rank is stated (accuracy.md 7). How exact a mean or a
         # variance of deviations is follows from the bounds that it chooses, and its note says so.
         is_of_places = entry["units_needed"] and entry["mechanism"] == "exponential mechanism"
         chooses = entry["note"].endswith("is stated with the answer")

@@ -53,7 +53,7 @@ commands.serve([], "127.0.0.1:0", "127.0.0.1:0", pathlib.Path({str(tmp_path)!r})
 
 
 def test_help_imports_no_command() -> None:
-    """Nor what they need: it prints within half a second (docs/performance.md)."""
+    """Nor what they need: it prints within half a second (docs/reference/performance.md)."""
     code = "import sys; sys.argv = ['dpproxy', '--help']; from proxy.cli.main import main"
     code += "\ntry: main()\nexcept SystemExit: pass"
     shown = f"{code}\nprint(*(m for m in ('psycopg', 'structlog', 'yaml', 'starlette') if m in sys.modules))"

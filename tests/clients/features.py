@@ -174,6 +174,6 @@ SECTIONS = (
         title="Apache Superset",
         clients=("Superset",),
         features=OF_SUPERSET,
-        about="![A dashboard of the demo's shop in Superset](superset.png)",
+        about="![A dashboard of the demo's shop in Superset](../pictures/superset.png)",
     ),
 )

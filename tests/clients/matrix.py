@@ -1,4 +1,4 @@
-"""The matrix of clients and features: from what a run found to docs/clients.md and back."""
+"""The matrix of clients and features: from what a run found to docs/reference/clients.md and back."""
 
 from __future__ import annotations
 
@@ -17,10 +17,7 @@ there, so that noise is small). The programs are in `tests/clients/programs`.
 
 `n/a`: the client has no such thing. Reasons are below each table.
 
-Each opening of a chart that its tool has not kept is charged. A smaller epsilon for a whole tool stands in its
-connection string: `options=-c dp.epsilon=0.5`. A test of dbt on protected rows compares a noisy number, so it
-needs a tolerance (`error_if`); a session of dbt ends with its model, so that a temporary table is there for its
-hooks only.
+How to connect a tool, and to give it a price: [Connect](../how-to/connect.md).
 """
 
 

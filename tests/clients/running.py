@@ -1,4 +1,4 @@
-"""Runs the program of a client, and compares what it did with docs/clients.md, or writes that."""
+"""Runs the program of a client, and compares what it did with docs/reference/clients.md, or writes that."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from tests.clients.judging import Judge
 from tests.clients.matrix import Column, Matrix, Outcome, Result, read_matrix
 from tests.clients.served_shop import ServedShop, output
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "clients.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "reference" / "clients.md"
+PICTURES = Path(__file__).parents[2] / "docs" / "pictures"
 _SECONDS = 1200
 
 
@@ -39,7 +40,7 @@ def check(client: Client, shop: ServedShop, folder: Path, bless: bool) -> None:
         "DP_PROGRAMS": str(PROGRAMS),
         "DP_FOLDER": str(folder),
         "DP_CLIENTS": str(FOLDER),
-        "DP_PICTURES": str(DOCUMENT.parent if bless else folder),
+        "DP_PICTURES": str(PICTURES if bless else folder),
         "GOCACHE": str(folder / "go"),
         **client.environment,
     }

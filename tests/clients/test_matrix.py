@@ -1,13 +1,13 @@
-"""docs/clients.md is what a run writes, of all clients and all features."""
+"""docs/reference/clients.md is what a run writes, of all clients and all features."""
 
 from __future__ import annotations
 
 from tests.clients.features import SECTIONS
 from tests.clients.installed import CLIENTS
 from tests.clients.matrix import Column, Matrix, Outcome, Result, read_matrix
-from tests.clients.running import DOCUMENT, committed
+from tests.clients.running import DOCUMENT, PICTURES, committed
 
-_PICTURE = DOCUMENT.with_name("superset.png")
+_PICTURE = PICTURES / "superset.png"
 _LARGEST = 300_000
 
 

@@ -1,4 +1,4 @@
-"""Each client that is installed does what docs/clients.md says of it; `--bless` writes what it did."""
+"""Each installed client does what docs/reference/clients.md says of it; `--bless` writes what it did."""
 
 from __future__ import annotations
 

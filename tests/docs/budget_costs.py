@@ -1,4 +1,4 @@
-"""What k typical statements cost in all, as docs/budgets.md says.
+"""What k typical statements cost in all, as docs/explanation/budgets.md says.
 
 `python -m tests.docs.budget_costs` prints it. PLD columns need dp-accounting, which the others do without.
 """

@@ -1,4 +1,4 @@
-"""docs/budgets.md says what statements cost: by the product's formulas, and by dp-accounting where it is."""
+"""docs/explanation/budgets.md says what statements cost: by our formulas, and by dp-accounting where it is."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from proxy.policy.policy_model import Budget
 from tests.docs.budget_costs import COUNTS, EPSILONS, HEADS, WITHOUT_PLD, lines, row
 from tests.pipeline_world import POLICIES
 
-_TEXT = (Path(__file__).parents[2] / "docs" / "budgets.md").read_text(encoding="utf-8")
+_TEXT = (Path(__file__).parents[2] / "docs" / "explanation" / "budgets.md").read_text(
+    encoding="utf-8"
+)
 _HAS_PLD = importlib.util.find_spec("dp_accounting") is not None
 
 

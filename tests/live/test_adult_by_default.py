@@ -1,5 +1,5 @@
 """Accuracy on the real Adult table at epsilon 1 under a policy that names no mechanism and no bound on what a
-person adds, beside what the table had when bounds were given and nothing was reported (docs/accuracy.md 6).
+person adds, beside what the table had when bounds were given and nothing was reported (accuracy.md 6).
 
 Medians of relative errors, of 4,000 runs: off by 2 % (one deviation).
 """

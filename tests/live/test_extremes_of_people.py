@@ -1,6 +1,6 @@
 """MIN and MAX of the demo's customers through a served proxy: one value of each, who counts in one group.
 
-python -m tests.live.test_extremes_of_people [draws]        # the demo's table of docs/accuracy.md 7
+python -m tests.live.test_extremes_of_people [draws]        # the demo's table of docs/reference/accuracy.md 7
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def test_of_all_customers_they_are_near_the_exact_ones(live: LiveProxy) -> None:
 
 
 def test_of_the_demo_with_its_own_bounds() -> None:
-    """`dpproxy demo` lets a total be up to 500: docs/accuracy.md 7."""
+    """`dpproxy demo` lets a total be up to 500: docs/reference/accuracy.md 7."""
     ((least, most),) = _of_the_demo(_demo(), _ALL, 20).values()
     assert max(least) < 4 and min(most) > 400, (least, most)
 

@@ -1,5 +1,5 @@
 """What of the recorded statements of Superset (../shared/clients) and of its relative time ranges a published
-table answers, as docs/publish.md 3 says."""
+table answers, as docs/how-to/publish.md 3 says."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Quantiles of the demo's orders, by the whole path: the bound of weights is chosen, the scan is compiled with
-it, and the answers have about the rank that is asked for. docs/accuracy.md 10.
+it, and the answers have about the rank that is asked for. docs/reference/accuracy.md 10.
 
     python -m tests.live.test_quantiles_of_people [draws]
 """

@@ -2,7 +2,7 @@
 
 Answers about these totals are near PostgreSQL's own, though nothing bounds the orders of a customer.
 
-    python -m tests.live.test_totals_of_people [draws]        # the table of docs/accuracy.md 9
+    python -m tests.live.test_totals_of_people [draws]        # the table of docs/reference/accuracy.md 9
 """
 
 from __future__ import annotations

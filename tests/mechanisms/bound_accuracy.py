@@ -1,4 +1,4 @@
-"""How exact COUNT and SUM are with bounds that are chosen privately: the table of docs/accuracy.md.
+"""How exact COUNT and SUM are with bounds that are chosen privately: the table of docs/reference/accuracy.md.
 
     python -m tests.mechanisms.bound_accuracy
 

@@ -1,4 +1,4 @@
-"""How exact AVG of units with several rows is, by means of deviations: a table of docs/accuracy.md.
+"""How exact AVG of units with several rows is, by means of deviations: a table of docs/reference/accuracy.md.
 
     python -m tests.mechanisms.mean_accuracy [draws]
 

@@ -1,4 +1,4 @@
-"""How exact quantiles of units with several rows are, by weights of rows: a table of docs/accuracy.md.
+"""How exact quantiles of units with several rows are, by weights of rows: a table of accuracy.md.
 
     python -m tests.mechanisms.quantile_accuracy [draws]
 

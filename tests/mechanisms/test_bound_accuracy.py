@@ -1,4 +1,4 @@
-"""Bounds that are chosen privately are near the best ones in hindsight: what docs/accuracy.md says holds."""
+"""Bounds that are chosen privately are near the best ones in hindsight: what accuracy.md says holds."""
 
 from __future__ import annotations
 

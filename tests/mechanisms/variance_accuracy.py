@@ -1,4 +1,4 @@
-"""How exact STDDEV of units with several rows is, by squares about noisy centres: a table of docs/accuracy.md.
+"""How exact STDDEV of units with several rows is, by squares about noisy centres: a table of accuracy.md.
 
     python -m tests.mechanisms.variance_accuracy [draws]
 

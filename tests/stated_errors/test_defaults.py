@@ -1,7 +1,7 @@
 """No default answer misleads: each query of the public corpus on the data as it is, under policies that name no
 mechanism and no bound on what a person adds, at epsilon 1.
 
-    pytest -s -m long tests/stated_errors/test_defaults.py        # the table of docs/accuracy.md
+    pytest -s -m long tests/stated_errors/test_defaults.py        # the table of docs/reference/accuracy.md
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _AT_MOST = Fraction(1, 100)  # of the values of a query
 # Of a query with fewer values one that is far would be more than 1 in 100: it is run more often.
 _VALUES, _MORE_RUNS = 500, 500
 # SUM(quantity) of rows above 4, at half of epsilon: the walk ends a step too early in 2 of 100 answers, below a
-# hundred of 1,484 people. A walk that ends later keeps to 1 % and not to docs/accuracy.md's factor of 3.
+# hundred of 1,484 people. A walk that ends later keeps to 1 % and not to accuracy.md's factor of 3.
 _KNOWN = {"qr-01": Fraction(3, 100)}
 _SCHEMAS = ("census", "shop", "chinook")
 

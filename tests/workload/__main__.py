@@ -1,4 +1,4 @@
-"""`python -m tests.workload`: what a thousand questions spend; writes its table in docs/budgets.md."""
+"""`python -m tests.workload`: what a thousand questions spend; writes its table in explanation/budgets.md."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.workload.questions import ANALYSTS, questions
 from tests.workload.spending import SETTINGS, Spending, Workload
 
 QUESTIONS = 1000
-DOCUMENT = Path(__file__).parents[2] / "docs" / "budgets.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "explanation" / "budgets.md"
 HEADS = (
     *("what is reused", "epsilon of the total", "times less", "statements drawn"),
     *("of the busiest analyst", "noise beside a fresh answer's: mean", "largest"),

@@ -48,7 +48,7 @@ budgets:
 """
 # Changes to the demo's policies: epsilon 1 for each statement, no bound that each statement chooses anew, and
 # times that go on. The demo's end within October, so that later rows would count in the group of October, and a
-# question about October alone is not one of that group's (docs/budgets.md 4).
+# question about October alone is not one of that group's (docs/explanation/budgets.md 4).
 INSTEAD = {
     "created_at: {bounds: [2020-01-01, 2026-10-31]": "created_at: {bounds: [2020-01-01, 2027-01-01]",
     "max_rows_per_unit: auto": "max_rows_per_unit: 40",

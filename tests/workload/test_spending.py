@@ -1,4 +1,4 @@
-"""A workload spends what docs/budgets.md says, and no answer is less exact than a fresh one."""
+"""A workload spends what docs/explanation/budgets.md says, and no answer is less exact than a fresh one."""
 
 from __future__ import annotations
 
