@@ -289,12 +289,14 @@ class Console:
     ) -> dict[str, Any]:
         """The answer, the price or the refusal of a statement, as values of the template."""
         try:
+            asked = _request_of(sql, epsilon)
             with self._routes.logins.under_way(caller, database) as ended:
                 work = (
                     self._answer(caller, database, sql, epsilon)
                     if is_run
                     else self._price(caller, database, sql, epsilon)
                 )
+                work = self._routes.corrected(caller, database, asked, work)
                 return await while_connected(request, ended, work, self._routes.is_draining)
         except (WrongCredentials, _SignInFirst):
             raise _SignInFirst from None

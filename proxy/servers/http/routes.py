@@ -16,9 +16,10 @@ from fastapi.responses import JSONResponse
 from fastapi.security.http import HTTPBase
 from starlette.types import Receive, Scope, Send
 
+from proxy.base.errors import Refusal
 from proxy.drawing.charged_token import charging
 from proxy.engine.engine_in_force import EngineInForce
-from proxy.engine.sessions import AnalystSession, AnalystSessions
+from proxy.engine.sessions import AnalystSession, AnalystSessions, PostgresError
 from proxy.ledger.presented_tokens import TokenGrant
 from proxy.servers.admission import Admission
 from proxy.servers.engine_adapter import EngineAdapter
@@ -41,7 +42,8 @@ from proxy.servers.http.documented_app import (
 )
 from proxy.servers.http.guard import response_of
 from proxy.servers.http.http_logins import HttpLogins, no_database
-from proxy.servers.http.http_problem import HttpProblem, not_let_in, stopping
+from proxy.servers.http.http_problem import HttpProblem, not_let_in, problem_of, stopping
+from proxy.servers.http.instead import Corrector
 from proxy.servers.http.libpq_driver import LibpqDriver
 from proxy.servers.http.rendering import PRIVACY_HEADERS, as_csv, as_json, privacy_headers
 from proxy.servers.login_gate import LoginGate
@@ -106,6 +108,10 @@ class Routes:
             name: EngineAdapter(engine, reporter_of(name, Listener.HTTP, observers))
             for name, engine in engines.items()
         }
+        self.correctors = {
+            name: Corrector(logins=self.logins, database=name, adapter=EngineAdapter(engine))
+            for name, engine in engines.items()
+        }
         self.health = health
         self._readiness = readiness
         self.policies_taken = policies_taken
@@ -126,6 +132,20 @@ class Routes:
         )
         app.state.routes = self
         return app
+
+    async def corrected(
+        self, caller: Caller, database: str, query: QueryRequest, work: Coroutine[Any, Any, T]
+    ) -> T:
+        """Do the work of a statement. What refuses it says what to ask instead, if anything is known."""
+        try:
+            return await work
+        except (HttpProblem, PostgresError, Refusal) as error:
+            problem = problem_of(error)
+            assert problem is not None
+            corrector = self.correctors.get(database)
+            if corrector is not None:
+                await corrector.correct(caller, query, problem)
+            raise problem from None
 
     async def checks(self) -> Mapping[str, Mapping[str, bool]]:
         """Of each database whether its parts answer, as of a second ago at most."""
@@ -215,6 +235,7 @@ async def run_query(
     database = routes.logins.database_of(caller, query.database)
     with routes.logins.under_way(caller, database) as ended:
         work = _answered(routes, caller, database, query, wants_csv=_wants_csv(request))
+        work = routes.corrected(caller, database, query, work)
         return await while_connected(request, ended, work, routes.is_draining)
 
 
@@ -247,7 +268,9 @@ async def explain_query(
 ) -> Response:
     database = routes.logins.database_of(caller, query.database)
     with routes.logins.under_way(caller, database) as ended:
-        work = _explained(routes, caller, database, query)
+        work = routes.corrected(
+            caller, database, query, _explained(routes, caller, database, query)
+        )
         return await while_connected(request, ended, work, routes.is_draining)
 
 
