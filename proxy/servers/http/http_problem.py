@@ -141,6 +141,7 @@ def refused(refuse: Refuse) -> HttpProblem:
         hint=refuse.hint or None,
         sqlstate=refuse.sqlstate,
         position=refuse.position,
+        receipt=refuse.receipt,
         code=refuse.code,
         headers=_retry(refuse.retry_after),
     )

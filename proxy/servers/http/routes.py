@@ -19,6 +19,7 @@ from starlette.types import Receive, Scope, Send
 from proxy.base.errors import Refusal
 from proxy.drawing.charged_token import charging
 from proxy.engine.engine_in_force import EngineInForce
+from proxy.engine.ports import MOST_RECEIPTS
 from proxy.engine.sessions import AnalystSession, AnalystSessions, PostgresError
 from proxy.ledger.presented_tokens import TokenGrant
 from proxy.servers.admission import Admission
@@ -44,6 +45,7 @@ from proxy.servers.http.guard import response_of
 from proxy.servers.http.http_logins import HttpLogins, no_database
 from proxy.servers.http.http_problem import HttpProblem, not_let_in, problem_of, stopping
 from proxy.servers.http.instead import Corrector
+from proxy.servers.http.json_models import parameter_problem
 from proxy.servers.http.libpq_driver import LibpqDriver
 from proxy.servers.http.rendering import PRIVACY_HEADERS, as_csv, as_json, privacy_headers
 from proxy.servers.login_gate import LoginGate
@@ -128,7 +130,7 @@ class Routes:
             description=_DESCRIPTION,
             routers=[router, health_router, *more],
             hint="GET /docs lists what there is.",
-            handlers={RequestValidationError: _without_database},
+            handlers={RequestValidationError: _wrong_parameter},
         )
         app.state.routes = self
         return app
@@ -216,6 +218,10 @@ async def _open_session(
 
 # The caller's place is free again before the response is sent.
 OpenSession = Annotated[AnalystSession, Depends(_open_session, scope="function")]
+
+_BEFORE = "The number of a receipt: those before it. The last of a page gives the next page."
+Before = Annotated[int | None, Query(description=_BEFORE, ge=1, le=2**63 - 1)]
+Limit = Annotated[int, Query(description="At most so many.", ge=1, le=MOST_RECEIPTS)]
 
 # Each operation below /v1 needs the login, before anything else of its request is read.
 router = APIRouter(prefix="/v1", route_class=Operation, dependencies=[_LOGIN])
@@ -326,10 +332,16 @@ async def show_budget(
     responses=problems(*_DATABASE),
 )
 async def show_history(
-    routes: State, caller: LoggedIn, database: DatabaseName, session: OpenSession
+    routes: State,
+    caller: LoggedIn,
+    database: DatabaseName,
+    session: OpenSession,
+    before: Before = None,
+    limit: Limit = MOST_RECEIPTS,
 ) -> Response:
     with routes.adapters[database].turns_of(session.analyst):
-        history = await routes.engines[database].now.history(session.analyst)
+        engine = routes.engines[database].now
+        history = await engine.history(session.analyst, before, limit)
     return _document(database, caller, "history", history)
 
 
@@ -385,9 +397,12 @@ def _document(database: str, caller: Caller, name: str, document: str) -> Respon
     return Response(body, media_type="application/json")
 
 
-async def _without_database(_: Request, __: Exception) -> Response:
-    """The database is the only parameter of these operations, and any text of it can be read."""
-    return response_of(no_database(""))
+async def _wrong_parameter(_: Request, error: Exception) -> Response:
+    """Any text of a database can be read."""
+    assert isinstance(error, RequestValidationError)
+    details = list(error.errors())
+    is_of_page = details[0]["loc"][-1] in ("before", "limit")
+    return response_of(parameter_problem(details) if is_of_page else no_database(""))
 
 
 def _token_json(token: TokenGrant) -> str:
