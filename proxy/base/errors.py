@@ -115,6 +115,7 @@ class Refusal(Exception):
 
 
 FAULT_HINT = "If it was charged, the charge stays. Try again later."
+CHARGED_FAULT_HINT = "What it cost stays charged: receipt {}. Try again later."
 FREE_FAULT_HINT = "Nothing was charged. Try again later."  # of EXPLAIN
 
 

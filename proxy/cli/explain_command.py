@@ -209,5 +209,12 @@ class NoLedger:
     async def budget(self, analyst: str) -> str:
         return "[]"
 
-    async def history(self, analyst: str, *, newest_first: bool = False) -> str:
+    async def history(
+        self,
+        analyst: str,
+        *,
+        newest_first: bool = False,
+        before: int | None = None,
+        limit: int = 10_000,
+    ) -> str:
         return "[]"

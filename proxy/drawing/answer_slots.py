@@ -16,6 +16,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import InitVar, dataclass, replace
+from datetime import datetime
 from enum import Enum
 from typing import Any, Protocol
 
@@ -207,11 +208,13 @@ class PaidAnswer:
         cached: Its number in the ledger.
         about: What it is about.
         made: What of it can be used (reuse.derivable).
+        shown_at: When it was first shown to them.
     """
 
     cached: int
     about: bytes
     made: Any
+    shown_at: datetime
 
 
 class Unfinished(Exception):

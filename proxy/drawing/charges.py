@@ -10,6 +10,7 @@ paid for. Like the kernel's, this is a wall against mistakes, not against code t
 from __future__ import annotations
 
 from dataclasses import InitVar, dataclass, field
+from datetime import datetime
 
 from proxy.base.errors import Fault
 from proxy.compiler.backend_query import BackendQuery
@@ -88,6 +89,7 @@ class Charge:
         warnings: Of budgets that are nearly spent.
         owner: Who was charged. None: no analyst.
         claimed: What the ledger keeps of its blocks, where they are cached.
+        shown_at: When the analyst was first shown the oldest of them. None: something is new to them.
     """
 
     receipt: str | None
@@ -98,6 +100,7 @@ class Charge:
     warnings: tuple[str, ...]
     owner: AnswerOwner | None
     claimed: ClaimedAnswers | None
+    shown_at: datetime | None
     made: InitVar[object]
     _begun: list[CheckedBlock | CheckedProposals] = field(default_factory=list)
 
@@ -134,6 +137,7 @@ def charge_in_ledger(
     warnings: tuple[str, ...] = (),
     owner: AnswerOwner | None = None,
     claimed: ClaimedAnswers | None = None,
+    shown_at: datetime | None = None,
 ) -> Charge:
     """Say of a charge that it is durable. For the ledger alone (`CAPABILITIES` in tests/trusted_base.py)."""
     return Charge(
@@ -145,6 +149,7 @@ def charge_in_ledger(
         warnings=warnings,
         owner=owner,
         claimed=claimed,
+        shown_at=shown_at,
         made=_HERE,
     )
 

@@ -12,7 +12,7 @@ from collections.abc import Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from functools import partial
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any
 
 from proxy.base.limits import PROTECTED_SECONDS
@@ -23,7 +23,9 @@ from proxy.drawing.drawer import Drawer, Lists
 from proxy.drawing.kept_answers import ClaimedAnswers
 from proxy.drawing.protected_reads import ProtectedSession
 from proxy.drawing.statement_time import before_charge
+from proxy.engine.answer_origin import FRESH, AnswerOrigin, of_parts
 from proxy.engine.cached_answers import CachedAnswers
+from proxy.engine.derived_answers import DerivedBlock
 from proxy.engine.explain_text import FreeBlock
 from proxy.engine.listed_keys import confirmed
 from proxy.engine.noisy_answers import (
@@ -57,6 +59,7 @@ from proxy.release.drawn_values import DrawnBlock
 
 _NOTHING: Mapping[int, CheckedBlock] = {}
 _NO_GROUP = CachedBlock(chosen={}, drawn=DrawnBlock(()))
+_NOTHING_DERIVED: Mapping[int, DerivedBlock] = MappingProxyType({})
 _EMPTY = FreeBlock(made_of="the conditions leave no public group, so the answer has no rows")
 
 
@@ -78,13 +81,11 @@ class PlannedQuery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Paid:
-    """What an answer cost. charge: None where nothing was to pay; is_repeated: whether all of it was shown
-    before."""
+    """What an answer cost. charge: None where nothing was to pay."""
 
     remaining: Loss | None
     loss: Loss
     charge: Charge | None = None
-    is_repeated: bool = False
 
     @property
     def receipt(self) -> str | None:
@@ -197,7 +198,7 @@ class ChargedQueries:
     async def _free(self, query: PlannedQuery, parts: StatementParts) -> NoisyAnswer:
         """Of what is shown already, or published."""
         remaining = await self._ledger.admitted(query.analyst)
-        free = Paid(remaining=remaining, loss=NOTHING, is_repeated=True)
+        free = Paid(remaining=remaining, loss=NOTHING)
         return await self._answered(query, free, parts, None, {})
 
     async def _parts(self, query: PlannedQuery) -> StatementParts | None:
@@ -280,7 +281,7 @@ class ChargedQueries:
         )
         if charge is None:
             return None
-        return replace(self._paid_with(query, charge), is_repeated=charge.receipt is None)
+        return self._paid_with(query, charge)
 
     def _paid_with(self, query: PlannedQuery, charge: Charge) -> Paid:
         if charge.remaining is not None:
@@ -309,8 +310,8 @@ class ChargedQueries:
             else:
                 answering = self._relation(query, paid, parts, session, lists)
             relation = await answering
-            free = () if parts is None else published_names(parts.derived)
-            answer = answer_of(relation, query, paid, free)
+            derived = {} if parts is None else parts.derived
+            answer = answer_of(relation, query, paid, derived)
             answered = True
             return answer
         finally:
@@ -383,8 +384,27 @@ def _most(query: PlannedQuery, parts: StatementParts | None) -> Loss:
     return query.loss if parts is None else parts.loss
 
 
+def _origin(paid: Paid, derived: Mapping[int, DerivedBlock]) -> AnswerOrigin | None:
+    """None: nothing protected was read for it."""
+    if paid.charge is None and not derived:
+        return None
+    shown_at = None if paid.charge is None else paid.charge.shown_at
+    if paid.charge is not None and shown_at is None:
+        return FRESH
+    own = [one for one in derived.values() if one.published is None]
+    shown = [one.as_of for one in own if one.is_as_shown]
+    return of_parts(
+        cached=shown if shown_at is None else [*shown, shown_at],
+        derived=[one.as_of for one in own if not one.is_as_shown],
+        published=[one.as_of for one in derived.values() if one.published is not None],
+    )
+
+
 def answer_of(
-    relation: NoisyRelation, query: PlannedQuery, paid: Paid, published: tuple[str, ...] = ()
+    relation: NoisyRelation,
+    query: PlannedQuery,
+    paid: Paid,
+    derived: Mapping[int, DerivedBlock] = _NOTHING_DERIVED,
 ) -> NoisyAnswer:
     is_charged = paid.receipt is not None or paid.claimed is not None
     keep = None
@@ -405,10 +425,10 @@ def answer_of(
         (*rules.groups, *paid.warnings),
         relation.told,
         relation.clipped,
-        published,
+        published_names(derived),
         outlasts_timeout=is_charged and _outlasts(query.prepared.settings.seconds),
         is_reused=paid.claimed is not None,
-        is_repeated=paid.is_repeated and not published,
+        origin=_origin(paid, derived),
         keep=keep,
         times=query.prepared.times,
         limits=rules.limits,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from fractions import Fraction
 
 from proxy.drawing.answer_slots import (
@@ -41,12 +42,20 @@ PER_NUMBER = 8  # characters of a stored relation, at least
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DerivedBlock:
-    """made_of: for EXPLAIN; variance: of its noise, None where that is not known beforehand; published: the
-    table that it is from, None: it is of what the analyst has been shown."""
+    """
+    Attributes:
+        made_of: For EXPLAIN.
+        variance: Of its noise. None: it is not known beforehand.
+        as_of: When what it is made of was first shown to the analyst, or published.
+        is_as_shown: Whether its numbers are those of one answer, with all of its groups.
+        published: The table that it is from. None: it is of what the analyst has been shown.
+    """
 
     block: CachedBlock
     made_of: str
     variance: Fraction | None
+    as_of: datetime
+    is_as_shown: bool
     published: str | None = None
 
     def is_as_exact_as(self, other: DerivedBlock) -> bool:
@@ -70,6 +79,7 @@ async def derived_blocks(
     wanted = [part.derivable for part in parts if part.derivable is not None]
     abouts = dict.fromkeys(about for one in wanted for about, _ in one.wanted)
     displayed = await ledger.paid_about(analyst, tuple(abouts)) if abouts else ()
+    shown_at = {one.cached: one.shown_at for one in displayed}
     found: dict[int, DerivedBlock] = {}
     for number, (block, part) in enumerate(zip(blocks, parts, strict=True)):
         if part.derivable is None:
@@ -83,9 +93,8 @@ async def derived_blocks(
             if shown is None:
                 continue
             work = len(shown.text) // PER_NUMBER
-            made = await beside(
-                work, derived_block, shown.text, block, part.derivable, answer, more, accepted
-            )
+            given = shown.text, block, part.derivable, answer, more, accepted, shown_at[cached]
+            made = await beside(work, derived_block, *given)
             if made is not None and (best is None or not best.is_as_exact_as(made)):
                 best = made
         if best is not None:
@@ -113,11 +122,12 @@ def derived_block(
     source: UsableAnswer,
     more: Slices,
     accepted: Fraction,
+    as_of: datetime,
     published: str | None = None,
 ) -> DerivedBlock | None:
     """
     Given    text: the answer that `source` is of; wanted: of the block; more: the conditions that are left;
-             published: the table that it is from, if it is
+             as_of: as of DerivedBlock; published: the table that it is from, if it is
     Gives    None: the block cannot be made of it, or less exactly than accepted
     """
     numbers = cached_numbers(text)
@@ -136,6 +146,8 @@ def derived_block(
         block=CachedBlock(chosen={}, drawn=drawn, noises=made.noises),
         made_of=_words(made, groups, published) + others,
         variance=made.variance(),
+        as_of=as_of,
+        is_as_shown=not _adds_up(made) and len(made.sources) >= len(groups),
         published=published,
     )
 
@@ -161,10 +173,14 @@ def _added_up(
     )
 
 
+def _adds_up(made: Derivation) -> bool:
+    return any(len(sources) > 1 for sources in made.sources.values())
+
+
 def _words(made: Derivation, groups: Sequence[Values], published: str | None) -> str:
     of = published or f"an answer of {len(groups)} groups that you have been shown"
-    most = max((len(sources) for sources in made.sources.values()), default=0)
-    if most > 1:
+    if _adds_up(made):
+        most = max(len(sources) for sources in made.sources.values())
         return f"made of {of}, up to {most} added up"
     if len(made.sources) < len(groups):
         return f"part of {of}"

@@ -18,6 +18,7 @@ from proxy.engine.accuracy import Accuracy
 from proxy.engine.advice import MORE, Advice
 from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.answer_notices import answer_notices
+from proxy.engine.answer_origin import AnswerOrigin
 from proxy.engine.clipped_units import (
     ClippedUnits,
     bounds_of,
@@ -83,7 +84,7 @@ class NoisyAnswer:
     """relation: JSON for the rewritten statement's parameter; receipt None where nothing was charged; plan: as
     it was run, None where nothing was planned to be run; published: the released tables that it is made of;
     outlasts_timeout: whether it is charged, and may have taken longer than its statement_timeout; is_reused:
-    whether a later statement has the same values; is_repeated: whether its noise is that of earlier answers;
+    whether a later statement has the same values; origin: None where nothing protected was read for it;
     keep: makes what is kept if the statement around it fails, None where nothing was charged; times: how times
     of the statement were rounded; limits: what the policy's own numbers leave out, as rules; told: makes what
     is said of the answer, which takes a while, so that the relation can go first; more: what else is said;
@@ -101,11 +102,16 @@ class NoisyAnswer:
     published: tuple[str, ...] = ()
     outlasts_timeout: bool = False
     is_reused: bool = False
-    is_repeated: bool = False
+    origin: AnswerOrigin | None = None
     keep: Callable[[], UndeliveredAnswer | None] | None = None
     times: tuple[str, ...] = ()
     limits: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether its noise is that of earlier answers."""
+        return self.origin is not None and self.origin.is_repeated
 
     @property
     def withheld(self) -> tuple[str, ...]:

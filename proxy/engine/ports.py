@@ -7,6 +7,8 @@ from typing import Protocol
 from proxy.drawing.charges import Charge, Payable
 from proxy.mechanisms.loss import Loss
 
+MOST_RECEIPTS = 10_000  # of a history that is read at once
+
 
 class Ledger(Protocol):
     async def look(self, analyst: str, plan: Payable) -> None:
@@ -57,6 +59,16 @@ class Ledger(Protocol):
         """The analyst's lines and everybody's, as JSON: the rows of dp.budget."""
         ...
 
-    async def history(self, analyst: str, *, newest_first: bool = False) -> str:
-        """The analyst's latest receipts, as JSON: the rows of dp.history."""
+    async def history(
+        self,
+        analyst: str,
+        *,
+        newest_first: bool = False,
+        before: int | None = None,
+        limit: int = MOST_RECEIPTS,
+    ) -> str:
+        """The analyst's latest receipts, as JSON: the rows of dp.history.
+
+        Given    before: the number of a receipt; limit: of receipts before that, the latest
+        """
         ...

@@ -125,6 +125,8 @@ class PublishedSources:
             block=replace(cached, releases=releases),
             made_of=source.named,
             variance=variance,
+            as_of=source.released_at,
+            is_as_shown=True,
             published=source.named,
         )
 
@@ -146,7 +148,7 @@ class PublishedSources:
             found = await beside(
                 len(text) // PER_NUMBER,
                 derived_block,
-                *(text, block, part.derivable, answer, more, accepted, name),
+                *(text, block, part.derivable, answer, more, accepted, source.released_at, name),
             )
             if found is not None and (best is None or not best.is_as_exact_as(found)):
                 best = found

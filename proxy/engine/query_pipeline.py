@@ -29,7 +29,7 @@ from proxy.engine.noisy_answers import NoisyAnswer
 from proxy.engine.own_status import ServingProcess
 from proxy.engine.policy_limits import policy_rules
 from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery
-from proxy.engine.ports import Ledger
+from proxy.engine.ports import MOST_RECEIPTS, Ledger
 from proxy.engine.present_slots import settled_arguments, span_text
 from proxy.engine.published_answers import PublishedSources
 from proxy.engine.remembered_plans import PreparedQuery, RememberedPlans
@@ -283,9 +283,14 @@ class Engine:
         """What is left to the analyst and to everybody, as JSON. Reads the ledger only."""
         return await self._ledger.budget(analyst)
 
-    async def history(self, analyst: str) -> str:
-        """The analyst's receipts as JSON, the latest first. Reads the ledger only."""
-        return await self._ledger.history(analyst, newest_first=True)
+    async def history(
+        self, analyst: str, before: int | None = None, limit: int = MOST_RECEIPTS
+    ) -> str:
+        """The analyst's receipts as JSON, the latest first. Reads the ledger only.
+
+        Given    before, limit: as of Ledger.history
+        """
+        return await self._ledger.history(analyst, newest_first=True, before=before, limit=limit)
 
     async def explain(
         self,

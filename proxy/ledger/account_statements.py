@@ -36,4 +36,5 @@ CROSS JOIN LATERAL (
            coalesce(s.outcome, 'reserved') AS outcome, r.fingerprint AS statement, r.policy_digest AS policy) h
 -- What was asked by who had the name before is not told to who has it now.
 LEFT JOIN ledger.analyst own ON own.name = r.analyst AND own.removed_at IS NULL
-WHERE r.source = %s AND r.analyst = %s ORDER BY r.id DESC LIMIT 10000"""
+WHERE r.source = %s AND r.analyst = %s AND r.id < coalesce(%s, 9223372036854775807)
+ORDER BY r.id DESC LIMIT %s"""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime, timezone
 from fractions import Fraction
 from uuid import uuid4
 
@@ -57,6 +58,12 @@ WHERE k.source = %s AND k.slot = ledger.slot_start(%s, %s, transaction_timestamp
   AND s.viewer = ledger.viewer_of(%s)
   AND (k.relation IS NOT NULL OR k.started = pg_postmaster_start_time()
        AND (k.draws < 3 OR k.lease_until > transaction_timestamp()))"""
+_PAID_ABOUT = """\
+SELECT jsonb_agg(jsonb_build_array(p.id, encode(p.about, 'hex'), p.made, extract(epoch FROM s.at))
+                 ORDER BY p.id DESC) AS found
+FROM (SELECT ledger.viewer_of(%s) AS name) viewer
+CROSS JOIN LATERAL ledger.paid_about(%s, %s, %s, %s, %s) p
+JOIN ledger.seen s ON s.cached = p.id AND s.viewer = viewer.name WHERE ledger.may_charge(%s, %s)"""
 # Who has paid for it is seen, whether it stands already or not.
 _SHOWN = """\
 SELECT k.relation FROM ledger.cached k JOIN ledger.seen s ON s.cached = k.id
@@ -74,7 +81,8 @@ DELETE FROM ledger.cached WHERE id = %s AND holder = %s::uuid AND relation IS NU
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claimed:
-    """As ledger.claim_at gives it. receipt: None where nothing is paid."""
+    """As ledger.claim_at gives it. receipt: None where nothing is paid; shown_at: when this analyst was first
+    shown the oldest of what is claimed, None where anything of it is new to them, or drawn now."""
 
     receipt: Receipt | None
     remaining: Amount
@@ -82,6 +90,7 @@ class Claimed:
     states: tuple[CacheState, ...]
     cached: tuple[int | None, ...]
     relations: tuple[str | None, ...]
+    shown_at: datetime | None
 
 
 class CachedClaims:
@@ -149,6 +158,7 @@ class CachedClaims:
             states=tuple(map(CacheState, row["states"])),
             cached=tuple(row["cached"]),
             relations=tuple(relations),
+            shown_at=row["shown_at"],
         )
 
     async def close(self) -> None:
@@ -195,9 +205,9 @@ class CachedClaims:
         texts = self._tables.texts
         names = {texts.keyed(about): about for about in wanted}
         row = await self._tables.first(
-            "SELECT jsonb_agg(jsonb_build_array(id, encode(about, 'hex'), made) ORDER BY id DESC) AS found"
-            " FROM ledger.paid_about(%s, %s, %s, %s, %s) WHERE ledger.may_charge(%s, %s)",
+            _PAID_ABOUT,
             (
+                analyst,
                 self._tables.source,
                 analyst,
                 self._reuse.seconds,
@@ -208,11 +218,12 @@ class CachedClaims:
             ),
         )
         opened = []
-        for cached, keyed, sealed in [] if row is None else row["found"] or []:
+        for cached, keyed, sealed, at in [] if row is None else row["found"] or []:
             made = self._made(sealed, keyed)
             if made is not None:
                 about = names[bytes.fromhex(keyed)]
-                opened.append(PaidAnswer(cached=cached, about=about, made=made))
+                shown_at = datetime.fromtimestamp(at, timezone.utc)
+                opened.append(PaidAnswer(cached=cached, about=about, made=made, shown_at=shown_at))
         return opened
 
     def _made(self, sealed: str, keyed: str) -> object:

@@ -22,9 +22,15 @@ FROM ledger.reserve_one(%s, %s, %s, %s, %s, %s::jsonb, %s, %s, %s::jsonb, %s) r 
 _RESERVE_EACH = """\
 SELECT r.*, (SELECT a.id FROM ledger.analyst a WHERE a.name = r.who AND a.removed_at IS NULL) AS person
 FROM ledger.reserve_each(%s, %s::jsonb, %s::bytea[]) r"""
+# Of a claim that is not charged and draws nothing. By the statement's snapshot: what the claim itself notes is
+# not among them.
+_SHOWN_AT = """\
+CASE WHEN r.receipt IS NULL AND NOT r.states && ARRAY['draw', 'apart'] THEN (
+    SELECT min(s.at) FROM ledger.seen s
+    WHERE s.cached = ANY (r.cached) AND s.viewer = ledger.viewer_of({name})) END"""
 # The call takes the name from the row that says that they may, and is not made without it.
-_CLAIM = """\
-SELECT r.*, who.person,
+_CLAIM = f"""\
+SELECT r.*, who.person, {_SHOWN_AT.format(name="who.name")} AS shown_at,
        ledger.spend_token(who.token, who.source, who.name, r.receipt, r.paid_epsilon) AS token_left
 FROM (
     SELECT n.*, ledger.may_charge(n.source, n.name) AS may_ask,
@@ -32,10 +38,11 @@ FROM (
     FROM (SELECT %s::text AS name, %s::bigint AS source, %s::bigint AS token) n OFFSET 0) who
 CROSS JOIN LATERAL ledger.claim(who.source, CASE WHEN who.may_ask THEN who.name END, %s::jsonb, %s::uuid, %s,
                                 %s, %s, %s, %s, %s, %s, %s) r
-WHERE who.may_ask"""
-_CLAIM_EACH = """\
-SELECT r.*, (SELECT a.id FROM ledger.analyst a WHERE a.name = r.who AND a.removed_at IS NULL) AS person
-FROM ledger.claim_each(%s, %s::jsonb, %s::bytea[], %s, %s, %s, %s) r"""
+WHERE who.may_ask"""  # noqa: S608
+_CLAIM_EACH = f"""\
+SELECT r.*, (SELECT a.id FROM ledger.analyst a WHERE a.name = r.who AND a.removed_at IS NULL) AS person,
+       {_SHOWN_AT.format(name="r.who")} AS shown_at
+FROM ledger.claim_each(%s, %s::jsonb, %s::bytea[], %s, %s, %s, %s) r"""  # noqa: S608
 
 Row = dict[str, Any]
 SqlCall = tuple[str, tuple[object, ...]]

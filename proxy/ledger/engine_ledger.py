@@ -145,6 +145,7 @@ class EngineLedger:
             warnings=() if receipt is None else self._warned(analyst, receipt),
             owner=None if receipt is None else _owner_of(analyst, receipt),
             claimed=ClaimedAnswers(self, analyst, claimed.holder, slots),
+            shown_at=claimed.shown_at,
         )
 
     async def _told(self, analyst: str, charging: Awaitable[T]) -> T:
@@ -202,8 +203,17 @@ class EngineLedger:
     async def budget(self, analyst: str) -> str:
         return await self._tables.budget(analyst)
 
-    async def history(self, analyst: str, *, newest_first: bool = False) -> str:
-        return await self._tables.history(analyst, newest_first=newest_first)
+    async def history(
+        self,
+        analyst: str,
+        *,
+        newest_first: bool = False,
+        before: int | None = None,
+        limit: int = 10_000,
+    ) -> str:
+        return await self._tables.history(
+            analyst, newest_first=newest_first, before=before, limit=limit
+        )
 
     @property
     def is_settling(self) -> bool:

@@ -337,11 +337,18 @@ class LedgerTables:
             raise Fault("the ledger gave no answer")
         return str(row[0])
 
-    async def history(self, analyst: str, *, newest_first: bool = False) -> str:
+    async def history(
+        self,
+        analyst: str,
+        *,
+        newest_first: bool = False,
+        before: int | None = None,
+        limit: int = 10_000,
+    ) -> str:
         """The analyst's latest receipts as a JSON array: the rows of dp.history. Texts of the newest, as
-        many as fit."""
+        many as fit. before, limit: as of the port."""
         async with self._connection() as connection:
-            cursor = await connection.execute(HISTORY, (self.source, analyst))
+            cursor = await connection.execute(HISTORY, (self.source, analyst, before, limit))
             found = await cursor.fetchall()
         texts = await in_thread(_texts_of, self.texts, found, analyst)
         each = [

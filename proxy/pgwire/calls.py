@@ -222,7 +222,7 @@ class Refuse:
     """To be raised by the shadow in the statement's place; position (1-based, characters) is put
     into the ErrorResponse by the machine. is_unforeseen: made of an error that nobody has thought of;
     retry_after: seconds, where waiting helps. is_kept_from_shadow: the shadow may not even analyse the
-    statement. code: why, for counts and logs."""
+    statement. code: why, for counts and logs. receipt: of a charge that stands after a failure."""
 
     sqlstate: str
     message: str
@@ -232,6 +232,7 @@ class Refuse:
     retry_after: int | None = None
     is_kept_from_shadow: bool = False
     code: Code | None = field(default=None, compare=False)
+    receipt: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,11 @@ from typing import TypeVar
 from typing_extensions import ParamSpec
 
 from proxy.accounting.amounts import charged_text
+from proxy.base.errors import CHARGED_FAULT_HINT, FAULT_HINT
 from proxy.base.limits import STATEMENT_BYTES
 from proxy.catalog.catalog_model import TableName
 from proxy.drawing.charged_token import asking
-from proxy.drawing.noted_charges import noting
+from proxy.drawing.noted_charges import NotedCharges, noting
 from proxy.engine.answer_lines import AnswerLines, answer_lines
 from proxy.engine.engine_in_force import EngineInForce
 from proxy.engine.noisy_answers import NoisyAnswer
@@ -195,14 +196,19 @@ class EngineAdapter:
         assert isinstance(query.handle, ProtectedQuery)
         if query.handle.statement.kind is StatementKind.EXPLAIN:
             return await self._explained(analyst, query)
-        if self._reporter is None or query.handle.reads_nothing:
+        if query.handle.reads_nothing:
             return await self._answered(analyst, query)
+        if self._reporter is None:
+            charges = NotedCharges()
+            with noting(charges):
+                return _with_receipt(await self._answered(analyst, query), charges)
         running = RunningStatement(
             reporter=self._reporter, analyst=analyst, asked=self._asked(query.handle)
         )
         try:
             with noting(running.charges):
-                running.result = await self._answered(analyst, query)
+                result = await self._answered(analyst, query)
+            running.result = _with_receipt(result, running.charges)
             return running.result
         finally:
             running.end()
@@ -254,6 +260,17 @@ class EngineAdapter:
         engine = self._engine.now
         assert isinstance(query.handle, ProtectedQuery)
         return engine, engine.statements.in_force(query.handle)
+
+
+def _with_receipt(result: QueryAnswer | Refuse, charges: NotedCharges) -> QueryAnswer | Refuse:
+    """A failure after the charge names the receipt."""
+    if not isinstance(result, Refuse) or not charges.made:
+        return result
+    receipt = str(charges.made[-1].receipt)
+    hint = result.hint
+    if hint == FAULT_HINT:
+        hint = CHARGED_FAULT_HINT.format(receipt)
+    return replace(result, hint=hint, receipt=receipt)
 
 
 def _asked(

@@ -19,7 +19,8 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from proxy.base.errors import Code
-from proxy.servers.statement_reports import AnswerSource, Listener, Outcome, QueryReport
+from proxy.engine.answer_origin import AnswerSource
+from proxy.servers.statement_reports import Listener, Outcome, QueryReport
 
 PERIOD_SECONDS = 15.0
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"

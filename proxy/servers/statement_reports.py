@@ -18,6 +18,7 @@ from typing_extensions import assert_never
 from proxy.accounting.amounts import rho_charge, text
 from proxy.base.errors import Code
 from proxy.drawing.noted_charges import NotedCharge, NotedCharges
+from proxy.engine.answer_origin import AnswerSource
 from proxy.engine.noisy_answers import NoisyAnswer
 from proxy.pgwire.calls import QueryAnswer, Refuse
 
@@ -36,14 +37,6 @@ class Outcome(Enum):
     OVER_BUDGET = "over_budget"
     CANCELLED = "cancelled"
     FAILED = "failed"
-
-
-class AnswerSource(Enum):
-    """Where an answer comes from: drawn now, at least in part; drawn before; published."""
-
-    FRESH = "fresh"
-    CACHED = "cached"
-    PUBLISHED = "published"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -191,11 +184,9 @@ def _source_of(result: QueryAnswer | Refuse | None) -> AnswerSource | None:
     answer = result.handle if isinstance(result, QueryAnswer) else None
     if not isinstance(answer, NoisyAnswer):
         return None
-    if answer.receipt is not None:
-        return AnswerSource.FRESH
-    if answer.published:
-        return AnswerSource.PUBLISHED
-    return AnswerSource.CACHED if answer.is_repeated or answer.is_reused or answer.keep else None
+    if answer.origin is None:  # of what was charged before, and not delivered
+        return AnswerSource.CACHED if answer.keep is not None else None
+    return answer.origin.source
 
 
 def _reported(charge: NotedCharge) -> ReportedCharge:

@@ -104,7 +104,7 @@ def test_served_killed_and_released_by_hand(tmp_path: Path) -> None:
         body = running.over_http(
             "ann", "SELECT state, count(*) AS c FROM shop.customers GROUP BY 1 ORDER BY 1"
         )
-        assert body["privacy"]["reused"] is True, body
+        assert body["privacy"]["source"] == "published", body
         assert body["privacy"]["epsilon"] == 0
         assert [row[1] for row in body["rows"]] == [row[1] for row in first or ()]
         with running.connect("ann") as connection:

@@ -184,6 +184,7 @@ def _made_by_hand() -> Iterator[Callable[[], object]]:
         warnings=(),
         owner=None,
         claimed=None,
+        shown_at=None,
         made=object(),
     )
 

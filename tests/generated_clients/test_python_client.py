@@ -99,7 +99,7 @@ def test_an_analyst(python: str, served: Served, tmp_path: Path) -> None:
     assert [one["name"] for one in answer["columns"]] == ["state", "count", "n"]
     assert {row[0] for row in answer["rows"]} == {"CA", "TX"}
     assert {row[2] for row in answer["rows"]} == {20.5}
-    assert answer["privacy"]["epsilon"] == 0.5 and not answer["privacy"]["repeated"]
+    assert answer["privacy"]["epsilon"] == 0.5 and answer["privacy"]["source"] == "fresh"
     assert answer["errors"]["rows"][0][1] > 0
     assert told["explain_query"]["privacy"]["epsilon"] == 0.5
     receipts = [str(one["receipt"]) for one in told["show_history"]["history"]]

@@ -61,22 +61,26 @@ def test_over_http_a_repeated_answer_says_so_and_a_fresh_one_can_be_had(
 ) -> None:
     http, analyst = open_http(keeping), keeping.servers.new_analyst()
 
-    def asked(**more: bool) -> tuple[object, bool, float]:
+    def asked(**more: bool) -> tuple[object, str, float]:
         text = "SELECT count(*), sum(amount) FROM k.orders WHERE day >= '2024-05-05'"
         response = http.query(text, database=DATABASE, analyst=analyst, **more)
         body = response.json()
         assert response.status_code == 200, body
-        return body["rows"], body["privacy"]["repeated"], body["privacy"]["epsilon"]
+        return body["rows"], body["privacy"]["source"], body["privacy"]["epsilon"]
 
     try:
         first, again, fresh = asked(), asked(fresh=False), asked(fresh=True)
-        assert [one[1:] for one in (first, again, fresh)] == [(False, 1), (True, 0), (False, 1)]
+        assert [one[1:] for one in (first, again, fresh)] == [
+            ("fresh", 1),
+            ("cached", 0),
+            ("fresh", 1),
+        ]
         assert again[0] == first[0] != fresh[0]
-        for more, told in (({}, "true"), ({"fresh": True}, "false")):
+        for more, told in (({}, "cached"), ({"fresh": True}, "fresh")):
             csv = {"Accept": "text/csv"}
             text = "SELECT count(*), sum(amount) FROM k.orders WHERE day >= '2024-05-05'"
             response = http.query(text, database=DATABASE, analyst=analyst, headers=csv, **more)
-            assert response.headers["DPProxy-Repeated"] == told
+            assert response.headers["DPProxy-Source"] == told
     finally:
         http.close()
 

@@ -55,6 +55,10 @@ class Faulty:
         body = response.json()
         return body["sqlstate"], body["detail"], body["hint"]
 
+    def last_receipt(self) -> int:
+        history = self.listeners.get("/v1/history", database="shop").json()["history"]
+        return int(history[0]["receipt"])
+
     def once(self, run: Callable[[], Told]) -> tuple[Told, Mapping[str, Any]]:
         """What the client was told, and the one line about it."""
         with structlog.testing.capture_logs() as lines:
@@ -142,7 +146,9 @@ def test_a_fault_that_was_logged_below(faulty: Faulty, monkeypatch: pytest.Monke
     monkeypatch.setattr(DatabaseSession, "_tried", broken)
     for run in (faulty.over_the_wire, lambda: faulty.over_http(503)):
         told, line = faulty.once(run)
-        assert told == ("58000", _NEUTRAL, _HINT)
+        assert told[:2] == ("58000", _NEUTRAL)
+        charged = re.fullmatch(r"What it cost stays charged: receipt (\d+)\. .*", told[2] or "")
+        assert charged is not None and int(charged[1]) == faulty.last_receipt()
         assert (line["event"], line["kind"]) == ("protected_statement_failed", "OperationalError")
 
 

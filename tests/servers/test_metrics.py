@@ -14,9 +14,10 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from proxy.base.errors import Code
 from proxy.cli.metrics_task import observe_metrics
+from proxy.engine.answer_origin import AnswerSource
 from proxy.servers.login_gate import LoginGate
 from proxy.servers.metrics import FAMILIES, Metrics
-from proxy.servers.statement_reports import AnswerSource, Listener, Outcome
+from proxy.servers.statement_reports import Listener, Outcome
 from tests.live_proxy import LiveProxy, sample_databases, start_proxy
 from tests.servers.http.both_listeners import BothListeners, open_http
 from tests.servers_fixture import PASSWORD, servers

@@ -16,9 +16,10 @@ import pytest
 from structlog.testing import capture_logs
 
 from proxy.cli.assembly import assemble
+from proxy.engine.answer_origin import AnswerSource
 from proxy.policy.policy_model import Reuse
 from proxy.servers.query_log import QueryLog
-from proxy.servers.statement_reports import AnswerSource, QueryReport
+from proxy.servers.statement_reports import QueryReport
 from tests.ledger_key import LEDGER_CIPHER
 from tests.live_proxy import LiveProxy, sample_databases, start_proxy
 from tests.servers.http.both_listeners import BothListeners, open_http

@@ -280,19 +280,38 @@ def _caption(
     return f"Each value with its 95 % interval. {number}{ends}{many} Grey values cannot be told from zero."
 
 
+def moment(text: str) -> str:
+    """
+    >>> moment("2026-12-01T00:00:00+00:00")
+    '1 Dec 2026, 00:00 UTC'
+    """
+    found = datetime.fromisoformat(text).astimezone(timezone.utc)
+    return f"{found.day} {found:%b %Y, %H:%M} UTC"
+
+
+_SINCE = {
+    "cached": "first shown to you",
+    "derived": "made of what was shown to you",
+    "published": "drawn",
+}
+
+
 def _facts(privacy: Document) -> list[tuple[str, str]]:
     """What stands under an answer, as pairs of a word and what is told of it."""
     epsilon, left = Decimal(str(privacy["epsilon"])), privacy["remaining"]
+    source = privacy["source"]
+    if source is None:
+        return [("charged", "nothing"), ("source", "nothing protected was asked")]
+    told = source if source == "fresh" else f"{source}, {_SINCE[source]} {moment(privacy['as_of'])}"
     if not epsilon or privacy["receipt"] is None:
-        source = "published" if privacy["reused"] else "nothing protected was asked"
-        return [("charged", "nothing"), ("source", source if not privacy["repeated"] else "cached")]
+        return [("charged", "nothing"), ("source", told)]
     found = [("charged", f"ε {number_text(epsilon)}")]
     if left is not None:
         found.append(("left", f"ε {number_text(Decimal(str(left['epsilon'])))}"))
     return [
         *found,
         ("receipt", privacy["receipt"]),
-        ("source", "cached" if privacy["repeated"] else "fresh"),
+        ("source", told),
     ]
 
 

@@ -20,6 +20,7 @@ from urllib.parse import quote
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
+from markupsafe import Markup
 
 from proxy.base.errors import Fault
 from proxy.engine.sessions import AnalystSession, WrongCredentials
@@ -223,16 +224,17 @@ class Console:
 
     async def budget_page(self, request: Request, database: str) -> Response:
         caller = self._caller(request, self._signed_in(request), database)
-        first = _number(request.query_params.get("from", "0"))
+        before = _number(request.query_params.get("before", "")) or None
         async with self._routes.logins.session(database, caller) as session:
             engine = self._routes.engines[database].now
             budget = await engine.budget(session.analyst)
             with self._routes.adapters[database].turns_of(session.analyst):
-                history = await engine.history(session.analyst)
+                page = await engine.history(session.analyst, before, _HISTORY + 1)
+                spent = "" if before else await engine.history(session.analyst)
             shared = await self._shared(request, caller, database, "Budget", "budget")
-        shown = await self._in_thread(
-            caller, database, _shown_budget, budget, history, caller.analyst, first
-        )
+        # What was left is drawn beside the latest receipts only: it needs all of them.
+        given = budget, page, None if before else spent, caller.analyst
+        shown = await self._in_thread(caller, database, _shown_budget, *given)
         return await self._html(caller, "budget", {**shared, **shown})
 
     async def published_page(self, request: Request, database: str) -> Response:
@@ -289,12 +291,14 @@ class Console:
     ) -> dict[str, Any]:
         """The answer, the price or the refusal of a statement, as values of the template."""
         try:
+            asked = _request_of(sql, epsilon)
             with self._routes.logins.under_way(caller, database) as ended:
                 work = (
                     self._answer(caller, database, sql, epsilon)
                     if is_run
                     else self._price(caller, database, sql, epsilon)
                 )
+                work = self._routes.corrected(caller, database, asked, work)
                 return await while_connected(request, ended, work, self._routes.is_draining)
         except (WrongCredentials, _SignInFirst):
             raise _SignInFirst from None
@@ -473,16 +477,26 @@ def _shown_schema(schema: str, wanted: str) -> list[ShownTable]:
     return shown_tables(_document(schema), wanted)
 
 
-def _shown_budget(budget: str, history: str, analyst: str, first: int) -> dict[str, Any]:
-    """The page of a budget: history from the receipt with this place."""
-    lines, receipts = _document(budget), _document(history)
-    end = first + _HISTORY
+def _shown_budget(budget: str, page: str, spent: str | None, analyst: str) -> dict[str, Any]:
+    """The page of a budget.
+
+    Args:
+        page: Receipts, with one more if there are older ones.
+        spent: All receipts, for the burn-down. None: it is not drawn.
+    """
+    lines, receipts = _document(budget), _document(page)
+    shown = receipts[:_HISTORY]
+    burn = (
+        Markup("")
+        if spent is None
+        else burn_down(lines, _document(spent), analyst, datetime.now(timezone.utc))
+    )
     return {
         "lines": budget_lines(lines, analyst),
-        "burn": burn_down(lines, receipts, analyst, datetime.now(timezone.utc)),
-        "history": history_lines(receipts[first:end]),
-        "older": end if len(receipts) > end else 0,
-        "newer": max(0, first - _HISTORY) if first else None,
+        "burn": burn,
+        "history": history_lines(shown),
+        "older": shown[-1]["receipt"] if len(receipts) > _HISTORY else 0,
+        "is_first": spent is not None,
     }
 
 
@@ -502,4 +516,4 @@ def _text(value: bytes | None) -> str:
 
 
 def _number(text: str) -> int:
-    return min(int(text), 1_000_000) if text.isascii() and text.isdecimal() and len(text) < 9 else 0
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else 0

@@ -10,7 +10,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from proxy.servers.console.answer_pages import number_text
+from proxy.servers.console.answer_pages import moment, number_text
 from proxy.servers.console.charts import Plot
 
 Document = Mapping[str, Any]
@@ -128,15 +128,6 @@ def budget_lines(document: Sequence[Document], analyst: str) -> list[ShownBudget
             )
         )
     return found
-
-
-def moment(text: str) -> str:
-    """
-    >>> moment("2026-12-01T00:00:00+00:00")
-    '1 Dec 2026, 00:00 UTC'
-    """
-    found = datetime.fromisoformat(text).astimezone(timezone.utc)
-    return f"{found.day} {found:%b %Y, %H:%M} UTC"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

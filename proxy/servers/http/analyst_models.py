@@ -120,9 +120,14 @@ class PrivacyCharge(PrivacyAmount):
     """What a statement was charged. `receipt` is null if nothing was charged."""
 
     remaining: PrivacyAmount | None
-    reused: bool = Field(description="Whether published releases answered it.")
-    repeated: bool = Field(
-        description="Whether it is made of noise that was drawn for earlier answers. `fresh` draws anew."
+    source: Literal["fresh", "cached", "derived", "published"] | None = Field(
+        description="Where the answer comes from: `fresh`, new to you; `cached`, as it was shown to you before;"
+        " `derived`, made of answers that were shown to you before; `published`, made of a published release."
+        " Null if nothing protected was queried."
+    )
+    as_of: datetime | None = Field(
+        description="When you were first shown what it is made of, or when it was published."
+        " Of a fresh answer: now."
     )
     receipt: str | None
 

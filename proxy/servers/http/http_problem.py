@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from http import HTTPStatus
 
-from proxy.base.errors import Fault, Refusal
+from proxy.base.errors import Code, Fault, Refusal
 from proxy.engine.sessions import PostgresError, WrongCredentials
 from proxy.pgwire.calls import Refuse
 from proxy.servers.error_boundary import log_failure
@@ -34,7 +34,8 @@ _STATUSES = {
 
 
 class HttpProblem(Exception):
-    """receipt: of a charge that stands although the statement failed after it."""
+    """receipt: of a charge that stands although the statement failed after it; code: of a refusal of ours;
+    instead: a statement that was planned for this analyst, to be asked in the place of the refused one."""
 
     def __init__(
         self,
@@ -46,6 +47,7 @@ class HttpProblem(Exception):
         position: int | None = None,
         postgres_detail: str | None = None,
         receipt: str | None = None,
+        code: Code | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(sqlstate)
@@ -56,6 +58,8 @@ class HttpProblem(Exception):
         self.position = position
         self.postgres_detail = postgres_detail
         self.receipt = receipt
+        self.code = code
+        self.instead: str | None = None
         self.headers = dict(headers or {})
 
     def body(self) -> bytes:
@@ -68,7 +72,11 @@ class HttpProblem(Exception):
             "hint": self.hint,
             "position": self.position,
         }
-        further = {"postgres_detail": self.postgres_detail, "receipt": self.receipt}
+        further = {
+            "postgres_detail": self.postgres_detail,
+            "receipt": self.receipt,
+            "instead": self.instead,
+        }
         detail.update({name: value for name, value in further.items() if value is not None})
         return json.dumps(detail).encode()
 
@@ -94,6 +102,7 @@ def problem_of(error: Exception) -> HttpProblem | None:
                 hint=error.hint or None,
                 sqlstate=error.code.sqlstate,
                 position=error.position,
+                code=error.code,
                 headers=_retry(error.retry_after),
             )
         case PostgresError():
@@ -132,6 +141,8 @@ def refused(refuse: Refuse) -> HttpProblem:
         hint=refuse.hint or None,
         sqlstate=refuse.sqlstate,
         position=refuse.position,
+        receipt=refuse.receipt,
+        code=refuse.code,
         headers=_retry(refuse.retry_after),
     )
 

@@ -141,7 +141,10 @@ class ResponseModel(_JsonModel):
 
 
 class ProblemDocument(ResponseModel):
-    """An error (RFC 9457). `sqlstate`, `hint` and `position` are those that a PostgreSQL client gets."""
+    """An error (RFC 9457). `sqlstate`, `hint` and `position` are those that a PostgreSQL client gets.
+
+    `instead` is a statement that you can send in the place of the refused one. It has been planned for you.
+    """
 
     type: str
     title: str
@@ -152,6 +155,7 @@ class ProblemDocument(ResponseModel):
     position: int | None
     postgres_detail: str | None = None
     receipt: str | None = None
+    instead: str | None = None
 
 
 def parameter_problem(details: list[Any]) -> HttpProblem:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from datetime import datetime, timezone
 from typing import TypeVar
 
 from proxy.base.decimals import decimal_text
 from proxy.base.sql_types import SqlType, by_oid
 from proxy.engine.answer_lines import answer_lines
+from proxy.engine.answer_origin import FRESH
 from proxy.engine.noisy_answers import NoisyAnswer
 from proxy.engine.sessions import ResultRows
 from proxy.pgwire.calls import Refuse
@@ -41,8 +43,8 @@ _INNER = {
 PRIVACY_HEADERS = {
     "DPProxy-Epsilon": "The epsilon that was charged.",
     "DPProxy-Delta": "The delta that was charged.",
-    "DPProxy-Reused": "Whether published releases answered it: true or false.",
-    "DPProxy-Repeated": "Whether its noise is that of earlier answers: true or false.",
+    "DPProxy-Source": "Where the answer comes from, to you: fresh, cached, derived or published.",
+    "DPProxy-As-Of": "When you were first shown it, or when it was published; of a fresh answer now.",
     "DPProxy-Remaining-Epsilon": "The epsilon that is left.",
     "DPProxy-Remaining-Delta": "The delta that is left.",
     "DPProxy-Receipt": "The receipt of the charge.",
@@ -156,12 +158,9 @@ def privacy_headers(given: NoisyAnswer | None) -> dict[str, str]:
     headers = {
         "DPProxy-Epsilon": "0",
         "DPProxy-Delta": "0",
-        "DPProxy-Reused": "false",
-        "DPProxy-Repeated": "false",
     }
     if given is not None:
-        headers["DPProxy-Repeated"] = "true" if given.is_repeated else "false"
-        headers["DPProxy-Reused"] = "true" if given.published else "false"
+        headers["DPProxy-Source"], headers["DPProxy-As-Of"] = origin_of(given)
         headers["DPProxy-Epsilon"] = decimal_text(given.loss.epsilon)
         headers["DPProxy-Delta"] = decimal_text(given.loss.delta)
         if given.remaining is not None:
@@ -176,16 +175,24 @@ def privacy_headers(given: NoisyAnswer | None) -> dict[str, str]:
     return headers
 
 
+def origin_of(given: NoisyAnswer) -> tuple[str, str]:
+    """The source of an answer, and as of when it is, in UTC."""
+    origin = given.origin or FRESH
+    as_of = origin.as_of or datetime.now(timezone.utc)
+    return origin.source.value, f"{as_of.astimezone(timezone.utc):%Y-%m-%dT%H:%M:%SZ}"
+
+
 def _privacy(given: NoisyAnswer | None) -> dict[str, object]:
     if given is None:
         return {
             "epsilon": 0,
             "delta": 0,
             "remaining": None,
-            "reused": False,
-            "repeated": False,
+            "source": None,
+            "as_of": None,
             "receipt": None,
         }
+    source, as_of = origin_of(given)
     left = given.remaining
     return {
         "epsilon": float(given.loss.epsilon),
@@ -193,8 +200,8 @@ def _privacy(given: NoisyAnswer | None) -> dict[str, object]:
         "remaining": None
         if left is None
         else {"epsilon": float(left.epsilon), "delta": float(left.delta)},
-        "reused": bool(given.published),
-        "repeated": given.is_repeated,
+        "source": source,
+        "as_of": as_of,
         "receipt": given.receipt,
     }
 

@@ -16,9 +16,11 @@ from fastapi.responses import JSONResponse
 from fastapi.security.http import HTTPBase
 from starlette.types import Receive, Scope, Send
 
+from proxy.base.errors import Refusal
 from proxy.drawing.charged_token import charging
 from proxy.engine.engine_in_force import EngineInForce
-from proxy.engine.sessions import AnalystSession, AnalystSessions
+from proxy.engine.ports import MOST_RECEIPTS
+from proxy.engine.sessions import AnalystSession, AnalystSessions, PostgresError
 from proxy.ledger.presented_tokens import TokenGrant
 from proxy.servers.admission import Admission
 from proxy.servers.engine_adapter import EngineAdapter
@@ -41,7 +43,9 @@ from proxy.servers.http.documented_app import (
 )
 from proxy.servers.http.guard import response_of
 from proxy.servers.http.http_logins import HttpLogins, no_database
-from proxy.servers.http.http_problem import HttpProblem, not_let_in, stopping
+from proxy.servers.http.http_problem import HttpProblem, not_let_in, problem_of, stopping
+from proxy.servers.http.instead import Corrector
+from proxy.servers.http.json_models import parameter_problem
 from proxy.servers.http.libpq_driver import LibpqDriver
 from proxy.servers.http.rendering import PRIVACY_HEADERS, as_csv, as_json, privacy_headers
 from proxy.servers.login_gate import LoginGate
@@ -106,6 +110,10 @@ class Routes:
             name: EngineAdapter(engine, reporter_of(name, Listener.HTTP, observers))
             for name, engine in engines.items()
         }
+        self.correctors = {
+            name: Corrector(logins=self.logins, database=name, adapter=EngineAdapter(engine))
+            for name, engine in engines.items()
+        }
         self.health = health
         self._readiness = readiness
         self.policies_taken = policies_taken
@@ -122,10 +130,24 @@ class Routes:
             description=_DESCRIPTION,
             routers=[router, health_router, *more],
             hint="GET /docs lists what there is.",
-            handlers={RequestValidationError: _without_database},
+            handlers={RequestValidationError: _wrong_parameter},
         )
         app.state.routes = self
         return app
+
+    async def corrected(
+        self, caller: Caller, database: str, query: QueryRequest, work: Coroutine[Any, Any, T]
+    ) -> T:
+        """Do the work of a statement. What refuses it says what to ask instead, if anything is known."""
+        try:
+            return await work
+        except (HttpProblem, PostgresError, Refusal) as error:
+            problem = problem_of(error)
+            assert problem is not None
+            corrector = self.correctors.get(database)
+            if corrector is not None:
+                await corrector.correct(caller, query, problem)
+            raise problem from None
 
     async def checks(self) -> Mapping[str, Mapping[str, bool]]:
         """Of each database whether its parts answer, as of a second ago at most."""
@@ -197,6 +219,10 @@ async def _open_session(
 # The caller's place is free again before the response is sent.
 OpenSession = Annotated[AnalystSession, Depends(_open_session, scope="function")]
 
+_BEFORE = "The number of a receipt: those before it. The last of a page gives the next page."
+Before = Annotated[int | None, Query(description=_BEFORE, ge=1, le=2**63 - 1)]
+Limit = Annotated[int, Query(description="At most so many.", ge=1, le=MOST_RECEIPTS)]
+
 # Each operation below /v1 needs the login, before anything else of its request is read.
 router = APIRouter(prefix="/v1", route_class=Operation, dependencies=[_LOGIN])
 health_router = APIRouter(route_class=Operation)
@@ -215,6 +241,7 @@ async def run_query(
     database = routes.logins.database_of(caller, query.database)
     with routes.logins.under_way(caller, database) as ended:
         work = _answered(routes, caller, database, query, wants_csv=_wants_csv(request))
+        work = routes.corrected(caller, database, query, work)
         return await while_connected(request, ended, work, routes.is_draining)
 
 
@@ -247,7 +274,9 @@ async def explain_query(
 ) -> Response:
     database = routes.logins.database_of(caller, query.database)
     with routes.logins.under_way(caller, database) as ended:
-        work = _explained(routes, caller, database, query)
+        work = routes.corrected(
+            caller, database, query, _explained(routes, caller, database, query)
+        )
         return await while_connected(request, ended, work, routes.is_draining)
 
 
@@ -303,10 +332,16 @@ async def show_budget(
     responses=problems(*_DATABASE),
 )
 async def show_history(
-    routes: State, caller: LoggedIn, database: DatabaseName, session: OpenSession
+    routes: State,
+    caller: LoggedIn,
+    database: DatabaseName,
+    session: OpenSession,
+    before: Before = None,
+    limit: Limit = MOST_RECEIPTS,
 ) -> Response:
     with routes.adapters[database].turns_of(session.analyst):
-        history = await routes.engines[database].now.history(session.analyst)
+        engine = routes.engines[database].now
+        history = await engine.history(session.analyst, before, limit)
     return _document(database, caller, "history", history)
 
 
@@ -362,9 +397,12 @@ def _document(database: str, caller: Caller, name: str, document: str) -> Respon
     return Response(body, media_type="application/json")
 
 
-async def _without_database(_: Request, __: Exception) -> Response:
-    """The database is the only parameter of these operations, and any text of it can be read."""
-    return response_of(no_database(""))
+async def _wrong_parameter(_: Request, error: Exception) -> Response:
+    """Any text of a database can be read."""
+    assert isinstance(error, RequestValidationError)
+    details = list(error.errors())
+    is_of_page = details[0]["loc"][-1] in ("before", "limit")
+    return response_of(parameter_problem(details) if is_of_page else no_database(""))
 
 
 def _token_json(token: TokenGrant) -> str:

@@ -15,8 +15,8 @@ _PRIVACY = {
     "epsilon": 0.5,
     "delta": 0,
     "remaining": {"epsilon": 1.5, "delta": 0},
-    "reused": False,
-    "repeated": False,
+    "source": "fresh",
+    "as_of": "2026-11-27T12:00:00Z",
     "receipt": "7",
 }
 _TWO_SIDED = {"at_least": False, "at_most": False}

@@ -33,7 +33,7 @@ def test_an_answer_says_what_it_cost(listeners: BothListeners) -> None:
     assert 0 <= mean <= 175
     privacy = body["privacy"]
     assert privacy["epsilon"] == 0.5
-    assert privacy["reused"] is False
+    assert privacy["source"] == "fresh"
     assert privacy["receipt"].isdigit()
     assert [entry["aggregate"] for entry in body["accuracy"]] == ["count(*)", "avg"]
     assert sum(entry["epsilon"] for entry in body["accuracy"]) == pytest.approx(0.5)
@@ -99,8 +99,8 @@ def test_values_keep_their_digits(listeners: BothListeners) -> None:
         "epsilon": 0,
         "delta": 0,
         "remaining": None,
-        "reused": False,
-        "repeated": False,
+        "source": None,
+        "as_of": None,
         "receipt": None,
     }
 

@@ -394,3 +394,22 @@ def test_a_refusal_says_of_its_charge_what_is_known(
 ) -> None:
     problem = HttpProblem(400, "no", sqlstate=sqlstate, receipt=receipt)
     assert told in rendered("result", **refusal(problem), database="shop", sql="", examples=())
+
+
+def test_a_refusal_has_a_button_that_takes_the_corrected_statement(site: Site) -> None:
+    name = site.analyst()
+    with site.signed_in(name) as browser:
+        refused = _run(browser, "SELECT total FROM shop.orders WHERE status = '<b>'").text
+        form = re.search(r'<form class="instead".*?</form>', refused, re.DOTALL)
+        assert form is not None and "Use this statement" in form[0]
+        fields = dict(re.findall(r'name="(\w+)" value="([^"]*)"', form[0]))
+        corrected = unescape(fields["sql"])
+        assert corrected == "SELECT count(*), avg(total) FROM shop.orders WHERE status = '<b>'"
+        fields = {key: unescape(value) for key, value in fields.items()}
+        taken = browser.post("/db/shop/query", data=fields, headers=_OWN).text
+        assert corrected in _text(taken) and "Before you run it" in taken
+        assert site.charged(name)[0] == 0
+        answered = _run(browser, corrected).text
+        assert "Use this statement" not in answered and 'class="answer"' in answered
+        assert "Use this statement" not in _run(browser, "SELECT nosuch()").text
+    assert site.charged(name)[0] == 1

@@ -111,6 +111,9 @@ def test_ask_see_and_be_refused(browser: Browser, script: bool) -> None:
     if script:
         assert page.input_value("[name=form] >> nth=0") != first
         assert page.url.endswith("/db/shop/query")
+    page.click("text=Use this statement")
+    page.wait_for_selector("section.price")
+    assert page.input_value("textarea") == "SELECT count(*), avg(o.total) FROM shop.orders o"
     page.goto(f"{browser.address}/db/shop/budget")
     assert page.locator("tbody tr").count() == 2
 
