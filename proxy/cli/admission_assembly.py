@@ -24,14 +24,14 @@ from proxy.servers.http.connections import ADMIN_LIMITS
 from proxy.servers.http.http_logins import HttpLogins
 from proxy.servers.http.http_server import HttpListener
 from proxy.servers.login_gate import LoginGate
-from proxy.servers.metrics import Metrics
+from proxy.servers.metrics import Exposition
 from proxy.servers.wire.certificate_rules import read_rules
 from proxy.servers.wire.shared_server_state import LetIn
 from proxy.servers.wire.wire_server import WireServer
 from proxy.shadow.inner_logins import InnerLogins
 
 if TYPE_CHECKING:
-    from proxy.servers.http.admin_routes import Reload, Status, StuckSessions
+    from proxy.servers.http.admin_routes import Reload, SessionsElsewhere, Status, StuckSessions
 
 PEOPLE_SECONDS = 1.0
 
@@ -76,16 +76,20 @@ class AdmissionAssembly:
         tls: tuple[Path, Path] | None,
         reload: Reload | None = None,
         stuck_sessions: StuckSessions = tuple,
-        metrics: Metrics | None = None,
+        metrics: Exposition | None = None,
         status: Status | None = None,
         proxies: Networks = (),
+        gate: LoginGate | None = None,
+        elsewhere: SessionsElsewhere | None = None,
     ) -> HttpListener:
         """With a gate of its own: strangers at the other listeners keep no administrator waiting."""
         from proxy.servers.http.admin_routes import AdminRoutes  # models that few need
 
+        gate = gate or LoginGate()
         routes = AdminRoutes(
-            *(self.ledger_dsn, credentials, wire, LoginGate(), reload, stuck_sessions, metrics),
+            *(self.ledger_dsn, credentials, wire, gate, reload, stuck_sessions, metrics),
             status,
+            elsewhere,
         )
         return HttpListener(routes.app, tls, ADMIN_LIMITS, proxies=proxies)
 

@@ -54,7 +54,7 @@ from proxy.protected.judged_rows import (
     catalogue_state,
     with_judged_rows,
 )
-from proxy.protected.protected_database import ProtectedDatabase
+from proxy.protected.protected_database import SESSIONS_AT_ONCE, ProtectedDatabase
 from proxy.protected.public_values import read_public_contents
 from proxy.servers.client_address import Networks
 from proxy.servers.engine_adapter import EngineAdapter
@@ -67,6 +67,8 @@ from proxy.shadow.published_statements import PublishedStatements
 from proxy.shadow.shadow_database import Shadow, Unseen, as_analysts
 from proxy.shadow.shadow_tables import ShadowError, withheld_names
 from proxy.turns.analyst_turns import AnalystTurns
+
+_LEAST_SESSIONS = 2  # on the protected server, of each of many workers
 
 _log = structlog.get_logger("dpproxy.assembly")
 
@@ -98,6 +100,7 @@ class Database:
     changing: threading.RLock = field(default_factory=threading.RLock)
     installation: Installation | None = None
     _judgement: Judgement | None = None  # of the last look, until it is handed out
+    _judged_state: str = ""  # of the catalogue, by the last judgement
     _reported: bool = False  # to dp.policy, that a change is not in force
     _changed: frozenset[str] = frozenset()  # as `still_holds`, by the last look
 
@@ -159,6 +162,7 @@ class Database:
     def _judged(self) -> JudgedRows:
         """Ask for the verdict on the policy in force. Raises: RowsWithheld, after it is noted."""
         self._judgement = judge(self.policy, self.installation)
+        self._judged_state = self._judgement.state
         try:
             rows = rows_while_serving(self._judgement, self._memory)
         except RowsWithheld as error:
@@ -166,6 +170,11 @@ class Database:
             raise
         self._note(rows.findings)
         return rows
+
+    @property
+    def seen(self) -> tuple[object, ...]:
+        """Changes with what the looks find."""
+        return self._judged_state, self.open_findings, self.engine.drawer.changed
 
     def take_verdict(self, policy: Policy, catalog: Catalog) -> Verdict | None:
         """Give the verdict of the last look, once, if it is on this policy and the database is still the same.
@@ -486,14 +495,17 @@ def assemble(
     lease: BudgetLease,
     texts: TextCipher,
     bits: RandomBits | None = None,
+    workers: int = 1,
 ) -> Database:
     """One database. The shadow must have been built from this policy and catalogue, and the lease is on the
     budgets of its data.
 
-    texts: what hides statements in the ledger; bits: the operating system's unless a test brings its own.
+    texts: what hides statements in the ledger; bits: the operating system's unless a test brings its own;
+    workers: so many processes share the sessions that a database may have on the protected server.
     """
     relations = {oid: name for name, oid in shadow.relation_oids().items()}
-    protected = ProtectedDatabase(policy.source)
+    share = max(_LEAST_SESSIONS, SESSIONS_AT_ONCE // workers)
+    protected = ProtectedDatabase(policy.source, sessions_max=share)
     is_cached = policy.reuse is not None
     tables = LedgerTables(
         lease.ledger_dsn,

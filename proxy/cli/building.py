@@ -33,11 +33,15 @@ from proxy.shadow.shadow_tables import ShadowError
 
 
 def build(
-    checked: CheckedPolicy, servers: ProxyServers, source: Source, built: Future[Shadow]
+    checked: CheckedPolicy,
+    servers: ProxyServers,
+    source: Source,
+    built: Future[Shadow],
+    workers: int = 1,
 ) -> Database:
     """The limits in the ledger made what the policy says, and the engine in front of the shadow.
 
-    Given    built: of `shadows_being_built`
+    Given    built: of `shadows_being_built`; workers: so many processes share the protected database's sessions
     Refuses  Stopped
     """
     policy, catalog = checked.policy, checked.catalog
@@ -56,7 +60,7 @@ def build(
         lease.close()
         raise CliError(f"database {policy.database}: {error}") from None
     try:
-        return assemble(policy, catalog, shadow, lease, texts)
+        return assemble(policy, catalog, shadow, lease, texts, workers=workers)
     except (RowsWithheld, CatalogueMoved, Unreachable) as error:
         lease.close()
         raise CliError(f"database {policy.database}: {error}") from None

@@ -185,6 +185,16 @@ Grace = Annotated[
         max=3600,
     ),
 ]
+MOST_WORKERS = 32
+Workers = Annotated[
+    int,
+    typer.Option(
+        help="Processes that serve the same ports, each with a shadow of its own. About one per core.",
+        metavar="NUMBER",
+        min=1,
+        max=MOST_WORKERS,
+    ),
+]
 PolicyFile = Annotated[Path, typer.Option("--policy", help="A policy in YAML.", metavar="FILE")]
 PolicyFiles = Annotated[
     list[Path],

@@ -40,6 +40,16 @@ class ListenAddresses:
         return tuple(one for one in given if one is not None)
 
 
+@dataclass(frozen=True, slots=True)
+class ListenerPorts:
+    """Where clients come in, now."""
+
+    wire: tuple[str, int]
+    http: tuple[str, int]
+    admin: tuple[str, int] | None = None
+    metrics: tuple[str, int] | None = None
+
+
 def check_can_open(where: ListenAddresses) -> None:
     """Before anything is started for nothing. Refuses  Stopped"""
     if where.tls is not None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import signal
+import socket
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
 from typing import Protocol
@@ -17,16 +16,30 @@ from proxy.cli.assembly import Assembly, Database
 from proxy.cli.certificate_watch import CertificateWatch
 from proxy.cli.cli_error import CliError
 from proxy.cli.control_socket import open_control
+from proxy.cli.following_marks import write_last_mark, write_marks
+from proxy.cli.keeping_servers import keep_servers
 from proxy.cli.letting_in import LettingIn
-from proxy.cli.listen_addresses import ListenAddresses, taken, tls_of
+from proxy.cli.listen_addresses import ListenAddresses, ListenerPorts, taken, tls_of
 from proxy.cli.loading import CheckedPolicy
+from proxy.cli.merged_metrics import MetricsOfAll
 from proxy.cli.metrics_task import observe_metrics
 from proxy.cli.proxy_servers import ProxyServers
 from proxy.cli.publishing_tasks import publishing_tasks, show_first
 from proxy.cli.query_logging import LoggedAnalysts, LoggedQueries, QueryLogging
-from proxy.cli.recovering import keep_lease, keep_servers, keep_shadows
+from proxy.cli.recovering import keep_lease, keep_shadows
 from proxy.cli.refreshing import copy_public_tables, watch_catalogues
 from proxy.cli.reloading import PolicyReloads
+from proxy.cli.serving_worker import (
+    ReportsOfAll,
+    follow_supervisor,
+    join,
+    share_gate,
+    share_metrics,
+    share_sessions,
+    share_signed_in,
+    tell_receipts,
+    watch_together,
+)
 from proxy.cli.source_variables import SourceVariables
 from proxy.cli.status_report import StatementCount, StatusSource, tell_own_status
 from proxy.cli.watching import (
@@ -34,19 +47,19 @@ from proxy.cli.watching import (
     guard_lost,
     match_roles,
     watch_locks,
-    write_last_mark,
-    write_marks,
 )
+from proxy.cli.worker import Worker
 from proxy.doctor.installed_postgres import Installation
 from proxy.engine.role_readiness import RoleReadiness
 from proxy.ledger.ledger_tables import LedgerNotDurable
-from proxy.servers.console.pages import console
+from proxy.servers.console.pages import console, signed_in_analysts
 from proxy.servers.draining import INTERRUPTED_GRACE, Draining
+from proxy.servers.http.admin_models import SessionList
 from proxy.servers.http.connections import ADMIN_LIMITS
 from proxy.servers.http.http_server import HttpListener, HttpServer
 from proxy.servers.http.metrics_routes import metrics_app
 from proxy.servers.login_gate import LoginGate
-from proxy.servers.metrics import Metrics
+from proxy.servers.metrics import Exposition, Metrics
 from proxy.servers.query_log import QueryLog
 from proxy.servers.statement_reports import StatementObserver
 from proxy.servers.wire.wire_server import WireServer
@@ -56,18 +69,9 @@ from proxy.shadow.ending_sessions import EndingSessions
 _CONNECT_SECONDS = 2.0
 
 
-@dataclass(frozen=True, slots=True)
-class ListenerPorts:
-    """Where clients come in, now."""
-
-    wire: tuple[str, int]
-    http: tuple[str, int]
-    admin: tuple[str, int] | None = None
-    metrics: tuple[str, int] | None = None
-
-
 class _Server(Protocol):
     async def start(self, host: str, port: int) -> None: ...
+    async def start_on(self, listening: socket.socket) -> None: ...
 
     @property
     def address(self) -> tuple[str, int]: ...
@@ -83,12 +87,14 @@ async def serve_until_stopped(
     installation: Installation | None = None,
     draining: Draining | None = None,
     logging: QueryLogging | None = None,
+    worker: Worker | None = None,
 ) -> int:
     """
     Given    databases, assembled on these servers; until: runs while the listeners are open; policies: of the
              databases, in their order, whose files are watched; none are where there are none; installation:
              findings about this installation; draining: how long clients have when `until` has ended;
-             logging: of statements, None: none
+             logging: of statements, None: none; worker: what this process inherits beside others; None: it
+             serves alone
     Gives    what `until` gives, when everything is closed again in good order
     Refuses  Stopped where a port is taken, the ledger's server could lose a charge, or a server has ended
     """
@@ -114,7 +120,8 @@ async def serve_until_stopped(
         readiness = RoleReadiness()
         sessions = ShadowSessions(addresses, inner=admitted.inner, readiness=readiness)
         closing.callback(sessions.close)
-        gate = LoginGate()
+        gate, admin_gate = LoginGate(), LoginGate()
+        people = signed_in_analysts(admitted.admission)
         if logging.queries is LoggedQueries.PROTECTED:
             is_named = logging.analysts is LoggedAnalysts.NAME
             log = QueryLog(None if is_named else admitted.admission.number_of)
@@ -125,7 +132,8 @@ async def serve_until_stopped(
         metrics = None
         if letting_in.admin is not None or where.metrics is not None:
             metrics = Metrics(
-                tuple(assembly.databases), version("dpproxy"), lambda: draining.is_begun
+                *(tuple(assembly.databases), version("dpproxy"), lambda: draining.is_begun),
+                1 if worker is None else worker.number,
             )
             observers.append(metrics)
         wire: WireServer = assembly.wire_server(
@@ -139,7 +147,8 @@ async def serve_until_stopped(
         )
         for database in databases:
             tell_own_status(database, wire, draining)
-        closing.push_async_callback(write_last_mark, servers)
+        if worker is None:
+            closing.push_async_callback(write_last_mark, servers)
         reloads = None
         if policies:
             certificate = where.tls and CertificateWatch(where.tls, lambda: tls_contexts)
@@ -161,7 +170,7 @@ async def serve_until_stopped(
             admission=admitted.admission,
             is_draining=lambda: draining.is_begun,
             observers=observers,
-            pages=console(admitted.admission, is_secure=where.tls is not None),
+            pages=console(admitted.admission, is_secure=where.tls is not None, people=people),
             proxies=where.proxies,
         )
         status = StatusSource(
@@ -173,16 +182,38 @@ async def serve_until_stopped(
             draining=draining,
             count=count,
             stuck_sessions=lambda: len(ending.stuck),
+            worker=1 if worker is None else worker.number,
         )
-        await closing.enter_async_context(open_control(servers.mark.state, status.as_json))
+        last_receipt = lambda: max((one.ledger.last_receipt for one in databases), default=0)  # noqa: E731
+        of_all, supervised = None, None
+        shown: Exposition | None = metrics
+        tell_status, again = status.report, None if reloads is None else reloads.reload
+        if worker is None:
+            await closing.enter_async_context(open_control(servers.mark.state, status.as_json))
+        else:
+            follow_supervisor(worker, draining)
+            share_gate(worker, "analysts", gate)
+            share_gate(worker, "administrators", admin_gate)
+            share_sessions(worker, wire)
+            share_signed_in(worker, people)
+            if metrics is not None:
+                share_metrics(worker, metrics)
+                shown = MetricsOfAll(metrics, worker.channel)
+            own_sessions = lambda: SessionList.listing(wire.sessions, ending.stuck)  # noqa: E731
+            of_all = ReportsOfAll(worker, wire, own_sessions, status.report, again)
+            tell_status, again = of_all.status, None if again is None else of_all.reload
+            supervised = asyncio.create_task(worker.channel.follow())
+            closing.callback(supervised.cancel)
+            await worker.channel.opened()
+            await join(worker)
         await show_first(databases)
-        await _start(http, where.http)
+        start = partial(_start, worker)
+        await start("http", http, where.http)
         closing.push_async_callback(http.stop, 0)
-        await _start(wire, where.wire)
+        await start("wire", wire, where.wire)
         closing.push_async_callback(wire.stop, 0)
         admin = None
         if letting_in.admin is not None:
-            again = None if reloads is None else reloads.reload
             admin = admitted.admin_server(
                 *(
                     letting_in.admin.credentials,
@@ -190,36 +221,44 @@ async def serve_until_stopped(
                     where.tls,
                     again,
                     lambda: ending.stuck,
-                    metrics,
+                    shown,
                 ),
-                status.report,
+                tell_status,
                 where.proxies,
+                admin_gate,
+                of_all,
             )
-            await _start(admin, letting_in.admin.address)
+            await start("admin", admin, letting_in.admin.address)
             closing.push_async_callback(admin.stop, INTERRUPTED_GRACE)
         scraped = None
         if metrics is not None:
             looking = observe_metrics(metrics, databases, wire, sessions, gate, http.routes.checks)
             closing.callback(asyncio.create_task(looking).cancel)
-        if metrics is not None and where.metrics is not None:
+        if shown is not None and where.metrics is not None:
             scraped = HttpListener(
-                partial(metrics_app, metrics, http.routes), where.tls, ADMIN_LIMITS
+                partial(metrics_app, shown, http.routes), where.tls, ADMIN_LIMITS
             )
-            await _start(scraped, where.metrics)
+            await start("metrics", scraped, where.metrics)
             closing.push_async_callback(scraped.stop, INTERRUPTED_GRACE)
         for one in (http, admin, scraped):
             if one is not None and one.tls is not None:
                 tls_contexts.append(one.tls)
-        publishing = [asyncio.create_task(one) for one in publishing_tasks(databases, draining)]
+        releases = (lambda: True) if worker is None else (lambda: worker.leads)
+        publishing = [
+            asyncio.create_task(one)
+            for one in publishing_tasks(databases, draining, releases=releases)
+        ]
         matching = asyncio.Lock()
         for lasting in (
             admitted.follow(wire, http.logins),
             copy_public_tables(databases),
-            watch_catalogues(databases),
+            watch_catalogues(databases) if worker is None else watch_together(worker, databases),
             match_roles(
                 servers, databases, admitted.inner.verifier, matching=matching, ending=ending
             ),
-            write_marks(servers, databases),
+            write_marks(servers, last_receipt)
+            if worker is None
+            else tell_receipts(worker, last_receipt),
             enforce_limits(servers, ending, lambda: wire.backends | sessions.backends),
             watch_locks(servers, ending, lambda: readiness.is_held),
             *(() if reloads is None else (reloads.follow(),)),
@@ -233,11 +272,12 @@ async def serve_until_stopped(
             None if admin is None else admin.address,
             None if scraped is None else scraped.address,
         )
-        losing = (
-            keep_servers(servers),
+        losing: tuple[Awaitable[str], ...] = (
+            keep_servers([one for one in servers.embedded if one is not servers.shadow]),
             keep_shadows(servers, databases, matching, readiness),
             *(keep_lease(servers, database) for database in databases),
             guard_lost(databases),
+            *(() if supervised is None else (supervised,)),
         )
 
         async def serve_and_drain() -> int:
@@ -267,23 +307,11 @@ async def _until_lost(until_lost: Sequence[Awaitable[str]], work: Awaitable[int]
                 await task
 
 
-def drain_on_signals(draining: Draining) -> None:
-    """From now on SIGTERM and Ctrl-C begin the end, and a second one ends the waiting. A third one ends the
-    process as it would any program. To be called before anybody is told that there is something to stop."""
-    loop = asyncio.get_running_loop()
-
-    def on_signal(act: Callable[[], None]) -> None:
-        is_second = draining.is_begun
-        act()
-        if is_second:
-            for number in (signal.SIGINT, signal.SIGTERM):
-                loop.remove_signal_handler(number)
-
-    loop.add_signal_handler(signal.SIGINT, on_signal, draining.interrupt)
-    loop.add_signal_handler(signal.SIGTERM, on_signal, draining.terminate)
-
-
-async def _start(server: _Server, address: Address) -> None:
+async def _start(worker: Worker | None, name: str, server: _Server, address: Address) -> None:
+    """name: of the listener, whose socket a worker inherits"""
+    if worker is not None:
+        await server.start_on(worker.sockets[name])
+        return
     try:
         await server.start(address.host, address.port)
     except OSError as error:

@@ -6,6 +6,7 @@ import logging
 import sys
 
 import structlog
+from structlog.typing import EventDict
 
 _log = structlog.get_logger("dpproxy.libraries")
 
@@ -26,10 +27,16 @@ class _OfLibraries(logging.Handler):
         )
 
 
-def log_to_stderr(level: int = logging.INFO) -> None:
+def log_to_stderr(level: int = logging.INFO, worker: int | None = None) -> None:
+    """worker: the number of this process among several that serve."""
+
+    def with_worker(_: object, __: str, event: EventDict) -> EventDict:
+        return event if worker is None else {**event, "worker": worker}
+
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,  # the id of the request
+            with_worker,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.JSONRenderer(),

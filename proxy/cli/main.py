@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Annotated, Any
@@ -133,7 +133,12 @@ def _options(
 ) -> None: ...
 
 
-def main() -> None:
+def _say_error(text: str) -> None:
+    print(f"dpproxy: {text}", file=sys.stderr)  # noqa: T201
+
+
+def main(fail: Callable[[str], None] = _say_error) -> None:
+    """fail: tells why the command could not be done."""
     if not __debug__:
         sys.exit("dpproxy: assertions guard the privacy of answers: run Python without -O")
     try:
@@ -143,8 +148,7 @@ def main() -> None:
     except Exception as error:
         if not isinstance(error, _told_to_operators()):
             raise
-        told = error.for_operators if isinstance(error, Fault) else error
-        print(f"dpproxy: {told}", file=sys.stderr)  # noqa: T201
+        fail(str(error.for_operators if isinstance(error, Fault) else error))
         sys.exit(1)
 
 

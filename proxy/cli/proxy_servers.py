@@ -26,20 +26,18 @@ from proxy.postgres.embedded import EmbeddedPostgres, preparing
 from proxy.postgres.postgres_error import InUse
 from proxy.shadow.shadow_roles import match_roles
 
+_WORKERS = "workers"  # folder of those after the first
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProxyServers:
-    """ledger_dsn holds a password: never log it. embedded: those that this process must keep alive;
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ServedLedger:
+    """ledger_dsn holds a password: never log it. embedded: servers that this process must keep alive;
     accept: the command that accepts a ledger which was put back."""
 
     ledger_dsn: str
-    shadow: EmbeddedPostgres
     embedded: tuple[EmbeddedPostgres, ...]
     mark: MarkFile
     accept: str = ""
-
-    def __repr__(self) -> str:
-        return f"ProxyServers({self.shadow})"
 
     def dead(self) -> tuple[str, ...]:
         """Names of the servers that do not run any more."""
@@ -56,6 +54,13 @@ class ProxyServers:
             psycopg.Error: it cannot be reached.
         """
         check_ledger(self.ledger_dsn, self.mark, self.accept, last_receipt)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class ProxyServers(ServedLedger):
+    """The ledger, and the shadow in front of it."""
+
+    shadow: EmbeddedPostgres
 
     def match_roles(self, databases: tuple[str, ...]) -> None:
         """The shadow's roles are the ledger's analysts."""
@@ -94,11 +99,15 @@ def servers_being_prepared(
     beside: tuple[EmbeddedPostgres, ...] = (),
     for_demo: bool = False,
     policies: Sequence[Path] = (),
+    worker: int = 1,
+    accept: str | None = None,
 ) -> Iterator[ServersBeingPrepared]:
     """
     Given    the state folder; the connection string of a shared ledger, or None for one in the folder;
              another PostgreSQL for the shadow; the user that it runs as; further servers to start with
-             them; whether it is the demo; for what is told: the files of the policies
+             them; whether it is the demo; for what is told: the files of the policies; worker: the number of
+             this process among those that serve the folder, each of which has a shadow of its own;
+             accept: the command of ServedLedger, where it is not the usual one
     Gives    what starts them all, to run until the end; what takes long before that is under way
     Refuses  Stopped, also where there is no ledger (the demo makes its own), or the folder or the ledger is the
              demo's and should not be, or the reverse
@@ -106,7 +115,7 @@ def servers_being_prepared(
     home = state_folder(state)
     (claim_demo_folder if for_demo else refuse_demo_folder)(home)
     shadow = EmbeddedPostgres(
-        home,
+        _shadow_home(home, worker),
         SHADOW,
         pg_bin=pg_bin,
         tcp=False,
@@ -123,7 +132,10 @@ def servers_being_prepared(
         typer.echo(f"starting the servers in {home} ...")
     if shadow_user is not None:
         made_state_folder(home)
-        home.chmod(0o711)  # to be passed through; what is in it is closed by itself
+        passed = {home, home / _WORKERS, _shadow_home(home, worker)}
+        for folder in sorted(one for one in passed if one == home or worker > 1):
+            folder.mkdir(mode=0o700, exist_ok=True)
+            folder.chmod(0o711)  # to be passed through; what is in it is closed by itself
     every = (*(() if ledger is None else (ledger,)), shadow, *beside)
     with contextlib.ExitStack() as stopping:
         start = stopping.enter_context(_prepared(every, home))
@@ -144,12 +156,58 @@ def servers_being_prepared(
                 shadow=shadow,
                 embedded=every,
                 mark=MarkFile(home),
-                accept=accept_command(home, ledger_dsn),
+                accept=accept or accept_command(home, ledger_dsn),
             )
             servers.check_ledger()
             return servers
 
         yield ServersBeingPrepared(launch=launch, check_ledger=check_ledger)
+
+
+@contextlib.contextmanager
+def ledger_of_workers(
+    state: Path | None, ledger_dsn: str | None, policies: Sequence[Path], connections: int
+) -> Iterator[ServedLedger]:
+    """The ledger alone, for several workers that have a shadow each.
+
+    Args:
+        state: As of `servers_being_prepared`.
+        ledger_dsn: As there.
+        policies: As there.
+        connections: That all of them may need, to a server in the folder.
+
+    Raises:
+        CliError: As there.
+    """
+    home = state_folder(state)
+    refuse_demo_folder(home)
+    ledger = None
+    if ledger_dsn is None:
+        settings = {"max_connections": str(connections)}
+        ledger = EmbeddedPostgres(home, LEDGER, tcp=False, settings=settings)
+    if ledger is not None and not has_ledger(home):
+        raise no_ledger(home, policies)
+    made_state_folder(home)
+    (home / _WORKERS).mkdir(mode=0o700, exist_ok=True)
+    with contextlib.ExitStack() as stopping:
+        if ledger is not None:
+            _start((ledger,), home)
+            stopping.callback(ledger.stop)
+        dsn = _ledger_dsn(ledger, ledger_dsn)
+        _whose(dsn, home, for_demo=False)
+        served = ServedLedger(
+            ledger_dsn=dsn,
+            embedded=() if ledger is None else (ledger,),
+            mark=MarkFile(home),
+            accept=accept_command(home, ledger_dsn),
+        )
+        served.check_ledger()
+        yield served
+
+
+def _shadow_home(home: Path, worker: int) -> Path:
+    """The first worker has it where a process without others does: so one of each excludes the other."""
+    return home if worker == 1 else home / _WORKERS / str(worker)
 
 
 def _what_keeps(shadow: EmbeddedPostgres) -> str:

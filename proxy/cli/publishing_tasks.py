@@ -18,14 +18,24 @@ _log = structlog.get_logger("dpproxy.publishing")
 
 
 def publishing_tasks(
-    databases: Sequence[Database], draining: Draining, every_seconds: float = LOOK_SECONDS
+    databases: Sequence[Database],
+    draining: Draining,
+    every_seconds: float = LOOK_SECONDS,
+    releases: Callable[[], bool] = lambda: True,
 ) -> list[Coroutine[None, None, None]]:
     """Two for each database, until they are cancelled, or the process is about to end. A draw keeps no table
-    from being shown. A policy that is taken up meanwhile may be the first that publishes something."""
+    from being shown. A policy that is taken up meanwhile may be the first that publishes something.
+
+    Args:
+        databases: All of them.
+        draining: The end of the process.
+        every_seconds: Between two looks.
+        releases: Whether this process releases what is due. All show what was released.
+    """
     return [
-        _repeated(database, act, draining, every_seconds)
+        _repeated(database, act, draining, every_seconds, acts)
         for database in databases
-        for act in (Publishing.show, Publishing.release_due)
+        for act, acts in ((Publishing.show, lambda: True), (Publishing.release_due, releases))
     ]
 
 
@@ -40,9 +50,11 @@ async def _repeated(
     act: Callable[[Publishing], Awaitable[None]],
     draining: Draining,
     every_seconds: float,
+    acts: Callable[[], bool],
 ) -> None:
     while not draining.is_begun:
-        await _tried(database, act)
+        if acts():
+            await _tried(database, act)
         await asyncio.sleep(every_seconds)
 
 

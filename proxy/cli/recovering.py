@@ -15,37 +15,20 @@ import structlog
 
 from proxy.cli.assembly import Database
 from proxy.cli.cli_error import CliError
+from proxy.cli.keeping_servers import (
+    AGAIN_SECONDS,
+    ALIVE_SECONDS,
+    start_again,
+    tell_failure,
+)
 from proxy.cli.proxy_servers import ProxyServers
 from proxy.engine.role_readiness import RoleReadiness
 from proxy.ledger.ledger_sources import SourceError
 from proxy.ledger.ledger_tables import LedgerNotDurable
-from proxy.postgres.embedded import EmbeddedPostgres
-from proxy.postgres.failure_reason import reason_of
 from proxy.postgres.postgres_error import EmbeddedPostgresError
 from proxy.shadow.shadow_roles import RolesNotMatched
 
-ALIVE_SECONDS = 0.25
-AGAIN_SECONDS = 1.0  # after an attempt that failed
-_STARTS = 5  # of a server of our own, one after another, before the process gives up
-
 _log = structlog.get_logger("dpproxy.recovering")
-
-
-async def keep_servers(servers: ProxyServers, every_seconds: float = ALIVE_SECONDS) -> str:
-    """Start the process's own servers again when they end, but the shadows' (`keep_shadows`).
-
-    Returns:
-        The reason why the process cannot go on. It returns only then.
-    """
-    others = [server for server in servers.embedded if server is not servers.shadow]
-    while True:
-        await asyncio.sleep(every_seconds)
-        for server in others:
-            if not server.is_running():
-                try:
-                    await _start_again(server)
-                except EmbeddedPostgresError as error:
-                    return str(error)
 
 
 async def keep_shadows(
@@ -77,7 +60,7 @@ async def keep_shadows(
                 except EmbeddedPostgresError as error:
                     return str(error)
                 except Exception as error:  # the protected server or the ledger may be away, too
-                    _told("shadows_not_rebuilt", error)
+                    tell_failure("shadows_not_rebuilt", error)
                     await asyncio.sleep(AGAIN_SECONDS)
                 else:
                     readiness.regain()
@@ -89,7 +72,7 @@ async def _rebuild_shadows(servers: ProxyServers, databases: Sequence[Database])
     if not servers.shadow.is_running():
         for database in databases:
             await asyncio.to_thread(database.shadow.forget)
-        await _start_again(servers.shadow)
+        await start_again(servers.shadow)
     for database in databases:
         if not database.shadow.is_built:
             await asyncio.to_thread(database.rebuild_shadow)
@@ -122,7 +105,7 @@ async def keep_lease(
         except (CliError, SourceError, LedgerNotDurable) as error:
             return f"database {name}: {error}"
         except Exception as error:  # its server is away still
-            _told("lease_not_taken", error, name)
+            tell_failure("lease_not_taken", error, name)
             await asyncio.sleep(AGAIN_SECONDS)
         else:
             is_open = True
@@ -139,26 +122,3 @@ async def _reopen_ledger(servers: ProxyServers, database: Database) -> None:
     await asyncio.to_thread(database.retake_lease)
     await asyncio.to_thread(servers.check_ledger, last)
     await database.ledger.open()
-
-
-async def _start_again(server: EmbeddedPostgres) -> None:
-    """Refuses  EmbeddedPostgresError where it does not start, several times in a row"""
-    _log.error("server_ended", server=server.name)
-    for attempt in range(1, _STARTS + 1):
-        try:
-            await asyncio.to_thread(server.prepare_again)
-            server.launch_again()  # on this thread, which lives as long as the process
-            await asyncio.to_thread(server.await_again)
-        except EmbeddedPostgresError as error:
-            if attempt == _STARTS:
-                raise
-            _told("server_not_started", error)
-            await asyncio.sleep(AGAIN_SECONDS)
-        else:
-            _log.warning("server_started_again", server=server.name)
-            return
-
-
-def _told(event: str, error: Exception, database: str | None = None) -> None:
-    named = {} if database is None else {"database": database}
-    _log.warning(event, kind=type(error).__name__, reason=reason_of(error), **named)

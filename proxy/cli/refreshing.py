@@ -27,10 +27,12 @@ async def copy_public_tables(
 
 
 async def watch_catalogues(
-    databases: Sequence[Database], every_seconds: float = WATCH_SECONDS
+    databases: Sequence[Database],
+    every_seconds: float = WATCH_SECONDS,
+    look: Callable[[Database], None] = Database.look_for_changes,
 ) -> None:
     """Until it is cancelled. A table of which something is gone is not asked until it is there again."""
-    await _repeat(databases, Database.look_for_changes, every_seconds, "catalogue_not_read")
+    await _repeat(databases, look, every_seconds, "catalogue_not_read")
 
 
 async def _repeat(

@@ -7,8 +7,9 @@ import logging
 import shlex
 import tempfile
 import threading
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -49,6 +50,7 @@ from proxy.cli.command_options import (
     TlsKey,
     TlsUse,
     TrustedProxy,
+    Workers,
 )
 from proxy.cli.letting_in import (
     LettingIn,
@@ -64,8 +66,12 @@ from proxy.cli.running import end_on_sigterm, outlive_hang_ups, run
 from proxy.cli.source_variables import SourceVariables
 from proxy.cli.state import demo_state
 from proxy.cli.state_folder import state_folder
+from proxy.cli.worker import inherited_worker
 from proxy.servers.draining import Draining
 from proxy.servers.http.guard import is_loopback
+
+if TYPE_CHECKING:
+    from proxy.cli.listen_addresses import ListenAddresses, ListenerPorts
 
 _DEMO_DATABASES = 2
 _DRAIN_DELAY = 5.0
@@ -87,8 +93,9 @@ def demo(
         demo_databases,
         lines_to_copy,
     )
+    from proxy.cli.drain_signals import drain_on_signals
     from proxy.cli.listen_addresses import ListenAddresses, check_can_open
-    from proxy.cli.listeners import ListenerPorts, drain_on_signals, serve_until_stopped
+    from proxy.cli.listeners import serve_until_stopped
     from proxy.cli.open_files import raise_open_files
 
     end_on_sigterm()
@@ -136,7 +143,7 @@ def _check_demo(state: Path) -> int:
     from proxy.cli.demo.demo_check import check_demo
     from proxy.cli.demo.demo_databases import demo_databases
     from proxy.cli.listen_addresses import ListenAddresses
-    from proxy.cli.listeners import ListenerPorts, serve_until_stopped
+    from proxy.cli.listeners import serve_until_stopped
 
     where = ListenAddresses(Address("127.0.0.1", 0), Address("127.0.0.1", 0))
     with demo_databases(state, typer.echo) as prepared:
@@ -177,6 +184,7 @@ def serve(
     trusted_proxy: TrustedProxy = None,
     log_queries: LogQueries = LoggedQueries.PROTECTED,
     log_analysts: LogAnalysts = LoggedAnalysts.NAME,
+    workers: Workers = 1,
 ) -> None:
     """Serve the databases of the given policies."""
     from proxy.cli.listen_addresses import ListenAddresses, check_can_open
@@ -184,7 +192,8 @@ def serve(
 
     end_on_sigterm()
     outlive_hang_ups()
-    log_to_stderr()
+    worker = inherited_worker()
+    log_to_stderr(worker=None if worker is None else worker.number)
     if (too_few := raise_open_files(len(policy))) is not None:
         raise CliError(too_few)
     certificate = chosen_certificate(tls_cert, tls_key, tls)
@@ -210,15 +219,30 @@ def serve(
     check_is_private(where.every, certificate, tls)
     is_local = all(is_loopback(one.host) for one in where.every)
     delay = drain_delay if drain_delay is not None else 0.0 if is_local else _DRAIN_DELAY
+    draining = Draining(delay=delay, grace=grace)
+    scheme = "http" if certificate is None else "https"
+    if workers > 1 and worker is None:
+        _supervise(policy, where, workers, state, ledger, draining, scheme)
+        raise typer.Exit
     with servers_being_prepared(
-        state, ledger, pg_bin=pg_bin, shadow_user=shadow_user, policies=policy
+        state,
+        ledger if worker is None else worker.ledger_dsn,
+        pg_bin=pg_bin,
+        shadow_user=shadow_user,
+        policies=policy,
+        worker=1 if worker is None else worker.number,
+        accept=None if worker is None else worker.accept,
     ) as prepared:
         from proxy.cli.loading import load_policies
         from proxy.doctor.installed_postgres import read_installation
 
         installation = read_installation(pg_bin, shadow_user, ledger)
-        checked = load_policies(policy, SourceVariables(), installation=installation)
-        check_can_open(where)
+        is_told = worker is None or worker.number == 1 or not worker.is_first_start
+        checked = load_policies(
+            policy, SourceVariables(), installation=installation, quiet=not is_told
+        )
+        if worker is None:
+            check_can_open(where)
         # While the servers start, which is waiting: planner and web framework are a second of importing.
         importing = threading.Thread(target=importlib.import_module, args=("proxy.cli.listeners",))
         importing.start()
@@ -234,7 +258,9 @@ def serve(
             refuse_new_columns,
             refuse_unpublishable,
         )
-        from proxy.cli.listeners import ListenerPorts, drain_on_signals, serve_until_stopped
+        from proxy.cli.drain_signals import drain_on_signals
+        from proxy.cli.listeners import serve_until_stopped
+        from proxy.cli.serving_worker import worker_serves
 
         options = f"--state {shlex.quote(str(state_folder(state)))}"
         options += "" if ledger is None else " --ledger DSN"
@@ -245,31 +271,22 @@ def serve(
         for one, source in zip(checked, sources, strict=True):
             refuse_new_columns(one, servers.ledger_dsn, source)
         databases = [
-            build(one, servers, source, built)
+            build(one, servers, source, built, workers)
             for one, source, built in zip(checked, sources, shadows, strict=True)
         ]
         for one, database in zip(checked, databases, strict=True):
             refuse_unpublishable(one, database)
             database.note_columns(one.catalog)
-        servers.match_roles(tuple(one.policy.database for one in databases))
-        draining = Draining(delay=delay, grace=grace)
+        names = tuple(one.policy.database for one in databases)
+        servers.match_roles(names)
 
         async def announce(ports: ListenerPorts) -> int:
+            if worker is not None:
+                return await worker_serves(worker, names, draining)
             drain_on_signals(draining)
-            names = ", ".join(one.policy.database for one in databases)
-            typer.echo(f"serving {names}")
-            typer.echo(f"PostgreSQL clients: {ports.wire[0]}:{ports.wire[1]}")
-            scheme = "http" if certificate is None else "https"
-            typer.echo(f"HTTP: {scheme}://{ports.http[0]}:{ports.http[1]}/docs")
-            if ports.admin is not None:
-                typer.echo(f"administrators: {scheme}://{ports.admin[0]}:{ports.admin[1]}")
-            if ports.metrics is not None:
-                typer.echo(f"metrics: {scheme}://{ports.metrics[0]}:{ports.metrics[1]}/metrics")
+            _say_where(names, ports, scheme)
             await draining.begun.wait()
-            typer.echo(
-                f"closing the listeners in {draining.delay:g} s; statements have {draining.grace:g} s more"
-                " (a second signal ends them) ..."
-            )
+            _say_end(draining)
             return 0
 
         serving = serve_until_stopped(
@@ -282,8 +299,64 @@ def serve(
             installation,
             draining,
             QueryLogging(queries=log_queries, analysts=log_analysts),
+            worker,
         )
         raise typer.Exit(run(serving))
+
+
+def _say_where(names: Sequence[str], ports: ListenerPorts, scheme: str) -> None:
+    typer.echo(f"serving {', '.join(names)}")
+    typer.echo(f"PostgreSQL clients: {ports.wire[0]}:{ports.wire[1]}")
+    typer.echo(f"HTTP: {scheme}://{ports.http[0]}:{ports.http[1]}/docs")
+    if ports.admin is not None:
+        typer.echo(f"administrators: {scheme}://{ports.admin[0]}:{ports.admin[1]}")
+    if ports.metrics is not None:
+        typer.echo(f"metrics: {scheme}://{ports.metrics[0]}:{ports.metrics[1]}/metrics")
+
+
+def _say_end(draining: Draining) -> None:
+    typer.echo(
+        f"closing the listeners in {draining.delay:g} s; statements have {draining.grace:g} s more"
+        " (a second signal ends them) ..."
+    )
+
+
+def _supervise(
+    policies: Sequence[Path],
+    where: ListenAddresses,
+    workers: int,
+    state: Path | None,
+    ledger: str | None,
+    draining: Draining,
+    scheme: str,
+) -> None:
+    """Run so many workers, each of which is this command again. Refuses  Stopped"""
+    from proxy.cli.drain_signals import drain_on_signals
+    from proxy.cli.listen_addresses import ListenerPorts, check_can_open
+    from proxy.cli.listening_sockets import sockets_of_workers
+    from proxy.cli.proxy_servers import ledger_of_workers
+    from proxy.cli.supervisor import Supervisor
+
+    check_can_open(where)
+    with ledger_of_workers(
+        state, ledger, policies, _ledger_connections(workers, len(policies))
+    ) as served:
+        sockets = sockets_of_workers(where, workers)
+        ports = ListenerPorts(**{name: one.getsockname()[:2] for name, one in sockets[0].items()})
+
+        def announce(databases: Sequence[str]) -> None:
+            _say_where(databases, ports, scheme)
+
+        async def supervise() -> None:
+            drain_on_signals(draining, lambda: _say_end(draining))
+            await Supervisor(served, sockets, draining).run(announce)
+
+        run(supervise())
+
+
+def _ledger_connections(workers: int, databases: int) -> int:
+    """Of its own server: for each worker a pool, a lease and a few more, and for commands beside them."""
+    return 50 + workers * (10 + 6 * databases)
 
 
 def _address(text: str, default: str | None = None) -> Address:

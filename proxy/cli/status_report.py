@@ -49,6 +49,7 @@ class StatusSource:
     Attributes:
         checks: Whether the parts of each database answer.
         stuck_sessions: How many sessions of the shadow do not end.
+        worker: The number of this process.
     """
 
     servers: ProxyServers
@@ -59,6 +60,7 @@ class StatusSource:
     draining: Draining
     count: StatementCount
     stuck_sessions: Callable[[], int]
+    worker: int = 1
     started_at: datetime = field(default_factory=lambda: datetime.now(timezone.utc))
 
     async def report(self) -> StatusReport:
@@ -86,7 +88,7 @@ class StatusSource:
             stuck_sessions=self.stuck_sessions(),
             workers=[
                 WorkerStatus(
-                    worker=1,
+                    worker=self.worker,
                     pid=os.getpid(),
                     sessions=len(self.wire.sessions),
                     active=states["active"],

@@ -1,5 +1,5 @@
-"""What a serving process does beside answering: it keeps the shadow's roles the ledger's analysts, writes the
-ledger's high-water mark, and notices when something that it stands on is gone."""
+"""What a serving process does beside answering: it keeps the shadow's roles the ledger's analysts, and notices
+when something that it stands on is gone."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ import asyncio
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 import structlog
 
 from proxy.cli.assembly import Database
 from proxy.cli.proxy_servers import ProxyServers
-from proxy.ledger.ledger_mark import LedgerWentBack, Mark, mark_of
 from proxy.postgres.failure_reason import reason_of
 from proxy.shadow.ending_sessions import EndingSessions
 from proxy.shadow.lock_watch import LockWatch
@@ -23,7 +22,6 @@ from proxy.shadow.shadow_roles import InnerVerifier, RolesNotMatched
 from proxy.shadow.shadow_tables import ShadowBusy, ShadowError
 
 ROLES_SECONDS = 1.0
-MARK_SECONDS = 0.5
 LIMITS_SECONDS = 1.0
 LOCKS_SECONDS = 0.25  # so that it sees each attempt of a change, which waits 0.5 s
 INSISTING_SECONDS = 0.02  # below the time after which PostgreSQL looks for deadlocks of a change
@@ -66,43 +64,6 @@ async def match_roles(
             await asyncio.sleep(every_seconds)
     finally:
         matcher.close()
-
-
-async def write_marks(
-    servers: ProxyServers, databases: Sequence[Database], every_seconds: float = MARK_SECONDS
-) -> None:
-    """Until it is cancelled: the mark follows the receipts of this process within a second."""
-    mark: Mark | None = None
-    while mark is None:
-        try:
-            mark = await asyncio.to_thread(mark_of, servers.ledger_dsn)
-        except Exception as error:  # its server is being started again
-            _log.warning("mark_not_read", kind=type(error).__name__, reason=reason_of(error))
-            await asyncio.sleep(every_seconds)
-    while True:
-        await asyncio.to_thread(_follow, servers, mark)
-        highest = mark.receipt
-        while highest <= mark.receipt:
-            await asyncio.sleep(every_seconds)
-            highest = max((one.ledger.last_receipt for one in databases), default=0)
-        mark = replace(mark, receipt=highest)
-
-
-async def write_last_mark(servers: ProxyServers) -> None:
-    """When the listeners are closed: what was charged since `write_marks` wrote last."""
-    try:
-        mark = await asyncio.to_thread(mark_of, servers.ledger_dsn)
-    except Exception as error:  # the ledger may be what has ended the process
-        _log.error("mark_not_written", kind=type(error).__name__)
-    else:
-        _follow(servers, mark)
-
-
-def _follow(servers: ProxyServers, mark: Mark) -> None:
-    try:
-        servers.mark.follow(mark)
-    except (OSError, LedgerWentBack) as error:
-        _log.error("mark_not_written", kind=type(error).__name__)
 
 
 async def enforce_limits(

@@ -11,6 +11,13 @@ import socket
 from collections.abc import Callable
 
 _PAUSE_SECONDS = 0.1  # where the system has no file descriptor left
+BACKLOG = 512
+
+
+def listening_socket(host: str, port: int) -> socket.socket:
+    """Refuses  OSError where the port is taken"""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    return socket.create_server((host, port), family=family, backlog=BACKLOG)
 
 
 async def accept_in_turns(

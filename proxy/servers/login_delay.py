@@ -37,11 +37,12 @@ class LoginDelay:
         """Whether this name has logged in from this address."""
         return name in self._known.get(address, ())
 
-    def failed(self, address: str, name: str) -> float:
+    def failed(self, address: str, name: str, ago: float = 0.0) -> float:
+        """ago: seconds since, where another process has seen it"""
         if self.is_known(address, name):
-            failures = self._of_known.add((address, name))
+            failures = self._of_known.add((address, name), ago)
         else:
-            failures = max(self._of_addresses.add(address), self._of_names.add(name))
+            failures = max(self._of_addresses.add(address, ago), self._of_names.add(name, ago))
         return float(min(self._longest_seconds, _FIRST_SECONDS * 2.0 ** (failures - 1)))
 
     def succeeded(self, address: str, name: str) -> None:
@@ -58,9 +59,10 @@ class _Failures:
         self._clock = clock
         self._counted: OrderedDict[object, tuple[float, float]] = OrderedDict()
 
-    def add(self, key: object) -> float:
-        now = self._clock()
+    def add(self, key: object, ago: float = 0.0) -> float:
+        now = self._clock() - ago
         number, since = self._counted.get(key, (0.0, now))
+        now = max(now, since)
         number = max(0.0, number - (now - since) / _FORGOTTEN_EVERY_SECONDS)
         number = min(_MOST_FAILURES, number + 1)
         _remember(self._counted, key, (number, now), _ENTRIES)

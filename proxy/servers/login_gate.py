@@ -11,6 +11,9 @@ A lane is a name that has logged in from an address before, or all other names o
 others takes a part of the lane's guesses, so that it keeps none of the others out. Clients that
 wait for their answer do not use up a lane: a wrong password is answered late (login_delay.py), and 30 such
 clients make fewer guesses than a lane gets back. So a right password is checked at once while others guess.
+
+Several workers count together: each gate tells the others how a check ended (`share`), and they take it for one
+of their own (`take`). Checks that run at this moment are counted where they run.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import Enum
 
 import structlog
 
@@ -54,6 +58,17 @@ class GateLimits:
     longest_delay_seconds: float = LONGEST_SECONDS
 
 
+class Ended(str, Enum):
+    """How a check ended, as far as it changes others."""
+
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    ABANDONED = "abandoned"  # after the password was compared
+
+
+Share = Callable[[Ended, str, str], None]  # by whom: address and name
+
+
 class LoginGate:
     def __init__(
         self,
@@ -64,6 +79,7 @@ class LoginGate:
         """outcomes: where ended logins are counted, by listener and outcome: ok, wrong, busy, not_admitted."""
         self.outcomes: Counter[tuple[str, str]] = Counter() if outcomes is None else outcomes
         self.limits = limits or GateLimits()
+        self.share: Share = lambda ended, address, name: None
         self._delay = LoginDelay(clock, self.limits.longest_delay_seconds)
         self._backends = FairShare(self.limits.backends, self.limits.each_address)
         self._guesses = FairShare(sys.maxsize, self.limits.guesses)
@@ -119,6 +135,29 @@ class LoginGate:
         if line is not None:
             self._of_names.give_back(line)
 
+    def take(self, ended: Ended, address: str, name: str, ago: float) -> None:
+        """Count a check of another process as one of this gate.
+
+        Args:
+            ended: How.
+            address: By whom, with the name.
+            name: As given.
+            ago: Seconds since.
+        """
+        if ended is Ended.SUCCEEDED:
+            self._delay.succeeded(address, name)
+            return
+        lane = self.lane(address, name)
+        line = _line(address, name, lane)
+        if ended is Ended.FAILED:
+            self._delay.failed(address, name, ago)
+        left = self.limits.guess_seconds - ago
+        if left > 0:
+            self._guesses.hold(lane)
+            if line is not None:
+                self._of_names.hold(line)
+            asyncio.get_running_loop().call_later(left, self._give_back, lane, line)
+
     def lane(self, address: str, name: str) -> str:
         """Whose guesses a name's are: its own where it has logged in from the address, else the address's."""
         return f"{address}\0{name}" if self._delay.is_known(address, name) else address
@@ -162,6 +201,7 @@ class Attempt:
         if self._ends(0):
             self._gate.outcomes[self._listener, outcome] += 1
             self._gate._delay.succeeded(self._address, self._name)
+            self._gate.share(Ended.SUCCEEDED, self._address, self._name)
             more = {} if analyst is None else {"by": self._name}
             log_login(self._address, self._name if analyst is None else analyst, **more)
 
@@ -176,6 +216,7 @@ class Attempt:
         delay = self._gate._delay.failed(self._address, self._name)
         self._gate.outcomes[self._listener, "wrong"] += 1
         self._ends(self._gate.limits.guess_seconds)
+        self._gate.share(Ended.FAILED, self._address, self._name)
         _log.warning(
             "login_failed", address=self._address, name=printable(self._name), delay=round(delay, 1)
         )
@@ -184,7 +225,9 @@ class Attempt:
     def abandoned(self, *, was_compared: bool = False) -> None:
         """End it without an answer. was_compared: whether the password was compared with one that is right."""
         limits = self._gate.limits
-        self._ends(limits.guess_seconds if was_compared else limits.abandoned_seconds)
+        seconds = limits.guess_seconds if was_compared else limits.abandoned_seconds
+        if self._ends(seconds) and was_compared:
+            self._gate.share(Ended.ABANDONED, self._address, self._name)
 
     def _ends(self, seconds: float) -> bool:
         if self._has_ended:

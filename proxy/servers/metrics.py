@@ -11,12 +11,12 @@ import platform
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
-from prometheus_client.registry import Collector
 
 from proxy.base.errors import Code
 from proxy.engine.answer_origin import AnswerSource
@@ -24,7 +24,6 @@ from proxy.servers.statement_reports import Listener, Outcome, QueryReport
 
 PERIOD_SECONDS = 15.0
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-_WORKER = "1"
 
 Labels = tuple[str, ...]
 Rows = Mapping[Labels, float]
@@ -32,29 +31,42 @@ Rows = Mapping[Labels, float]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
-    """What a metric is called, and by which labels. A counter's name ends with _total."""
+    """By which labels a metric is told. A counter's name ends with _total.
+
+    Attributes:
+        of_workers: What several workers show together: what is one server's or the ledger's, all of them see.
+    """
 
     labels: Labels
     text: str
+    of_workers: Callable[[Iterable[float]], float] = max
 
 
 FAMILIES: Mapping[str, Family] = {
     "dpproxy_build_info": Family(labels=("version", "python"), text="Versions, always 1"),
     "dpproxy_up_since_seconds": Family(labels=("worker",), text="Start of the process, Unix time"),
     "dpproxy_queries_total": Family(
-        labels=("database", "listener", "outcome"), text="Statements on protected tables that ended"
+        labels=("database", "listener", "outcome"),
+        text="Statements on protected tables that ended",
+        of_workers=sum,
     ),
     "dpproxy_answers_total": Family(
-        labels=("database", "source"), text="Answers by where they come from"
+        labels=("database", "source"), text="Answers by where they come from", of_workers=sum
     ),
     "dpproxy_refusals_total": Family(
-        labels=("database", "code"), text="Statements that ended without an answer, by the rule"
+        labels=("database", "code"),
+        text="Statements that ended without an answer, by the rule",
+        of_workers=sum,
     ),
     "dpproxy_charges_total": Family(
-        labels=("database", "outcome"), text="Receipts, and charges that no budget covered"
+        labels=("database", "outcome"),
+        text="Receipts, and charges that no budget covered",
+        of_workers=sum,
     ),
     "dpproxy_charge_batches_total": Family(
-        labels=("database", "size"), text="Transactions that charged so many statements, or fewer"
+        labels=("database", "size"),
+        text="Transactions that charged so many statements, or fewer",
+        of_workers=sum,
     ),
     "dpproxy_budget_spent_epsilon": Family(labels=("database", "line"), text="Spent in its window"),
     "dpproxy_budget_limit_epsilon": Family(labels=("database", "line"), text="Limit of a window"),
@@ -64,17 +76,25 @@ FAMILIES: Mapping[str, Family] = {
     "dpproxy_budget_lines_nearly_spent": Family(
         labels=("database", "kind"), text="Budgets of which 80 % or more are spent"
     ),
-    "dpproxy_sessions": Family(labels=("listener", "state"), text="Sessions of clients"),
-    "dpproxy_logins_total": Family(labels=("listener", "outcome"), text="Logins that ended"),
+    "dpproxy_sessions": Family(
+        labels=("listener", "state"), text="Sessions of clients", of_workers=sum
+    ),
+    "dpproxy_logins_total": Family(
+        labels=("listener", "outcome"), text="Logins that ended", of_workers=sum
+    ),
     "dpproxy_cancels_total": Family(
-        labels=("outcome",), text="CancelRequests with a key that was known, or not"
+        labels=("outcome",), text="CancelRequests with a key that was known, or not", of_workers=sum
     ),
     "dpproxy_pool_connections": Family(
-        labels=("database", "pool", "state"), text="Connections to the servers behind"
+        labels=("database", "pool", "state"),
+        text="Connections to the servers behind",
+        of_workers=sum,
     ),
-    "dpproxy_pool_limit": Family(labels=("database", "pool"), text="The most that there can be"),
+    "dpproxy_pool_limit": Family(
+        labels=("database", "pool"), text="The most that there can be", of_workers=sum
+    ),
     "dpproxy_pool_waits_total": Family(
-        labels=("database", "pool"), text="Times that a connection was waited for"
+        labels=("database", "pool"), text="Times that a connection was waited for", of_workers=sum
     ),
     "dpproxy_publish_age_seconds": Family(
         labels=("database", "table"), text="Since the release that is shown"
@@ -92,23 +112,34 @@ FAMILIES: Mapping[str, Family] = {
     "dpproxy_tables_changed": Family(
         labels=("database",), text="Tables that are not asked, as they have changed"
     ),
-    "dpproxy_ready": Family(labels=("part",), text="1 while it answers; accepting: not draining"),
+    "dpproxy_ready": Family(
+        labels=("part",), text="1 while it answers; accepting: not draining", of_workers=min
+    ),
+    "dpproxy_worker_restarts_total": Family(
+        labels=("worker",), text="Times that a worker that ended was started again"
+    ),
 }
 
 
-class Metrics(Collector):
+class Metrics:
     """Counts statements, and holds what was observed of everything else.
 
     Args:
         databases: Names of those that are served.
         version: Of dpproxy.
         is_draining: Whether the process is about to end.
+        worker: Its number.
     """
 
     def __init__(
-        self, databases: Sequence[str], version: str, is_draining: Callable[[], bool]
+        self,
+        databases: Sequence[str],
+        version: str,
+        is_draining: Callable[[], bool],
+        worker: int = 1,
     ) -> None:
         self._is_draining = is_draining
+        self.share: Callable[[Mapping[str, Rows]], None] = lambda rows: None  # what `observe` took
         self._lock = threading.Lock()  # statements are refused in threads, too
         self._counts: dict[str, Counter[Labels]] = {
             "dpproxy_queries_total": Counter(
@@ -129,11 +160,10 @@ class Metrics(Collector):
         }
         self._observed: dict[str, Rows] = {
             "dpproxy_build_info": {(version, platform.python_version()): 1},
-            "dpproxy_up_since_seconds": {(_WORKER,): time.time()},
+            "dpproxy_up_since_seconds": {(str(worker),): time.time()},
+            "dpproxy_worker_restarts_total": {(str(worker),): 0},
         }
         self._ready: Rows = {}
-        self._registry = CollectorRegistry(auto_describe=False)
-        self._registry.register(self)
         self._text = b""
 
     def ended(self, report: QueryReport) -> None:
@@ -159,19 +189,37 @@ class Metrics(Collector):
         """
         self._observed.update(observed)
         self._ready = {(part,): float(answers) for part, answers in ready.items()}
-        self._text = generate_latest(self._registry)
+        rows = self._rows()
+        self._text = exposition_of(rows)
+        self.share({**rows, "dpproxy_ready": self._ready})
+
+    @property
+    def accepting(self) -> Rows:
+        return {("accepting",): float(not self._is_draining())}
+
+    async def exposition(self) -> bytes:
+        """What a reader is shown."""
+        return self.text()
 
     def text(self) -> bytes:
         """As of the last `observe`, but for whether the process is about to end."""
-        accepting: Rows = {("accepting",): float(not self._is_draining())}
-        return self._text + generate_latest(
-            _Families({"dpproxy_ready": {**self._ready, **accepting}})
-        )
+        ready = {**self._ready, **self.accepting}
+        return self._text + exposition_of({"dpproxy_ready": ready})
 
-    def collect(self) -> Iterator[Metric]:
+    def _rows(self) -> dict[str, Rows]:
         with self._lock:
             counts = {name: dict(rows) for name, rows in self._counts.items()}
-        return _families({**counts, **self._observed})
+        return {**counts, **self._observed}
+
+
+class Exposition(Protocol):
+    """What `GET /metrics` asks: of this process, or of all workers."""
+
+    async def exposition(self) -> bytes: ...
+
+
+def exposition_of(rows: Mapping[str, Rows]) -> bytes:
+    return generate_latest(_Families(rows))
 
 
 class _Families(CollectorRegistry):

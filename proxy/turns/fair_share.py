@@ -64,6 +64,10 @@ class FairShare:
         self._grant(holder)
         return True
 
+    def hold(self, holder: str) -> None:
+        """Take a place whether one is free or not. Others wait until there are fewer again."""
+        self._grant(holder)
+
     async def take(self, holder: str, seconds: float | None = None, line: str = "") -> None:
         """Refuses  Busy, after `seconds`; None waits for ever"""
         if self.take_now(holder):

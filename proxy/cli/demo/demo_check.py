@@ -12,7 +12,7 @@ from typing import Any
 
 from proxy.cli.demo.demo_databases import ANALYST
 from proxy.cli.demo.wire_client import StatementReport, query_over_the_wire
-from proxy.cli.listeners import ListenerPorts
+from proxy.cli.listen_addresses import ListenerPorts
 from proxy.cli.text_table import text_table
 
 _HTTP_SECONDS = 60

@@ -15,7 +15,7 @@ from proxy.cli.assembly import Database
 from proxy.cli.building import build
 from proxy.cli.demo.demo_data import DEMO_SAMPLES, make_demo_data
 from proxy.cli.demo_folder import claim_demo_folder
-from proxy.cli.listeners import ListenerPorts
+from proxy.cli.listen_addresses import ListenerPorts
 from proxy.cli.loading import CheckedPolicy, load_policies
 from proxy.cli.proxy_servers import ProxyServers, proxy_servers
 from proxy.cli.sample_policies import sample_policy

@@ -85,15 +85,22 @@ Page = Callable[..., Any]
 T = TypeVar("T")
 
 
-def console(admission: Admission | None, *, is_secure: bool) -> Callable[[Routes], APIRouter]:
+def signed_in_analysts(admission: Admission | None) -> SignedInAnalysts:
+    """admission: Whom the ledger has; None: its people are not read, and sessions end by time alone."""
+    return SignedInAnalysts(_nobody_changes if admission is None else admission.identity_of)
+
+
+def console(
+    admission: Admission | None, *, is_secure: bool, people: SignedInAnalysts | None = None
+) -> Callable[[Routes], APIRouter]:
     """The console before the routes of /v1.
 
     Args:
-        admission: Whom the ledger has; None: its people are not read, and sessions end by time alone.
+        admission: As of `signed_in_analysts`.
         is_secure: Whether the listener has a certificate.
+        people: Who is signed in. None: nobody is yet.
     """
-    identity = _nobody_changes if admission is None else admission.identity_of
-    people = SignedInAnalysts(identity)
+    people = signed_in_analysts(admission) if people is None else people
     return lambda routes: Console(routes, people, is_secure=is_secure).router
 
 
@@ -198,7 +205,7 @@ class Console:
         # All that could fail is asked before a statement is charged: then its answer is shown.
         frame = {} if is_fragment else await self._query_frame(request, caller, database)
         is_run = form.get("act") == "run"  # whatever else a form says costs nothing
-        if is_run and session.is_sent_again(form.get("form", "")):
+        if is_run and await self._people.is_sent_again(session, form.get("form", "")):
             shown: dict[str, Any] = {"kind": "again"}
         else:
             shown = await self._result(request, caller, database, sql, epsilon, is_run=is_run)

@@ -2,6 +2,8 @@
 
 A session ends after half an hour without use, after ten hours, when its analyst signs out, and as soon as the
 ledger has another person or another password under the name. Nobody's password is kept.
+
+Several workers know the same sessions: each tells the others what becomes of one (`share`), by the digest.
 """
 
 from __future__ import annotations
@@ -11,17 +13,28 @@ import hmac
 import os
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 _IDLE_SECONDS = 30 * 60
 _MOST_SECONDS = 10 * 3600
 _EACH = 10  # sessions of one analyst
 _ALL = 10_000
 _FORMS = 64  # that have been sent, of one session
+_READ_SECONDS = 3.0  # until every worker has read of a new password
+_TOLD_SECONDS = 60.0  # between two times that others are told of a session's use
 
 # What has to stay as it is: the number of a person, and a digest of the password's verifier.
 Identity = tuple[int, bytes]
+# By the digest of a cookie, what others have to know of its session. None: it has ended.
+Share = Callable[[str, Mapping[str, Any] | None], None]
+# Whether a form, of the session with this digest, is new to every worker. It is noted.
+IsNew = Callable[[str, str], Awaitable[bool]]
+
+
+async def _is_new(digest: str, form: str) -> bool:
+    return True
 
 
 @dataclass(slots=True, kw_only=True)
@@ -33,6 +46,9 @@ class SignedIn:
     token: str
     began: float
     used: float
+    told: float = 0.0  # when others were told of it last
+    digest: bytes = b""
+    is_of_another: bool = False  # worker
     sent: deque[str] = field(default_factory=lambda: deque(maxlen=_FORMS))
 
     def __repr__(self) -> str:
@@ -50,7 +66,7 @@ class SignedIn:
 
 
 class SignedInAnalysts:
-    """All sessions of this process.
+    """All sessions of this process, and of the other workers.
 
     Args:
         identity: Of the analyst whom the ledger has under a name now. None: it has nobody.
@@ -64,6 +80,8 @@ class SignedInAnalysts:
     ) -> None:
         self._identity, self._clock = identity, clock
         self._sessions: OrderedDict[bytes, SignedIn] = OrderedDict()
+        self.share: Share = lambda digest, told: None
+        self.is_new: IsNew = _is_new
 
     def begin(self, analyst: str) -> tuple[str, SignedIn] | None:
         """Begin a session, and give its cookie. The oldest ones of an analyst end where these are too many.
@@ -76,9 +94,9 @@ class SignedInAnalysts:
             return None
         own = [digest for digest, one in self._sessions.items() if one.analyst == analyst]
         for digest in own[: max(0, len(own) - _EACH + 1)]:
-            del self._sessions[digest]
+            self._end(digest)
         while len(self._sessions) >= _ALL:
-            self._sessions.popitem(last=False)
+            self._end(next(iter(self._sessions)))
         cookie, now = os.urandom(32).hex(), self._clock()
         session = SignedIn(
             analyst=analyst,
@@ -86,8 +104,10 @@ class SignedInAnalysts:
             token=os.urandom(24).hex(),
             began=now,
             used=now,
+            digest=_digest(cookie),
         )
-        self._sessions[_digest(cookie)] = session
+        self._sessions[session.digest] = session
+        self._tell(session)
         return cookie, session
 
     def of(self, cookie: str) -> SignedIn | None:
@@ -97,14 +117,63 @@ class SignedInAnalysts:
         if session is None:
             return None
         is_old = now - session.used > _IDLE_SECONDS or now - session.began > _MOST_SECONDS
-        if is_old or self._identity(session.analyst) != session.identity:
-            del self._sessions[digest]
+        if is_old:
+            self._end(digest)
+            return None
+        if self._identity(session.analyst) != session.identity:
+            # Another worker may have read of a new password before this one.
+            if not session.is_of_another or now - session.began > _READ_SECONDS:
+                self._end(digest)
             return None
         session.used = now
+        if now - session.told > _TOLD_SECONDS:
+            self._tell(session)
         return session
 
     def end(self, cookie: str) -> None:
-        self._sessions.pop(_digest(cookie), None)
+        self._end(_digest(cookie))
+
+    async def is_sent_again(self, session: SignedIn, form: str) -> bool:
+        """Say whether this form was sent before, to whichever worker, and note it."""
+        return session.is_sent_again(form) or not await self.is_new(session.digest.hex(), form)
+
+    def take(self, digest: str, told: Mapping[str, Any] | None) -> None:
+        """Note what another worker says of a session."""
+        number = bytes.fromhex(digest)
+        if told is None:
+            self._sessions.pop(number, None)
+            return
+        known = self._sessions.get(number)
+        if known is not None:
+            known.used = max(known.used, told["used"])
+            return
+        person, verifier = told["identity"]
+        self._sessions[number] = SignedIn(
+            analyst=told["analyst"],
+            identity=(person, bytes.fromhex(verifier)),
+            token=told["token"],
+            began=told["began"],
+            used=told["used"],
+            told=self._clock(),
+            digest=number,
+            is_of_another=True,
+        )
+
+    def _end(self, digest: bytes) -> None:
+        if self._sessions.pop(digest, None) is not None:
+            self.share(digest.hex(), None)
+
+    def _tell(self, session: SignedIn) -> None:
+        session.told = self._clock()
+        person, verifier = session.identity
+        told = {
+            "analyst": session.analyst,
+            "identity": [person, verifier.hex()],
+            "token": session.token,
+            "began": session.began,
+            "used": session.used,
+        }
+        self.share(session.digest.hex(), told)
 
 
 def new_form() -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Literal
@@ -150,6 +150,21 @@ class SessionList(ResponseModel):
     stuck: list[StuckSessionEntry] = Field(
         description="Sessions of the shadow that were told to end seconds ago and have not."
     )
+
+    @classmethod
+    def listing(cls, sessions: Sequence[object], stuck: Sequence[object]) -> SessionList:
+        """Those of one process."""
+        return cls(
+            sessions=[SessionEntry.of(one) for one in sessions],
+            stuck=[StuckSessionEntry.of(one) for one in stuck],
+        )
+
+    @classmethod
+    def joined(cls, lists: Sequence[SessionList]) -> SessionList:
+        return cls(
+            sessions=[one for each in lists for one in each.sessions],
+            stuck=[one for each in lists for one in each.stuck],
+        )
 
 
 class LogEntry(ResponseModel):

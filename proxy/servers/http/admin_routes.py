@@ -36,9 +36,7 @@ from proxy.servers.http.admin_models import (
     NewUserRequest,
     PasswordRequest,
     PoliciesInForce,
-    SessionEntry,
     SessionList,
-    StuckSessionEntry,
     TokenEntry,
     TokenList,
     UserList,
@@ -57,7 +55,7 @@ from proxy.servers.http.request_mark import mark_refused, mark_under_way
 from proxy.servers.http.request_reading import Presented, read_credentials
 from proxy.servers.http.status_models import StatusReport
 from proxy.servers.login_gate import LoginGate, log_login
-from proxy.servers.metrics import Metrics
+from proxy.servers.metrics import Exposition
 
 
 class _RowNumberConvertor(IntegerConvertor):
@@ -130,6 +128,13 @@ class OpenSessions(Protocol):
     def end_session(self, number: int) -> bool: ...
 
 
+class SessionsElsewhere(Protocol):
+    """Sessions of the other workers."""
+
+    async def sessions(self) -> SessionList: ...
+    async def end_session(self, number: int) -> bool: ...
+
+
 class AdminRoutes:
     """State of the administrators' listener. Its operations are the functions of this module.
 
@@ -142,6 +147,7 @@ class AdminRoutes:
         stuck_sessions: Give the sessions of the shadow that do not end.
         metrics: Of this process. None: there are none.
         status: How this process is, if it can tell.
+        elsewhere: The sessions of other workers.
     """
 
     def __init__(
@@ -152,10 +158,12 @@ class AdminRoutes:
         gate: LoginGate,
         reload: Reload | None = None,
         stuck_sessions: StuckSessions = tuple,
-        metrics: Metrics | None = None,
+        metrics: Exposition | None = None,
         status: Status | None = None,
+        elsewhere: SessionsElsewhere | None = None,
     ) -> None:
         self.status = status
+        self.elsewhere = elsewhere
         self.stuck_sessions = stuck_sessions
         self.open_sessions = open_sessions
         self.reload = reload
@@ -381,21 +389,26 @@ async def list_budgets(administrator: LetIn) -> BudgetList:
 
 @reports.get("/sessions", summary="The open PostgreSQL sessions", tags=["sessions"])
 async def list_sessions(routes: State, administrator: LetIn) -> SessionList:
-    return SessionList(
-        sessions=[SessionEntry.of(one) for one in routes.open_sessions.sessions],
-        stuck=[StuckSessionEntry.of(one) for one in routes.stuck_sessions()],
-    )
+    return await _every_session(routes)
 
 
 @changes.delete("/sessions/{number:row_number}", summary="End a session", tags=["sessions"])
 async def end_session(routes: State, administrator: LetIn, number: int) -> Done:
-    found = [one for one in routes.open_sessions.sessions if one.number == number]
+    found = [one for one in (await _every_session(routes)).sessions if one.number == number]
     if not found:
         raise users.UserError(f"there is no session {number}")
     detail = {"session": number, "name": found[0].analyst, "database": found[0].database}
     await administrator.change(admin_log.append_event, what="session end", detail=detail)
-    routes.open_sessions.end_session(number)
+    if not routes.open_sessions.end_session(number) and routes.elsewhere is not None:
+        await routes.elsewhere.end_session(number)
     return Done()
+
+
+async def _every_session(routes: AdminRoutes) -> SessionList:
+    own = SessionList.listing(routes.open_sessions.sessions, routes.stuck_sessions())
+    if routes.elsewhere is None:
+        return own
+    return SessionList.joined([own, await routes.elsewhere.sessions()])
 
 
 @reports.get("/status", summary="How this process is", tags=["status"], responses=problems(501))

@@ -14,6 +14,7 @@ from fastapi import APIRouter, FastAPI
 
 from proxy.engine.engine_in_force import EngineInForce
 from proxy.engine.sessions import AnalystSessions
+from proxy.servers.accepting import BACKLOG, listening_socket
 from proxy.servers.admission import Admission
 from proxy.servers.certificate import server_context
 from proxy.servers.client_address import Networks
@@ -83,8 +84,11 @@ class HttpListener:
 
     async def start(self, host: str, port: int) -> None:
         """Refuses with OSError where the port is taken."""
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        listening = socket.create_server((host, port), family=family, backlog=512)
+        await self.start_on(listening_socket(host, port))
+
+    async def start_on(self, listening: socket.socket) -> None:
+        """Listen on a socket that is bound."""
+        listening.listen(BACKLOG)
         name = listening.getsockname()
         self._address = (name[0], name[1])
         app = self._make_app()

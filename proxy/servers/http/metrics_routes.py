@@ -6,7 +6,7 @@ from fastapi import APIRouter, FastAPI, Request, Response
 
 from proxy.servers.http.documented_app import DocumentedApp
 from proxy.servers.http.routes import Routes, health_router
-from proxy.servers.metrics import CONTENT_TYPE, Metrics
+from proxy.servers.metrics import CONTENT_TYPE, Exposition
 
 # No operation of an API: what it gives is described by Prometheus ("Exposition formats").
 metrics_router = APIRouter(include_in_schema=False)
@@ -15,11 +15,11 @@ metrics_router = APIRouter(include_in_schema=False)
 @metrics_router.get("/metrics")
 async def show_metrics(request: Request) -> Response:
     metrics = request.app.state.metrics
-    assert isinstance(metrics, Metrics)
-    return Response(metrics.text(), headers={"Content-Type": CONTENT_TYPE})
+    assert metrics is not None
+    return Response(await metrics.exposition(), headers={"Content-Type": CONTENT_TYPE})
 
 
-def metrics_app(metrics: Metrics, routes: Routes) -> FastAPI:
+def metrics_app(metrics: Exposition, routes: Routes) -> FastAPI:
     """The application of a listener without a login. routes: of the analysts, for their health."""
     app = DocumentedApp(
         title="Metrics of dpproxy",

@@ -17,6 +17,7 @@ class WorkerStatus(ResponseModel):
     active: int = Field(description="Those with a statement that runs.")
     statements: int = Field(description="On protected tables that ended, since the start.")
     restarts: int
+    is_serving: bool = Field(default=True, description="Not while it is started again.")
 
 
 class PoolStatus(ResponseModel):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from proxy.pgwire.frames import U32
 from proxy.servers.wire.served_database import ShadowAddress
@@ -16,6 +16,13 @@ FORWARDED_AT_ONCE = 16  # a flood of requests must not become a flood of forks o
 _FORWARDED_EACH = 4  # of one address
 _TIMEOUT_SECONDS = 5.0
 
+# Key, packet and requester of a request that other workers may know. Gives whether one did.
+Elsewhere = Callable[[bytes, bytes, str], Awaitable[bool]]
+
+
+async def _nobody_else(key: bytes, packet: bytes, requester: str) -> bool:
+    return False
+
 
 class CancelRegistry:
     """Keys are the shadow's own (BackendKeyData is relayed), 32 random bits beside a process number."""
@@ -25,6 +32,7 @@ class CancelRegistry:
         self._slots = FairShare(FORWARDED_AT_ONCE, _FORWARDED_EACH)
         self._leaving: set[asyncio.Task[None]] = set()
         self.requests = Counter(known=0, unknown=0)
+        self.elsewhere: Elsewhere = _nobody_else
 
     def add(self, key: bytes, address: ShadowAddress, cancel: Callable[[], None]) -> None:
         self._sessions[key] = (address, cancel)
@@ -60,16 +68,25 @@ class CancelRegistry:
         Given    requester: the address it comes from
 
         Never answered, whether it was known or not (PostgreSQL 17 documentation, section 55.2.8). An unknown
-        key is nobody's: the shadow
-        serves this process alone, and is not bothered with guesses.
+        key is nobody's, or another worker's: the shadow serves this process alone, and is not bothered with
+        guesses.
         """
+        is_known = await self.request_here(key, packet, requester)
+        if not is_known:
+            with contextlib.suppress(Busy):
+                async with self._slots.place(requester, _TIMEOUT_SECONDS):
+                    is_known = await self.elsewhere(key, packet, requester)
+        self.requests["known" if is_known else "unknown"] += 1
+
+    async def request_here(self, key: bytes, packet: bytes, requester: str) -> bool:
+        """As `request`, of the sessions of this process alone. Gives whether it knows the key."""
         held = self._sessions.get(key)
-        self.requests["unknown" if held is None else "known"] += 1
         if held is None:
-            return
+            return False
         address, cancel = held
         cancel()
         await self._forward(address, packet, requester)
+        return True
 
     async def _forward(self, address: ShadowAddress, packet: bytes, requester: str) -> None:
         with contextlib.suppress(Busy):

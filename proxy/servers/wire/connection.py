@@ -247,8 +247,7 @@ class ClientConnection(asyncio.Protocol):
         self._login = None
         self.authentication_is_over()
         self._leave_unauthenticated()
-        self._state.connected += 1
-        self._state.analysts[self._analyst] += 1
+        self._state.connect(self._analyst)
         self._cancel_key = authentication.cancel_key
         if self._cancel_key is not None:
             self._state.cancels.add(self._cancel_key, served.shadow, self.cancel_query)
@@ -278,10 +277,7 @@ class ClientConnection(asyncio.Protocol):
 
     def _leave_connected(self) -> None:
         self.session = None
-        self._state.connected -= 1
-        self._state.analysts[self._analyst] -= 1
-        if not self._state.analysts[self._analyst]:
-            del self._state.analysts[self._analyst]
+        self._state.disconnect(self._analyst)
         _log.info("session_ended", analyst=printable(self._analyst))
 
     def send(self, data: bytes) -> None:

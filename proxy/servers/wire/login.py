@@ -208,7 +208,7 @@ class Login:
     def _too_many(self) -> bytes:
         """Where PostgreSQL, too, says it: after the password."""
         limits = self._state.limits
-        if self._state.analysts[self.analyst] >= limits.connections_per_analyst:
+        if self._state.sessions_of(self.analyst) >= limits.connections_per_analyst:
             return fatal("53300", f'too many connections for role "{self.analyst}"')
         return _TOO_MANY if self._state.connected >= limits.connections else b""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ssl
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Protocol
@@ -63,6 +63,8 @@ class SharedServerState:
     let_in: None where every analyst may query every database, by a password
     readiness: whether the shadow's server can check a password
     analysts: sessions by name; connected: sessions in all
+    elsewhere: sessions of an analyst at other workers; share: tells them how many are here
+    first_number, number_step: of sessions, so that no two workers give the same
     balancers: say whose connection it is by a header of the PROXY protocol, and nobody else may
     """
 
@@ -79,11 +81,32 @@ class SharedServerState:
     is_stopping: bool = False
     begun_sessions: int = 0
     balancers: Networks = ()
+    elsewhere: Callable[[str], int] = lambda analyst: 0
+    share: Callable[[str, int], None] = lambda analyst, sessions: None
+    first_number: int = 1
+    number_step: int = 1
+
+    def connect(self, analyst: str) -> None:
+        """One more session of an analyst."""
+        self.connected += 1
+        self.analysts[analyst] += 1
+        self.share(analyst, self.analysts[analyst])
+
+    def disconnect(self, analyst: str) -> None:
+        self.connected -= 1
+        self.analysts[analyst] -= 1
+        self.share(analyst, self.analysts[analyst])
+        if not self.analysts[analyst]:
+            del self.analysts[analyst]
+
+    def sessions_of(self, analyst: str) -> int:
+        """At all workers."""
+        return self.analysts.get(analyst, 0) + self.elsewhere(analyst)
 
     def begun(self, analyst: str, database: str, address: str, person: int | None) -> WireSession:
         self.begun_sessions += 1
         return WireSession(
-            number=self.begun_sessions,
+            number=self.first_number + (self.begun_sessions - 1) * self.number_step,
             analyst=analyst,
             person=person,
             database=database,

@@ -11,7 +11,12 @@ from functools import partial
 
 from proxy.engine.role_readiness import RoleReadiness
 from proxy.pgwire.frames import fatal
-from proxy.servers.accepting import accept_in_turns, close_if_cancelled
+from proxy.servers.accepting import (
+    BACKLOG,
+    accept_in_turns,
+    close_if_cancelled,
+    listening_socket,
+)
 from proxy.servers.admission import no_access
 from proxy.servers.client_address import Networks
 from proxy.servers.login_gate import LoginGate
@@ -98,8 +103,13 @@ class WireServer:
         found = [one.session for one in self._connections if one.session is not None]
         return tuple(sorted(found, key=lambda one: one.number))
 
+    @property
+    def state(self) -> SharedServerState:
+        """What the connections share, for who shares it with other workers."""
+        return self._state
+
     def sessions_of(self, analyst: str) -> int:
-        return self._state.analysts.get(analyst, 0)
+        return self._state.sessions_of(analyst)
 
     @property
     def session_limit(self) -> int:
@@ -136,9 +146,13 @@ class WireServer:
 
     async def start(self, host: str, port: int) -> None:
         """Refuses with OSError where the port is taken."""
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        self._listening = socket.create_server((host, port), family=family, backlog=512)
-        name = self._listening.getsockname()
+        await self.start_on(listening_socket(host, port))
+
+    async def start_on(self, listening: socket.socket) -> None:
+        """Listen on a socket that is bound."""
+        listening.listen(BACKLOG)
+        self._listening = listening
+        name = listening.getsockname()
         self._address = (name[0], name[1])
         self._accepting = asyncio.create_task(accept_in_turns(self._listening, self._begin))
 

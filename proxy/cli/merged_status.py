@@ -1,0 +1,80 @@
+"""What several workers say of themselves as one: their status, and what became of a reload."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+
+def merged_status(
+    reports: Sequence[Mapping[str, Any]], workers: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """
+    Given    reports: of the workers that answer, at least one, as JSON has them; workers: what the supervisor
+             knows of each: number, process, restarts
+    Gives    one of the same form
+    """
+    first = reports[0]
+    states = {one["state"] for one in reports}
+    told = {entry["worker"]: entry for one in reports for entry in one["workers"]}
+    nothing = {"sessions": 0, "active": 0, "statements": 0}
+    return {
+        **first,
+        "state": next(one for one in ("draining", "ready", "not ready") if one in states),
+        "started_at": min(one["started_at"] for one in reports),
+        "up_seconds": max(one["up_seconds"] for one in reports),
+        "sessions": {
+            listener: {
+                state: sum(one["sessions"][listener][state] for one in reports) for state in of
+            }
+            for listener, of in first["sessions"].items()
+        },
+        "stuck_sessions": sum(one["stuck_sessions"] for one in reports),
+        "workers": [{**told.get(one["worker"], nothing), **one} for one in workers],
+        "databases": [
+            _database([one["databases"][place] for one in reports])
+            for place in range(len(first["databases"]))
+        ],
+        "ledger": {
+            **first["ledger"],
+            "answers": all(one["ledger"]["answers"] for one in reports),
+            "last_receipt": _largest(one["ledger"]["last_receipt"] for one in reports),
+            "charge_milliseconds": _largest(
+                one["ledger"]["charge_milliseconds"] for one in reports
+            ),
+        },
+    }
+
+
+def _database(of: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """One database, as each worker sees it."""
+    everywhere: dict[str, Callable[[Iterable[Any]], Any]] = {
+        **dict.fromkeys(("protected", "ledger", "shadow"), all),
+        **dict.fromkeys(("catalogue_age_seconds", "policy_since"), max),
+    }
+    merged = {name: act(one[name] for one in of) for name, act in everywhere.items()}
+    pools = {
+        pool: {part: sum(one[pool][part] for one in of) for part in of[0][pool]}
+        for pool in ("protected_pool", "ledger_pool")
+    }
+    is_same = len({one["policy"] for one in of}) == 1
+    return {
+        **of[0],
+        **merged,
+        **pools,
+        "is_policy_taken": is_same and all(one["is_policy_taken"] for one in of),
+        "tables_changed": sorted({name for one in of for name in one["tables_changed"]}),
+    }
+
+
+def merged_reloads(of_workers: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What each worker says of a reload: a policy is in force where all of them have taken it."""
+    merged = [dict(one) for one in of_workers[0]["policies"]]
+    for other in of_workers[1:]:
+        for policy, of_other in zip(merged, other["policies"], strict=True):
+            policy["not_taken"] = policy["not_taken"] or of_other["not_taken"]
+    return {"policies": merged}
+
+
+def _largest(values: Iterable[float | None]) -> float | None:
+    return max((one for one in values if one is not None), default=None)
