@@ -116,6 +116,7 @@ class Supervisor:
                 await self._until(lambda: all(one.is_serving for one in self._workers), lost, begun)
                 if not self._draining.is_begun:
                     self._has_served = True
+                    await self._told_status()  # there is one from now on, whoever ends
                     async with open_control(self._ledger.mark.state, self._as_json):
                         announce(self._workers[0].databases)
                         await self._until(lambda: False, lost, begun)

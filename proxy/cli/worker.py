@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -58,6 +59,9 @@ def inherit(number: int) -> Callable[[str], None]:
     _inherited.append(worker)
 
     def fail(text: str) -> None:
-        last_words.sendall(packed({"do": "failed", "text": text}))
+        try:
+            last_words.sendall(packed({"do": "failed", "text": text}))
+        except OSError:  # the supervisor has ended, which is why
+            print(f"dpproxy: worker {worker.number}: {text}", file=sys.stderr)  # noqa: T201
 
     return fail

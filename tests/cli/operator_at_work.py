@@ -96,11 +96,13 @@ class Operator:
         shutil.copy(self.state / KEY_FILE, other.state / KEY_FILE)
 
     @contextlib.contextmanager
-    def serving(self, is_cold: bool = False) -> Iterator[Listening]:
+    def serving(
+        self, is_cold: bool = False, more: Iterable[str | Path] = ()
+    ) -> Iterator[Listening]:
         listening = ("--listen", "127.0.0.1:0", "--http", "127.0.0.1:0")
         arguments = ("serve", "--policy", self.policy, *listening, "--state", self.state)
         with serving(
-            self.folder, [*arguments, *self.options], "HTTP:", self.environment, is_cold
+            self.folder, [*arguments, *self.options, *more], "HTTP:", self.environment, is_cold
         ) as running:
             yield Listening(running)
 

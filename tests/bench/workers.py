@@ -1,0 +1,189 @@
+"""Two workers beside one: statements in a second of 64 clients, and where the processor time goes.
+
+Clients, PostgreSQL and dpproxy share the cores here: a second worker has only what the others leave.
+`python -m tests.bench.workers` measures this alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import shutil
+import statistics
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import psycopg
+from psycopg.conninfo import make_conninfo
+
+from proxy.postgres.embedded import EmbeddedPostgres
+from tests.bench.relaying import pgbench
+from tests.cli.operator_at_work import PASSWORD, QUESTION, Listening, Operator
+from tests.live.served_database import READER, made_database
+
+_CLIENTS = 64
+_ANALYSTS = tuple(f"analyst{number}" for number in range(4))
+_WORKERS = (1, 2)
+_SHOP = """\
+CREATE SCHEMA shop;
+CREATE TABLE shop.customers (id int PRIMARY KEY, state text NOT NULL);
+INSERT INTO shop.customers SELECT n, 'CA' FROM generate_series(1, 32000) n;
+"""
+_GOALS = {"SELECT 1": 1.3, "COUNT": 0.9}
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """statements: in a second; busy: cores that each kind of process took"""
+
+    statements: float
+    busy: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Medians, with one worker and with two."""
+
+    what: str
+    of_workers: Mapping[int, Measured]
+
+    @property
+    def ratio(self) -> float:
+        return self.of_workers[2].statements / self.of_workers[1].statements
+
+
+@dataclass(frozen=True)
+class _Served:
+    listening: Listening
+    protected: int  # process of its server
+
+    @property
+    def dsns(self) -> list[str]:
+        host, port = self.listening.wire
+        of = {"host": host, "port": port, "password": PASSWORD, "dbname": "shop"}
+        return [make_conninfo(user=name, **of) for name in _ANALYSTS]
+
+    def processor_seconds(self) -> Counter[str]:
+        """So far, by kind of process, those that have ended among them."""
+        found: Counter[str] = Counter()
+        for pid in (*_tree(self.listening.running.process.pid), *_tree(self.protected)):
+            try:
+                fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+                kind = _kind(pid)
+            except OSError:
+                continue
+            found[kind] += sum(map(int, fields[11:15])) / _TICKS
+        found["pgbench"] = sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
+        return found
+
+
+def compare_workers(rounds: int, seconds: int) -> list[Comparison]:
+    with tempfile.TemporaryDirectory(prefix="dpproxy-workers-") as name, _both(Path(name)) as both:
+        found = []
+        for what, sql in (("SELECT 1", "SELECT 1"), ("COUNT", QUESTION)):
+            script = Path(name, "script.sql")
+            script.write_text(f"{sql};\n")
+            taken: dict[int, list[Measured]] = {one: [] for one in _WORKERS}
+            for number in range(rounds + 1):
+                for workers in _WORKERS if number % 2 else reversed(_WORKERS):
+                    measured = _measured(
+                        both[workers], script, seconds if number else max(3, seconds // 2)
+                    )
+                    if number:  # the first one is not counted
+                        taken[workers].append(measured)
+            found.append(Comparison(what, {one: _median(of) for one, of in taken.items()}))
+        return found
+
+
+def workers_table(found: Sequence[Comparison]) -> str:
+    lines = [f"{_CLIENTS} clients       one worker  two workers  ratio   goal"]
+    for one in found:
+        goal = _GOALS[one.what]
+        lines.append(
+            f"{one.what:14}  {one.of_workers[1].statements:12.0f}  {one.of_workers[2].statements:11.0f}"
+            f"  {one.ratio:5.2f}  >= {goal}  {'holds' if one.ratio >= goal else 'MISSED'}"
+        )
+        for workers, of in one.of_workers.items():
+            busy = ", ".join(f"{kind} {cores:.2f}" for kind, cores in sorted(of.busy.items()))
+            lines.append(f"    cores taken with {workers}: {busy}; all {sum(of.busy.values()):.2f}")
+    return "\n".join(lines)
+
+
+@contextmanager
+def _both(folder: Path) -> Iterator[dict[int, _Served]]:
+    """One protected server, and before it dpproxy with one worker, and another with two."""
+    protected = EmbeddedPostgres(folder / "beside", "protected", durable=False)
+    protected.start()
+    with ExitStack() as running:
+        running.callback(protected.stop)
+        source = made_database(protected, "shop", _SHOP)
+        with psycopg.connect(protected.dsn("shop"), autocommit=True) as owner:
+            owner.execute(f"ALTER ROLE {READER} SET temp_file_limit = '1GB'".encode())
+        process = protected.process_id
+        assert process is not None
+        found = {}
+        for workers in _WORKERS:
+            operator = Operator(folder / str(workers), source=source)
+            operator.adopt(*_ANALYSTS)
+            options = ("--workers", str(workers), "--log-queries", "none")
+            serving = operator.serving(is_cold=True, more=options)
+            found[workers] = _Served(running.enter_context(serving), process)
+        yield found
+
+
+def _measured(served: _Served, script: Path, seconds: int) -> Measured:
+    before, began = served.processor_seconds(), time.monotonic()
+    statements = pgbench(served.dsns, script, _CLIENTS, seconds)
+    after, taken = served.processor_seconds(), time.monotonic() - began
+    return Measured(statements, {kind: (after[kind] - before[kind]) / taken for kind in after})
+
+
+def _median(of: Sequence[Measured]) -> Measured:
+    return Measured(
+        statistics.median(one.statements for one in of),
+        {kind: statistics.median(one.busy.get(kind, 0) for one in of) for kind in of[0].busy},
+    )
+
+
+def _tree(pid: int) -> Iterator[int]:
+    yield pid
+    try:
+        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except OSError:
+        return
+    for child in children:
+        yield from _tree(int(child))
+
+
+def _kind(pid: int) -> str:
+    """postgres sets its title: which server a process is of, its postmaster tells."""
+    while True:
+        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+        if b"-D" in words:
+            return Path(os.fsdecode(words[words.index(b"-D") + 1])).parent.name
+        if b"python" in words[0]:
+            return f"{'worker' if any(b'run_worker' in one for one in words) else 'dpproxy'} {pid}"
+        status = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        pid = int(status[1])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.workers", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=int, default=8)
+    options = parser.parse_args()
+    if shutil.which("pgbench") is None:
+        print("Left out: pgbench is not here.")
+        return
+    print(workers_table(compare_workers(options.rounds, options.seconds)))
+
+
+if __name__ == "__main__":
+    main()
