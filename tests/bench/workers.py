@@ -13,7 +13,6 @@ import shutil
 import statistics
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -67,20 +66,21 @@ class _Served:
     @property
     def dsns(self) -> list[str]:
         host, port = self.listening.wire
-        of = {"host": host, "port": port, "password": PASSWORD, "dbname": "shop"}
-        return [make_conninfo(user=name, **of) for name in _ANALYSTS]
+        shop = make_conninfo(host=host, port=port, password=PASSWORD, dbname="shop")
+        return [make_conninfo(shop, user=name) for name in _ANALYSTS]
 
-    def processor_seconds(self) -> Counter[str]:
+    def processor_seconds(self) -> dict[str, float]:
         """So far, by kind of process, those that have ended among them."""
-        found: Counter[str] = Counter()
+        found: dict[str, float] = {}
         for pid in (*_tree(self.listening.running.process.pid), *_tree(self.protected)):
             try:
                 fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
                 kind = _kind(pid)
             except OSError:
                 continue
-            found[kind] += sum(map(int, fields[11:15])) / _TICKS
-        found["pgbench"] = sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
+            found[kind] = found.get(kind, 0) + sum(map(int, fields[11:15])) / _TICKS
+        ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+        found["pgbench"] = ended.ru_utime + ended.ru_stime
         return found
 
 
@@ -142,7 +142,9 @@ def _measured(served: _Served, script: Path, seconds: int) -> Measured:
     before, began = served.processor_seconds(), time.monotonic()
     statements = pgbench(served.dsns, script, _CLIENTS, seconds)
     after, taken = served.processor_seconds(), time.monotonic() - began
-    return Measured(statements, {kind: (after[kind] - before[kind]) / taken for kind in after})
+    return Measured(
+        statements, {kind: (after[kind] - before.get(kind, 0)) / taken for kind in after}
+    )
 
 
 def _median(of: Sequence[Measured]) -> Measured:

@@ -7,11 +7,12 @@ import socket
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from proxy.cli.serving_worker import join, share_gate
 from proxy.cli.worker import Worker
-from proxy.cli.worker_channel import WorkerChannel
+from proxy.cli.worker_channel import Asked, WorkerChannel
 from proxy.cli.worker_hub import WorkerHub
 from proxy.servers.login_gate import GateLimits, LoginGate
 
@@ -69,6 +70,10 @@ async def _passes(worker: Worker) -> None:
         await worker.channel.ask_supervisor("sync")
 
 
+def _is_asked(answer: Asked, worker: Worker) -> None:
+    worker.channel.asked["add"] = answer
+
+
 def _in_a_plant(act: Callable[[Plant], Awaitable[None]]) -> None:
     async def run() -> None:
         plant = Plant()
@@ -119,7 +124,7 @@ def test_who_ends_or_fails_keeps_nobody_waiting() -> None:
             return body + 1
 
         workers = [
-            await plant.start(number, lambda worker, of=of: worker.channel.asked.update(add=of))
+            await plant.start(number, partial(_is_asked, of))
             for number, of in enumerate((fail, wait, answer, answer), 1)
         ]
         asking = asyncio.create_task(workers[3].channel.ask("add", 1, seconds=10))

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +98,7 @@ def served(folder: Path, *more: str) -> Iterator[Office]:
 
 @pytest.fixture(scope="module")
 def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
-    with served(tmp_path_factory.mktemp("workers"), "--drain-delay", "2") as found:
+    with served(tmp_path_factory.mktemp("workers"), "--drain-delay", "1.5") as found:
         yield found
 
 
@@ -150,19 +151,17 @@ def test_a_cancel_request_reaches_its_session(office: Office) -> None:
         for one in connections:
             one.cancel()
         assert max(one.result(20) for one in running) < began + 10
-    unknown = 'dpproxy_cancels_total{outcome="unknown"}'
-    assert office.metrics().get(unknown, 0) == 0, "another worker knew it"
 
 
 def test_wrong_passwords_are_counted_together(office: Office) -> None:
     """As by one process: each delay is twice the one before."""
     host, port = office.listening.wire
-    for _ in range(4):
+    for _ in range(3):
         with pytest.raises(psycopg.OperationalError, match="password"):
             psycopg.connect(host=host, port=port, user="cid", password="wrong", dbname="shop")
     told = office.events("login_failed")
     alone = LoginDelay(time.monotonic)
-    expected = [round(alone.failed("a", "cid"), 1) for _ in range(4)]
+    expected = [round(alone.failed("a", "cid"), 1) for _ in range(3)]
     assert [one["delay"] for one in told] == pytest.approx(expected, rel=0.2)
 
 
@@ -214,7 +213,7 @@ def test_who_is_signed_in_to_the_console_is_so_everywhere(office: Office) -> Non
 
 def test_users_policies_and_ends_of_sessions_reach_both(office: Office) -> None:
     office.administer("POST", "/users", {"name": "dora", "password": PASSWORD})
-    time.sleep(2.5)
+    time.sleep(1.5)  # people are read each second
     with office.at_both("dora") as connections:
         number = office.administer("GET", "/sessions")["sessions"]
         for one in number:
@@ -223,28 +222,30 @@ def test_users_policies_and_ends_of_sessions_reach_both(office: Office) -> None:
         for connection in connections:
             with pytest.raises(psycopg.OperationalError):
                 connection.execute("SELECT 1")
-    text = office.operator.policy.read_text()
+    policy = office.operator.policy
     with office.at_both() as connections:
-        digests = set()
-        for budget, ask in (("1.5", "SIGHUP"), ("1.25", "administrator")):
-            office.operator.policy.write_text(
-                text.replace("max_epsilon: 2", f"max_epsilon: {budget}")
-            )
-            if ask == "SIGHUP":
+        for most in ("1.5", "1.25"):
+            before = _digests(connections)
+            assert len(before) == 1
+            changed = re.sub("max_epsilon: [0-9.]+", f"max_epsilon: {most}", policy.read_text())
+            policy.write_text(changed)
+            if most == "1.5":
                 office.listening.running.process.send_signal(signal.SIGHUP)
+                until(partial(_is_another, connections, before))
             else:
                 told = office.administer("POST", "/policies/reload")["policies"]
                 assert [one["not_taken"] for one in told] == [None]
-            found: set[Any] = set()
+                assert _is_another(connections, before), "at both, when it is answered"
 
-            def have_one_more(connections: list[psycopg.Connection] = connections) -> bool:
-                statement = "SELECT digest FROM dp.policy"
-                found.clear()
-                found.update(one.execute(statement).fetchone() for one in connections)
-                return len(found) == 1 and not found & digests
 
-            until(have_one_more)
-            digests |= found
+def _digests(connections: list[psycopg.Connection]) -> set[Any]:
+    """Of the policy in force, at each worker."""
+    return {one.execute("SELECT digest FROM dp.policy").fetchone() for one in connections}
+
+
+def _is_another(connections: list[psycopg.Connection], before: set[Any]) -> bool:
+    found = _digests(connections)
+    return len(found) == 1 and not found & before
 
 
 def test_a_worker_that_dies_costs_its_own_sessions_only(office: Office) -> None:
@@ -281,14 +282,14 @@ def test_sigterm_drains_both(office: Office) -> None:
     address = office.address("HTTP")
     pids = office.worker_pids()
     with office.at_both() as connections, ThreadPoolExecutor(len(connections)) as pool:
-        sleep = "SELECT pg_sleep(3.5)::text"
+        sleep = "SELECT pg_sleep(2.5)::text"
         running = [pool.submit(one.execute, sleep) for one in connections]
         time.sleep(0.5)
         began = time.monotonic()
         office.listening.running.process.send_signal(signal.SIGTERM)
         time.sleep(0.2)
         told = set()
-        while time.monotonic() < began + 1.7:
+        while time.monotonic() < began + 1.0:
             told.add(httpx.get(f"{address}/readyz", timeout=10).status_code)
             with office.listening.connect("bob") as connection:
                 assert connection.execute("SELECT 1").fetchone() == (1,)

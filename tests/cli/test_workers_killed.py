@@ -1,5 +1,5 @@
-"""Workers are killed at random under load: what clients were told is what the ledger has, and nobody is refused a
-connection. At the end the supervisor is killed, and nothing of it is left."""
+"""Workers are killed at random under load: what clients were told is what the ledger has, and nobody is refused
+a connection. At the end the supervisor is killed, and nothing of it is left."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def _check(folder: Path, seconds: float, pause: float) -> None:
 
 
 def test_some_are_killed(tmp_path: Path) -> None:
-    _check(tmp_path, seconds=5, pause=0.5)
+    _check(tmp_path, seconds=3, pause=0.5)
 
 
 @pytest.mark.long
