@@ -193,6 +193,7 @@ async def serve_until_stopped(
         else:
             follow_supervisor(worker, draining)
             share_gate(worker, "analysts", gate)
+            share_gate(worker, "tokens", http.logins.bearer_gate)
             share_gate(worker, "administrators", admin_gate)
             share_sessions(worker, wire)
             share_signed_in(worker, people)

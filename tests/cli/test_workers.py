@@ -7,6 +7,7 @@ import json
 import os
 import re
 import signal
+import socket
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ import psycopg
 import pytest
 
 from proxy.servers.login_delay import LoginDelay
+from tests.cli.commands import dpproxy
 from tests.cli.operator_at_work import PASSWORD, QUESTION, Listening, Operator, query_over_the_wire
 from tests.waiting import until
 
@@ -281,7 +283,12 @@ def test_sigterm_drains_both(office: Office) -> None:
     """The last test of these servers."""
     address = office.address("HTTP")
     pids = office.worker_pids()
-    with office.at_both() as connections, ThreadPoolExecutor(len(connections)) as pool:
+    with (
+        office.at_both() as connections,
+        office.at_both("bob") as endless,
+        ThreadPoolExecutor(len(connections) + len(endless)) as pool,
+    ):
+        for_ever = [pool.submit(one.execute, "SELECT pg_sleep(100)") for one in endless]
         sleep = "SELECT pg_sleep(2.5)::text"
         running = [pool.submit(one.execute, sleep) for one in connections]
         time.sleep(0.5)
@@ -295,7 +302,29 @@ def test_sigterm_drains_both(office: Office) -> None:
                 assert connection.execute("SELECT 1").fetchone() == (1,)
         assert told == {503}, "of both, at once"
         assert [len(one.result(20).fetchall()) for one in running] == [1] * len(connections)
+        assert not any(one.done() for one in for_ever), "within the grace"
+        office.listening.running.process.send_signal(signal.SIGTERM)
+        ends = [one.exception(20) for one in for_ever]
+        assert all(isinstance(one, psycopg.errors.AdminShutdown) for one in ends), "at once"
     assert office.listening.running.process.wait(20) == 0
     assert not any(Path(f"/proc/{pid}").exists() for pid in pids.values())
     with pytest.raises(psycopg.OperationalError):
         office.listening.connect("bob")
+
+
+def test_a_start_that_fails_says_why_once(tmp_path: Path) -> None:
+    operator = Operator(tmp_path)
+    arguments = ("serve", "--policy", operator.policy, "--workers", "2", "--state", operator.state)
+    where = ("--listen", "127.0.0.1:0", "--http", "127.0.0.1:0")
+    none = dpproxy(*arguments, *where, environment=operator.environment)
+    assert none.code == 1 and none.err.count("there is no ledger in") == 1
+    operator.adopt()
+    operator.policy.write_text(operator.policy.read_text().replace("state:", "status:"))
+    wrong = dpproxy(*arguments, *where, environment=operator.environment)
+    assert wrong.code == 1 and wrong.err.count("has no column 'status'") == 1, wrong.err
+    assert "Traceback" not in wrong.err
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        where = ("--listen", f"127.0.0.1:{port}", "--http", "127.0.0.1:0")
+        refused = dpproxy(*arguments, *where, environment=operator.environment)
+        assert refused.code == 1 and "cannot listen on" in refused.err

@@ -43,7 +43,7 @@ class HttpLogins:
         self._databases = databases
         self._sessions = sessions
         self._gate = gate
-        self._bearer_gate = LoginGate(gate.limits, outcomes=gate.outcomes)
+        self.bearer_gate = LoginGate(gate.limits, outcomes=gate.outcomes)
         self._bearers = bearers
         self._admission = admission
         self._logging_in: Counter[str] = Counter()
@@ -162,7 +162,7 @@ class HttpLogins:
                 self._gate.outcomes[_LISTENER, "ok"] += 1
             return caller
         mark_refused(request)
-        attempt = await self._bearer_gate.enter(address, _BEARER_NAME, _LOGIN_SECONDS, _LISTENER)
+        attempt = await self.bearer_gate.enter(address, _BEARER_NAME, _LOGIN_SECONDS, _LISTENER)
         await asyncio.sleep(attempt.failed())
         raise not_let_in()
 
