@@ -33,7 +33,7 @@ from proxy.servers.console.signed_in import SignedInAnalysts
 from proxy.servers.draining import Draining
 from proxy.servers.http.admin_models import SessionList
 from proxy.servers.http.status_models import StatusReport
-from proxy.servers.login_gate import Ended, LoginGate
+from proxy.servers.login_gate import CheckEnd, LoginGate
 from proxy.servers.metrics import Metrics
 from proxy.servers.wire.wire_server import WireServer
 
@@ -87,24 +87,24 @@ def share_gate(worker: Worker, name: str, gate: LoginGate) -> None:
     """name: what the gate is called at all workers"""
     kind = f"login {name}"
 
-    def share(ended: Ended, address: str, name: str) -> None:
+    def share(ended: CheckEnd, address: str, name: str) -> None:
         # One success tells as much as many. Each failure counts.
         key = (
             f"{address}\0{name}"
-            if ended is Ended.SUCCEEDED
+            if ended is CheckEnd.SUCCEEDED
             else f"{worker.number} {time.monotonic()}"
         )
-        seconds = None if ended is Ended.SUCCEEDED else _REMEMBERED_SECONDS
+        seconds = None if ended is CheckEnd.SUCCEEDED else _REMEMBERED_SECONDS
         body = [ended.value, address, name, time.monotonic()]
         of = f"{kind} {ended.value}"
         worker.channel.tell(of, body, key=key, seconds=seconds)
 
     def take(_: int, body: Any) -> None:
         ended, address, name, at = body
-        gate.take(Ended(ended), address, name, max(0.0, time.monotonic() - at))
+        gate.take(CheckEnd(ended), address, name, max(0.0, time.monotonic() - at))
 
     gate.share = share
-    worker.channel.told |= {f"{kind} {ended.value}": take for ended in Ended}
+    worker.channel.told |= {f"{kind} {ended.value}": take for ended in CheckEnd}
 
 
 def share_sessions(worker: Worker, wire: WireServer) -> None:

@@ -49,7 +49,7 @@ _log = structlog.get_logger("dpproxy.supervisor")
 
 
 @dataclass(slots=True)
-class _Worker:
+class WorkerProcess:
     number: int
     sockets: Sockets
     process: subprocess.Popen[bytes] | None = None
@@ -71,7 +71,7 @@ class Supervisor:
         self, ledger: ServedLedger, sockets: Sequence[Sockets], draining: Draining
     ) -> None:
         self._ledger, self._draining = ledger, draining
-        self._workers = [_Worker(number, one) for number, one in enumerate(sockets, 1)]
+        self._workers = [WorkerProcess(number, one) for number, one in enumerate(sockets, 1)]
         self._hub = WorkerHub(
             told={
                 "joins": lambda worker, _: self._hub.is_ready(worker),
@@ -154,7 +154,7 @@ class Supervisor:
 
     # A worker
 
-    async def _keep(self, one: _Worker) -> None:
+    async def _keep(self, one: WorkerProcess) -> None:
         """Until the end has begun, or the worker does not start any more."""
         failures = quick = 0
         while True:
@@ -183,7 +183,7 @@ class Supervisor:
                 return
             one.restarts += 1
 
-    async def _run(self, one: _Worker) -> int:
+    async def _run(self, one: WorkerProcess) -> int:
         """Give the status with which it ends."""
         ours, theirs = socket.socketpair()
         one.failure = ""
@@ -210,7 +210,7 @@ class Supervisor:
         await self._hub.serve(one.number, reader, writer)
         return await asyncio.to_thread(one.process.wait)
 
-    def _forget(self, one: _Worker) -> None:
+    def _forget(self, one: WorkerProcess) -> None:
         for name, rows in self._rows.pop(one.number, {}).items():
             if name.endswith("_total"):  # a counter goes on from where it was
                 for labels, value in rows:

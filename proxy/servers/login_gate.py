@@ -58,7 +58,7 @@ class GateLimits:
     longest_delay_seconds: float = LONGEST_SECONDS
 
 
-class Ended(str, Enum):
+class CheckEnd(str, Enum):
     """How a check ended, as far as it changes others."""
 
     SUCCEEDED = "succeeded"
@@ -66,7 +66,7 @@ class Ended(str, Enum):
     ABANDONED = "abandoned"  # after the password was compared
 
 
-Share = Callable[[Ended, str, str], None]  # by whom: address and name
+Share = Callable[[CheckEnd, str, str], None]  # by whom: address and name
 
 
 class LoginGate:
@@ -135,7 +135,7 @@ class LoginGate:
         if line is not None:
             self._of_names.give_back(line)
 
-    def take(self, ended: Ended, address: str, name: str, ago: float) -> None:
+    def take(self, ended: CheckEnd, address: str, name: str, ago: float) -> None:
         """Count a check of another process as one of this gate.
 
         Args:
@@ -144,12 +144,12 @@ class LoginGate:
             name: As given.
             ago: Seconds since.
         """
-        if ended is Ended.SUCCEEDED:
+        if ended is CheckEnd.SUCCEEDED:
             self._delay.succeeded(address, name)
             return
         lane = self.lane(address, name)
         line = _line(address, name, lane)
-        if ended is Ended.FAILED:
+        if ended is CheckEnd.FAILED:
             self._delay.failed(address, name, ago)
         left = self.limits.guess_seconds - ago
         if left > 0:
@@ -201,7 +201,7 @@ class Attempt:
         if self._ends(0):
             self._gate.outcomes[self._listener, outcome] += 1
             self._gate._delay.succeeded(self._address, self._name)
-            self._gate.share(Ended.SUCCEEDED, self._address, self._name)
+            self._gate.share(CheckEnd.SUCCEEDED, self._address, self._name)
             more = {} if analyst is None else {"by": self._name}
             log_login(self._address, self._name if analyst is None else analyst, **more)
 
@@ -216,7 +216,7 @@ class Attempt:
         delay = self._gate._delay.failed(self._address, self._name)
         self._gate.outcomes[self._listener, "wrong"] += 1
         self._ends(self._gate.limits.guess_seconds)
-        self._gate.share(Ended.FAILED, self._address, self._name)
+        self._gate.share(CheckEnd.FAILED, self._address, self._name)
         _log.warning(
             "login_failed", address=self._address, name=printable(self._name), delay=round(delay, 1)
         )
@@ -227,7 +227,7 @@ class Attempt:
         limits = self._gate.limits
         seconds = limits.guess_seconds if was_compared else limits.abandoned_seconds
         if self._ends(seconds) and was_compared:
-            self._gate.share(Ended.ABANDONED, self._address, self._name)
+            self._gate.share(CheckEnd.ABANDONED, self._address, self._name)
 
     def _ends(self, seconds: float) -> bool:
         if self._has_ended:
