@@ -85,7 +85,9 @@ def _prices(block: BlockPlan, shape: Shape, is_bounded: bool) -> Iterator[Price]
     """
     has_private = block.combinations is None and any(key.values is None for key in block.keys)
     if has_private != (block.selection is not None):
-        raise NotPrivate(Rule.SELECTION, "private keys without a selection, or one of listed groups")
+        raise NotPrivate(
+            Rule.SELECTION, "private keys without a selection, or one of listed groups"
+        )
     if block.selection is not None:
         yield price_of_selection(block.selection, shape)
     yield from map(price_of_choice, block.total_choices.values())

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from proxy.base.sql_types import SqlType
 from proxy.kernel.plan import BlockPlan
 from proxy.kernel.refusals import Rule
 from proxy.mechanisms import partition_selection
@@ -172,15 +171,24 @@ def key_of_a_last_value_of_ties() -> BlockPlan:
     return _with_ties(WindowFunction.LAST_VALUE)
 
 
-def _listed_as_0(name: str, kind: SqlType) -> BlockPlan:
-    """A private key that the unit fixes, beside a number of which SQL finds several texts in the list."""
+def with_listed_key(name: str, value: str) -> BlockPlan:
+    """Visits counted by a private key that the unit fixes, and by one of their columns of which a value is listed:
+    with noise for one group of a unit."""
     block = block_of(
         "SELECT m.d, v.i2, count(DISTINCT v.uid) FROM visits v JOIN members m ON m.uid = v.uid GROUP BY m.d, v.i2"
     )
     fixed, listed = block.keys
     assert isinstance(listed.expression, ColumnRef)
-    number = of_table(listed.expression.relation, "visits", name)
-    key = replace(listed, expression=number, type=kind, type_name=kind.sql, values=("0",))
+    column = of_table(listed.expression.relation, "visits", name)
+    is_long = column.type.is_text
+    key = replace(
+        listed,
+        expression=column,
+        type=column.type,
+        type_name=column.type.sql,
+        values=(value,),
+        is_long=is_long,
+    )
     assert block.selection is not None
     each = partition_selection.per_group(block.selection.loss, 1)
     selection = replace(block.selection, each=each)
@@ -196,17 +204,17 @@ _ZEROS = (
 @hole(Rule.GROUPS, _ZEROS, PERSON)
 def listed_number_of_several_scales() -> BlockPlan:
     """0 and 0.00 are equal, and two groups."""
-    return _listed_as_0("n", SqlType.NUMERIC)
+    return with_listed_key("n", "0")
 
 
 @hole(Rule.GROUPS, _ZEROS, PERSON)
 def listed_float_of_two_signs() -> BlockPlan:
     """0 and -0 are equal, and two groups."""
-    return _listed_as_0("f8", SqlType.FLOAT8)
+    return with_listed_key("f8", "0")
 
 
 @hole(Rule.SELECTION, _ZEROS, PERSON)
 def selection_of_listed_groups() -> BlockPlan:
     """A selection shows 0.00 as well, where 0 alone is listed."""
-    block = _listed_as_0("n", SqlType.NUMERIC)
+    block = with_listed_key("n", "0")
     return replace(block, keys=block.keys[1:], reach=None)

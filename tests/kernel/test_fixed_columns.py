@@ -14,9 +14,17 @@ from proxy.kernel.fixed_columns import fixed_columns, most_groups
 from proxy.kernel.plan import DistinctCount, LaplaceNoise
 from proxy.kernel.refusals import NotPrivate, Rule
 from proxy.kernel.world import World
+from proxy.query.ir.expressions import Choice, Choose
 from tests.kernel.examples import WORLD, key_plan, l1, scan
 from tests.kernel.holes import block_of
-from tests.kernel.holes_of_groups import FIXED, NOT_FIXED, PERSON, ROWS, statement
+from tests.kernel.holes_of_groups import (
+    FIXED,
+    NOT_FIXED,
+    PERSON,
+    ROWS,
+    statement,
+    with_listed_key,
+)
 from tests.kernel.tiny_database import tiny_database
 from tests.pipeline_world import CATALOG, POLICIES
 
@@ -78,6 +86,58 @@ def test_a_private_key_that_is_fixed_needs_no_bound_on_groups() -> None:
     assert most_groups((private,), None, fixed) == 1
     assert most_groups((private, public), None, fixed) == 2
     assert most_groups((public, key_plan("t", None)), None, fixed) is None
+
+
+# A column of each type, a value that is listed, and rows of the person: all of them are equal to it.
+_LISTED = {
+    "i2": ("1", ("1", "1")),
+    "i8": ("1", ("1", "1")),
+    "n2": ("1.00", ("1", "1.0")),
+    "n": ("1", ("1", "1.0", "1.00")),
+    "f4": ("0", ("0", "'-0'")),
+    "f8": ("0", ("0", "'-0'")),
+    "t": ("a", ("'a'", "'a '", "'A'")),
+    "c": ("a", ("'a'", "'a '")),
+    "s": ("a", ("'a'", "'a '")),
+    "b": ("true", ("true", "'yes'")),
+    "d": ("2001-01-01", ("'2001-01-01'", "'20010101'")),
+    "ts": (
+        "2001-01-01 00:00:00",
+        ("'2001-01-01'", "'2001-01-01 24:00'::timestamp - interval '1 day'"),
+    ),
+    "tz": ("2001-01-01 00:00:00+00", ("'2001-01-01 00:00+00'", "'2001-01-01 01:00+01'")),
+    "e": ("low", ("'low'", "'low'")),
+}
+_OF_SEVERAL_TEXTS = frozenset(["n2", "n", "f4", "f8"])  # by their type alone
+
+
+@pytest.mark.parametrize("is_computed", [False, True])
+@pytest.mark.parametrize("name", _LISTED)
+def test_a_listed_key_is_one_group_beside_a_private_one(name: str, is_computed: bool) -> None:
+    """Or the unit is in more groups, and the plan is refused."""
+    value, rows = _LISTED[name]
+    block = with_listed_key(name, value)
+    if is_computed:
+        fixed, listed = block.keys
+        column = listed.expression
+        assert column.type is not None
+        computed = Choose(Choice.COALESCE, (column, column), column.type)
+        block = replace(block, keys=(fixed, replace(listed, expression=computed)))
+    try:
+        price_of_block(block, _WORLD)
+    except NotPrivate as refused:
+        assert refused.rule is Rule.GROUPS
+        assert name in _OF_SEVERAL_TEXTS and not is_computed
+        return
+    assert is_computed or name not in _OF_SEVERAL_TEXTS
+    database = tiny_database()
+    values = ", ".join(f"({number}, 3, {row})" for number, row in enumerate(rows))
+    database.fill(
+        "INSERT INTO members(id, uid, d) VALUES (1, 3, '2001-01-01');"
+        f" INSERT INTO visits(id, uid, {name}) VALUES {values}"
+    )
+    moved = database.moved(block, PERSON)
+    assert [one.observed for one in moved] == [1, 1]
 
 
 @pytest.mark.parametrize("kind", [SqlType.NUMERIC, SqlType.BPCHAR, SqlType.FLOAT8, SqlType.OTHER])

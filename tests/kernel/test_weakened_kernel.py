@@ -279,6 +279,17 @@ _OF_HOLES = {
         totality.check_aggregate, "printed = (*_ENDS, AggregateKind.AVG)", "return"
     ),
     "key_beside_one_that_is_fixed": _weak(fixed_columns.most_groups, "if not kept]", "if False]"),
+    "listed_number_of_several_scales": _weak(
+        fixed_columns._is_listed_by_text, "has_one_form(column.type) or", "True or"
+    ),
+    "listed_float_of_two_signs": _weak(
+        fixed_columns.most_groups, "map(_is_listed_by_text, others)", "key.values for key in others"
+    ),
+    "selection_of_listed_groups": _weak(
+        block_price._prices,
+        "has_private != (block.selection is not None)",
+        "has_private and block.selection is None",
+    ),
 }
 _OF_KINDS = {
     "list_with_a_further_table": _weak(
