@@ -24,6 +24,7 @@ from proxy.policy.policy_model import (
 from proxy.query.ir.binding import bind
 from proxy.query.ir.query import Query
 from tests.pipeline_world import CATALOG, KNOWN_HELD, KNOWN_PUBLIC, POLICIES, read
+from tests.postgres_labels import POSTGRES_LABELS
 
 LOW = date(2018, 1, 1).toordinal() - date(1970, 1, 1).toordinal()
 _SECONDS = 86_400
@@ -67,6 +68,7 @@ def planned_on(day: str | None, text: str, policy: Policy | None = None) -> Bloc
         KNOWN_PUBLIC,
         bounds=KNOWN_HELD,
         day=None if day is None else day_number(day),
+        evaluating=POSTGRES_LABELS,
     )
     (block,) = plan(query, known, read_settings({}, policy.privacy).loss).blocks
     return block

@@ -62,6 +62,7 @@ from proxy.query.ir.query import Query
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
 from proxy.query.statement_reading import Reading, read_statement
 from proxy.query.syntax.statements import Names, Statement, look
+from tests.postgres_labels import POSTGRES_LABELS
 from tests.stored_types import MOOD
 
 SCHEMA = "w"
@@ -389,7 +390,12 @@ def walk(
         tuple(bind(block, values) for block in reading.query.blocks), reading.query.scalars
     )
     known = PlanningContext(
-        policy, CATALOG, KNOWN_PUBLIC, bounds=KNOWN_HELD, mechanism=given.mechanism
+        policy,
+        CATALOG,
+        KNOWN_PUBLIC,
+        bounds=KNOWN_HELD,
+        mechanism=given.mechanism,
+        evaluating=POSTGRES_LABELS,
     )
     planned_query = planned(bound, known, given.loss)
     checked = planned_query.checked

@@ -63,6 +63,7 @@ from proxy.servers.statement_reports import Listener, StatementObserver, reporte
 from proxy.servers.wire.served_database import ServedDatabase, ShadowAddress
 from proxy.servers.wire.shared_server_state import LetIn
 from proxy.servers.wire.wire_server import WireServer
+from proxy.shadow.label_answers import ShadowLabels
 from proxy.shadow.published_statements import PublishedStatements
 from proxy.shadow.shadow_database import Shadow, Unseen, as_analysts
 from proxy.shadow.shadow_tables import ShadowError, withheld_names
@@ -89,6 +90,7 @@ class Database:
     lease: BudgetLease
     bits: RandomBits
     releases: PublishedReleases
+    labels: ShadowLabels
     naming_key: bytes = field(repr=False)
     serving: ServingProcess = field(default_factory=ServingProcess)
     publishing: Publishing | None = None
@@ -129,6 +131,7 @@ class Database:
     async def close(self) -> None:
         await self.protected.close()
         await self.ledger.close()
+        self.labels.close()
         self.lease.close()
 
     def refresh(self) -> None:
@@ -367,6 +370,7 @@ class Database:
                 questions=self.ledger if policy.publish else None,
                 naming_key=self.naming_key,
                 serving=self.serving,
+                evaluating=self.labels,
             )
 
         return engine_on
@@ -517,6 +521,7 @@ def assemble(
     ledger = EngineLedger(tables, policy.reuse)
     cached = None if policy.reuse is None else ledger
     bits, serving = bits or OsRandom(), ServingProcess()
+    labels = ShadowLabels(lambda: as_analysts(shadow))
     engine = Engine(
         Drawer(policy, catalog, protected, bits),
         relations,
@@ -527,10 +532,11 @@ def assemble(
         questions=ledger if policy.publish else None,
         naming_key=texts.naming_key,
         serving=serving,
+        evaluating=labels,
     )
     in_force, releases = EngineInForce(engine), PublishedReleases(tables)
     return Database(
-        *(policy, catalog, shadow, in_force, protected, ledger, lease, bits, releases),
+        *(policy, catalog, shadow, in_force, protected, ledger, lease, bits, releases, labels),
         texts.naming_key,
         serving,
     )

@@ -22,6 +22,7 @@ from proxy.postgres.embedded import EmbeddedPostgres
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.protected.public_values import read_public_contents
 from proxy.shadow.constant_evaluation import read_with_constants, synthetic_database
+from proxy.shadow.label_answers import ShadowLabels
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,11 @@ async def _on(
     oids = dict(enumerate(sorted(policy.tables), start=1))
     bits = Choices(size.seed + 1)
     public = read_public_contents(policy, checked.catalog)
-    engine = Engine(Drawer(policy, checked.catalog, NoData(), bits), oids, NoLedger(), public)
+    labels = ShadowLabels(lambda: synthetic_database(synthetic.dsn))
+    engine = Engine(
+        *(Drawer(policy, checked.catalog, NoData(), bits), oids, NoLedger(), public),
+        evaluating=labels,
+    )
     if questions is None:
         texts = list(default_questions(checked.policy))
     else:

@@ -4,6 +4,8 @@ It starts a shadow of its own only where constants have to be evaluated."""
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import json
 from collections.abc import Sequence
 from typing import NoReturn
@@ -20,9 +22,16 @@ from proxy.engine.policy_names import numbered, resolved
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.query_pipeline import Engine
 from proxy.planner.facts import PublicContents
+from proxy.planner.label_evaluation import EvaluatingKeys
 from proxy.policy.policy_model import Policy
 from proxy.query.syntax.statements import Execute, Statement
-from proxy.shadow.constant_evaluation import own_shadow, read_with_constants
+from proxy.shadow.constant_evaluation import (
+    Evaluating,
+    beside,
+    own_shadow,
+    read_with_constants,
+)
+from proxy.shadow.label_answers import ShadowLabels
 from proxy.shadow.shadow_tables import ShadowError
 
 __all__ = ["NoData", "NoLedger", "explanation", "refusal_text", "resolved"]
@@ -61,7 +70,19 @@ async def explanation(
         Refusal: As of the engine, with positions in `sql`.
         CliError: There is nothing to plan.
     """
-    engine = engine_without_data(checked.policy, checked.catalog, public)
+    with contextlib.ExitStack() as opened:
+        shadow = functools.cache(
+            lambda: opened.enter_context(own_shadow(checked.policy, checked.catalog))
+        )
+        labels = opened.enter_context(contextlib.closing(ShadowLabels(lambda: beside(shadow()))))
+        engine = engine_without_data(checked.policy, checked.catalog, public, labels)
+        return await _explanation(
+            engine, sql, lambda: contextlib.nullcontext(shadow()), as_json=as_json
+        )
+
+
+async def _explanation(engine: Engine, sql: str, opening: Evaluating, *, as_json: bool) -> str:
+    """opening: opens a session that evaluates them."""
     words = sql.split(maxsplit=1)
     prefix = _EXPLAIN_JSON if as_json else _EXPLAIN
     if words and words[0].lower() == "explain":
@@ -78,8 +99,8 @@ async def explanation(
         question, constants = read_with_constants(
             engine.statements,
             prefix + sql,
-            lambda found: resolved(found, numbered(checked.policy)),
-            lambda: own_shadow(checked.policy, checked.catalog),
+            lambda found: resolved(found, numbered(engine.policy)),
+            opening,
         )
         if question is None or question.reads_nothing:
             # Of rows, EXPLAIN says nothing; the statement itself says why they cannot be had.
@@ -105,7 +126,12 @@ def _why_no_plan(question: ProtectedQuery | None) -> str:
     return _NO_ROWS if question.reads_nothing else _WRAPPED
 
 
-def engine_without_data(policy: Policy, catalog: Catalog, public: PublicContents) -> Engine:
+def engine_without_data(
+    policy: Policy,
+    catalog: Catalog,
+    public: PublicContents,
+    evaluating: EvaluatingKeys | None = None,
+) -> Engine:
     """Build an engine that plans as the one of `serve`, and neither reads nor charges."""
     ledger = NoLedger()
     cached = None if policy.reuse is None else ledger
@@ -113,6 +139,7 @@ def engine_without_data(policy: Policy, catalog: Catalog, public: PublicContents
         *(Drawer(policy, catalog, NoData(), NoBits()), numbered(policy), ledger, public),
         cached=cached,
         questions=ledger if policy.publish else None,
+        evaluating=evaluating,
     )
 
 

@@ -16,7 +16,8 @@ from proxy.planner.facts import PublicContents
 from proxy.policy.problem import Problem
 from proxy.policy.publication import Publication
 from proxy.policy_file.policy_yaml import locate
-from proxy.shadow.constant_evaluation import own_shadow
+from proxy.shadow.constant_evaluation import beside, own_shadow
+from proxy.shadow.label_answers import ShadowLabels
 from proxy.shadow.published_statements import PublishedStatements
 
 _UNPUBLISHABLE = "it cannot be published"
@@ -47,14 +48,17 @@ def check_publications(checked: CheckedPolicy, public: PublicContents) -> None:
     """
     if not checked.policy.publish:
         return
-    with own_shadow(checked.policy, checked.catalog) as connection:
+    with (
+        own_shadow(checked.policy, checked.catalog) as connection,
+        contextlib.closing(ShadowLabels(lambda: beside(connection))) as labels,
+    ):
         statements = PublishedStatements(
             checked.policy,
             checked.catalog,
             lambda: contextlib.nullcontext(connection),
             lambda _: None,
         )
-        engine = engine_without_data(checked.policy, checked.catalog, public)
+        engine = engine_without_data(checked.policy, checked.catalog, public, labels)
         refuse_problems(checked, statements, engine)
 
 

@@ -30,7 +30,8 @@ from proxy.policy.publication import Publication
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.protected.judged_rows import CatalogueMoved, RowsWithheld
 from proxy.protected.public_values import read_public_contents
-from proxy.shadow.constant_evaluation import own_shadow
+from proxy.shadow.constant_evaluation import beside, own_shadow
+from proxy.shadow.label_answers import ShadowLabels
 from proxy.shadow.published_statements import PublishedStatements
 
 
@@ -58,6 +59,7 @@ def released_now(
         with (
             held_budgets(checked.policy, source.id, dsn, home, accept_command(home, ledger_dsn)),
             own_shadow(checked.policy, checked.catalog) as connection,
+            contextlib.closing(ShadowLabels(lambda: beside(connection))) as labels,
         ):
             statements = PublishedStatements(
                 checked.policy,
@@ -66,7 +68,13 @@ def released_now(
                 lambda _: None,
             )
             released = run(
-                _released(checked, of, LedgerTables(dsn, source.id, texts, 2), statements)
+                _released(
+                    checked,
+                    of,
+                    LedgerTables(dsn, source.id, texts, 2),
+                    statements,
+                    labels,
+                )
             )
     except PolicyErrors as error:
         raise CliError(str(error)) from None
@@ -106,6 +114,7 @@ async def _released(
     of: Publication,
     tables: LedgerTables,
     statements: PublishedStatements,
+    labels: ShadowLabels,
 ) -> Released:
     policy, catalog = checked.policy, checked.catalog
     rows = judged_rows(policy)
@@ -119,6 +128,7 @@ async def _released(
             public,
             questions=to.ledger,
             naming_key=tables.texts.naming_key,
+            evaluating=labels,
         )
         refuse_problems(checked, statements, engine)
         releases = PublishedReleases(tables)

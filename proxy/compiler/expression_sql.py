@@ -133,6 +133,8 @@ def value_sql(expression: Expression, binds: Binds) -> str:
             return f"({condition_sql(expression.operand, binds)})::text"
         case Cast() if expression.type.is_text:
             return f"({_printed(expression.operand, binds)})::text"
+        case Cast() if expression.operand.type is not None and expression.operand.type.is_text:
+            return _read_text(expression, binds)
         case Cast() if expression.type.is_time:
             return cast_time_sql(expression, value_sql(expression.operand, binds), binds)
         case Case():
@@ -154,6 +156,16 @@ def _printed(operand: Expression, binds: Binds) -> str:
     return (
         value_sql(operand, binds) if isinstance(operand, ColumnRef) else numeric_sql(operand, binds)
     )
+
+
+def _read_text(cast: Cast, binds: Binds) -> str:
+    """What raises on a text of another form: of listed values alone, as no plan may hold it
+    (kernel/totality.py). A date is one that no DateStyle reads otherwise."""
+    text = value_sql(cast.operand, binds)
+    if cast.type is SqlType.DATE:
+        plain = binds.add("^ *[0-9]{4}(-?)[0-9]{2}\\1[0-9]{2} *$", "text")
+        text = f"CASE WHEN {text} !~ {plain} THEN 'other' ELSE {text} END"
+    return f"({text})::{cast.type.sql}"
 
 
 def numeric_sql(expression: Expression, binds: Binds) -> str:
@@ -191,6 +203,8 @@ def numeric_sql(expression: Expression, binds: Binds) -> str:
             return f"nullif({operand}, {numeric_sql(expression.other, binds)})"
         case Cast() if expression.operand.type is SqlType.BOOL:
             return f"({condition_sql(expression.operand, binds)})::integer::numeric"
+        case Cast() if expression.operand.type is not None and expression.operand.type.is_text:
+            return f"({_read_text(expression, binds)})::numeric"
         case Cast():
             return numeric_sql(expression.operand, binds)
         case Parameter():
@@ -325,7 +339,7 @@ def _in_public(expression: InPublic, binds: Binds) -> str:
     """Against the values as an array, which is at hand whatever rows come: a subquery would be evaluated when
     the first row asks for it. `x = ANY(array)` is `x IN (...)`, NULLs and the empty list included."""
     operand, output = _pair(expression.operand, expression.output, binds)
-    kind = "numeric" if output.endswith("::numeric") else _element(expression.output.type)
+    kind = "numeric" if output.endswith("::numeric") else element_type(expression.output.type)
     table = f"{identifier(expression.table.schema)}.{identifier(expression.table.name)}"
     own = Binds()
     found = f"SELECT DISTINCT ({output})::{kind} AS v FROM {table} AS {expression.alias}"
@@ -341,7 +355,7 @@ def _in_public(expression: InPublic, binds: Binds) -> str:
     return f"({operand} = ANY({binds.public_list(sql, own, kind)}))"
 
 
-def _element(kind: SqlType) -> str:
+def element_type(kind: SqlType) -> str:
     """The type of an array of such columns, as column_sql shows them."""
     return "text" if kind in (SqlType.ENUM, SqlType.COLLATED) else kind.sql
 

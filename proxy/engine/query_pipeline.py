@@ -42,6 +42,7 @@ from proxy.kernel.plan import PrivatePlan
 from proxy.kernel.work import TooMuchWork
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.facts import PlanningContext, PublicContents, planning_context
+from proxy.planner.label_evaluation import EvaluatingKeys
 from proxy.planner.later_rows import present_lines, reads_moving
 from proxy.planner.lifting import lifted
 from proxy.planner.planning import ChosenBounds, planned
@@ -80,11 +81,13 @@ class Engine:
         questions: CachedLedger | None = None,
         naming_key: bytes = b"",
         serving: ServingProcess | None = None,
+        evaluating: EvaluatingKeys | None = None,
     ) -> None:
         """drawer: of the policy and catalogue by which it plans; relations, read_as: as of PolicyStatements;
         public: what was read of public tables; cached: where answers are cached; questions: where queries are
         answered from what is published, or cached (of it no method is called for the former); naming_key: under
-        which statements and plans have names in ledger and log; serving: for dp.status."""
+        which statements and plans have names in ledger and log; serving: for dp.status;
+        evaluating: as of PlanningContext."""
         self._serving = serving or ServingProcess()
         policy, catalog = drawer.policy, drawer.catalog
         self.policy = policy
@@ -93,7 +96,11 @@ class Engine:
             frozenset()
         )  # defaults of policies before this one
         self.public = public or PublicContents()
-        self._known = replace(planning_context(policy, catalog, self.public), naming_key=naming_key)
+        self._known = replace(
+            planning_context(policy, catalog, self.public),
+            naming_key=naming_key,
+            evaluating=evaluating,
+        )
         self._has_moving = any(map(is_moving, policy.tables.values()))
         self.statements = PolicyStatements(policy, catalog, relations, read_as)
         self._ledger = ledger
@@ -117,7 +124,9 @@ class Engine:
         """Public tables have been read again; what was planned before stays as it was."""
         before, self.public = self._known, public
         self._known = replace(
-            planning_context(before.policy, before.catalog, public), naming_key=before.naming_key
+            planning_context(before.policy, before.catalog, public),
+            naming_key=before.naming_key,
+            evaluating=before.evaluating,
         )
         cached = self._charged.questions
         if cached is not None:

@@ -1,5 +1,5 @@
 """Keys that are computed of several parts with public values, as state || ' ' || kind or
-extract(year FROM d) || '-' || extract(month FROM d). What combinations of parts become is computed here.
+extract(year FROM d) || '-' || extract(month FROM d). What combinations of parts become the shadow says.
 
 Parts of one time, and columns of one public row, are taken together: not every year has every month.
 """
@@ -8,20 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from decimal import Decimal, InvalidOperation
 from itertools import product
 
 from proxy.base import limits
-from proxy.base.sql_types import SqlType
 from proxy.planner.compared_columns import Texts, comparing
 from proxy.planner.facts import Facts, Values
-from proxy.planner.label_evaluation import (
-    Held,
-    LabelValue,
-    NotEvaluated,
-    evaluated,
-    printed_value,
-)
+from proxy.planner.label_work import evaluated
 from proxy.planner.time_combinations import times_together
 from proxy.query.ir.expression_walk import children, columns, size
 from proxy.query.ir.expressions import (
@@ -89,17 +81,17 @@ def combined(
 
     Given    values: of each part; about: conditions, of which those count that compare columns of several parts
     """
-    found: dict[Values, None] = {}
-    for held, is_listed in _held(keys, parts, values, facts, about) or ():
-        try:
-            texts = tuple(printed_value(evaluated(key, held)) for key in keys)
-        except NotEvaluated:
-            return None
-        if is_listed or None not in texts:
-            found[texts] = None
-            if len(found) > limits.GROUPS_PER_STATEMENT:
-                return None
-    return list(found) or None
+    held = _held(keys, parts, values, facts, about)
+    found = evaluated(keys, parts, [row for row, _ in held])
+    if found is None:
+        return None
+    listed = [
+        texts
+        for (_, is_listed), texts in zip(held, found, strict=True)
+        if is_listed or None not in texts
+    ]
+    several = list(dict.fromkeys(listed))
+    return several if 0 < len(several) <= limits.GROUPS_PER_STATEMENT else None
 
 
 def _held(
@@ -108,13 +100,14 @@ def _held(
     values: Sequence[Values],
     facts: Facts,
     about: Sequence[Expression],
-) -> Iterator[tuple[Held, bool]] | None:
-    """Combinations of the parts' values, and whether no NULL that is not listed is among them."""
+) -> list[tuple[Values, bool]]:
+    """Combinations of the parts' values, and whether no NULL that is not listed is among them. None at all:
+    they are too many."""
     together = list(_together(parts, values, facts))
     most = math.prod(len(each) for _, each in together)
     if most * sum(map(size, keys)) > _WORK:
-        return None
-    return _read(parts, together, values, comparing(parts, facts, about, most))
+        return []
+    return list(_read(parts, together, values, comparing(parts, facts, about, most)))
 
 
 def _read(
@@ -122,10 +115,8 @@ def _read(
     together: list[tuple[tuple[int, ...], list[Values]]],
     values: Sequence[Values],
     is_possible: Callable[[Texts], bool] | None,
-) -> Iterator[tuple[Held, bool]]:
+) -> Iterator[tuple[Values, bool]]:
     for several in product(*(each for _, each in together)):
-        held: dict[Expression, LabelValue] = {}
-        is_listed = True
         shown = {
             parts[place]: text
             for (places, _), texts in zip(together, several, strict=True)
@@ -133,11 +124,13 @@ def _read(
         }
         if is_possible is not None and not is_possible(shown):
             continue
-        for (places, _), texts in zip(together, several, strict=True):
-            for place, text in zip(places, texts, strict=True):
-                held[parts[place]] = label_value(text, parts[place].type)
-                is_listed &= text is not None or None in values[place]
-        yield held, is_listed
+        row = tuple(shown[part] for part in parts)
+        yield (
+            row,
+            all(
+                text is not None or None in listed for text, listed in zip(row, values, strict=True)
+            ),
+        )
 
 
 def _together(
@@ -194,30 +187,13 @@ def _can_be_null(part: Expression, facts: Facts) -> bool:
     return any(facts[name].nullable for name in names)
 
 
-def label_value(text: str | None, kind: SqlType | None) -> LabelValue:
-    """What a public value is, by its text."""
-    if text is None or kind is None:
-        return None
-    if kind is SqlType.BOOL:
-        return text == "true"
-    if kind.is_number:
-        try:
-            return Decimal(text)
-        except InvalidOperation:  # no number
-            return text
-    return text.rstrip(" ") if kind is SqlType.BPCHAR else text
-
-
 def mapping(
     key: Expression, parts: Sequence[Expression], values: Sequence[Values], facts: Facts
 ) -> Mapping[Values, str | None] | None:
     """What the key is for each combination of its parts' values, as texts; None: too many, or not known."""
-    found: dict[Values, str | None] = {}
-    for held, is_listed in _held([key], parts, values, facts, ()) or ():
-        try:
-            text = printed_value(evaluated(key, held))
-        except NotEvaluated:
-            return None
-        if is_listed or text is not None:
-            found[tuple(printed_value(held[part]) for part in parts)] = text
-    return found or None
+    held = _held([key], parts, values, facts, ())
+    texts = evaluated([key], parts, [row for row, _ in held])
+    if texts is None:
+        return None
+    several = zip(held, texts, strict=True)
+    return {row: text for (row, listed), (text,) in several if listed or text is not None} or None

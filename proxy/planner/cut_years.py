@@ -10,9 +10,8 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import product
 
 from proxy.planner.bounds import bounded
-from proxy.planner.computed_labels import label_value
 from proxy.planner.facts import Facts
-from proxy.planner.label_evaluation import Held, NotEvaluated, evaluated, printed_value
+from proxy.planner.label_work import evaluated
 from proxy.planner.public_keys import key_parts, label_values
 from proxy.query.ir.expressions import Expression, Extract
 
@@ -33,24 +32,22 @@ def cut_years(
     parts = key_parts(key, facts)
     if not parts or parts == (key,):
         return None
-    found: list[list[Held]] = []
+    found: list[Texts] = []
     listed = [label_values(part, facts) or () for part in parts]
     years = [place for place, part in enumerate(parts) if part in cut]
     if not years or not all(listed):
         return None
     for is_above in (False, True):
         for is_beyond in (True, False):
-            each = [
+            each: list[Iterable[str | None]] = [
                 _years(part, values, facts, is_above, is_beyond) if place in years else values
                 for place, (part, values) in enumerate(zip(parts, listed, strict=True))
             ]
-            found.append(_held(parts, each))
-    try:
-        below, first, above, last = (
-            frozenset(printed_value(evaluated(key, held)) for held in one) for one in found
-        )
-    except NotEvaluated:
-        return None
+            texts = evaluated([key], parts, list(product(*each)))
+            if texts is None:
+                return None
+            found.append(frozenset(text for (text,) in texts))
+    below, first, above, last = found
     return (below, first), (above, last)
 
 
@@ -64,10 +61,3 @@ def _years(
     if is_above:
         return map(str, range(known[-1] + 1, math.ceil(interval.high) + 1))
     return map(str, range(math.floor(interval.low), known[0]))
-
-
-def _held(parts: Sequence[Expression], values: Sequence[Iterable[str | None]]) -> list[Held]:
-    return [
-        {part: label_value(text, part.type) for part, text in zip(parts, texts, strict=True)}
-        for texts in product(*values)
-    ]

@@ -10,6 +10,7 @@ from proxy.base.errors import Refusal
 from proxy.base.node_parts import with_parts
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, TableName
+from proxy.planner.label_evaluation import EvaluatingKeys
 from proxy.policy.policy_model import Bounds, Mechanism, Policy
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.rebuilding import rebuild
@@ -212,7 +213,8 @@ class PlanningContext:
 
     naming_key: under which a plan that is refused has its name in the log. day: the present, in days since
     1970-01-01, for bounds that end with it; None: nothing is planned that needs it. column_facts: of each
-    protected table, once asked for: they follow from the rest (table_rows.py)."""
+    protected table, once asked for: they follow from the rest (table_rows.py). evaluating: says what keys
+    are that are computed of listed values; None: no such key is public."""
 
     policy: Policy
     catalog: Catalog
@@ -228,6 +230,7 @@ class PlanningContext:
     )
     naming_key: bytes = field(default=b"", repr=False)
     day: int | None = None
+    evaluating: EvaluatingKeys | None = field(default=None, compare=False, repr=False)
     column_facts: dict[TableName, Mapping[str, ColumnFacts]] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )

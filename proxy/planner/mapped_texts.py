@@ -1,4 +1,4 @@
-"""Keys that are functions of one column of listed texts: what each text becomes is computed here, and the
+"""Keys that are functions of one column of listed texts: what each text becomes the shadow says, and the
 database only compares the column with the listed texts. Neither its locale nor a row makes another key of them.
 """
 
@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
 from proxy.planner.facts import Facts
-from proxy.planner.label_evaluation import NotEvaluated, evaluated, printed_value
+from proxy.planner.label_work import evaluated
 from proxy.query.ir.expression_walk import children, columns
 from proxy.query.ir.expressions import (
     Case,
@@ -35,7 +35,7 @@ def mapped_texts(expression: Expression, facts: Facts) -> Mapping[str | None, st
 
     A null that is not listed is among them where it becomes a text: coalesce(x, 'unknown').
     """
-    if not isinstance(expression, TextCall | Choose | NullIf):
+    if not isinstance(expression, TextCall | Choose | NullIf) or expression.type is SqlType.BOOL:
         return None
     names = columns(expression)
     known = facts.get(next(iter(names))) if len(names) == 1 else None
@@ -45,12 +45,12 @@ def mapped_texts(expression: Expression, facts: Facts) -> Mapping[str | None, st
     if len(listed) > MOST:
         return None
     values = (*listed, None) if known.nullable and None not in listed else tuple(listed)
-    try:
-        column = _column(expression)
-        assert column is not None
-        found = {value: printed_value(evaluated(expression, {column: value})) for value in values}
-    except NotEvaluated:
+    column = _column(expression)
+    assert column is not None
+    texts = evaluated([expression], [column], [(value,) for value in values])
+    if texts is None:
         return None
+    found = {value: text for value, (text,) in zip(values, texts, strict=True)}
     if None not in listed and found.get(None) is None:
         found.pop(None, None)
     return found

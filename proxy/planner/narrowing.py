@@ -23,11 +23,10 @@ from proxy.planner.column_ranges import (
     pieces,
     ranges_of,
 )
-from proxy.planner.computed_labels import combined, label_value
+from proxy.planner.computed_labels import combined
 from proxy.planner.facts import ColumnFacts, Facts, Range, Values
 from proxy.planner.intervals import STEPWISE
-from proxy.planner.label_evaluation import NotEvaluated, evaluated
-from proxy.planner.label_work import allowed
+from proxy.planner.label_work import allowed, evaluated
 from proxy.planner.possible_truth import (
     OtherText,
     Unknown,
@@ -245,9 +244,11 @@ def still_possible(key: Expression, values: Values, parts: Iterable[Expression])
         if not holds(part, key) or not allowed(len(read) * size(part)):
             continue
         test = truths(part, {key: 0})
-        read = [(text, value) for text, value in read if True in test((value,))]
-        if not has_floats(part):
-            read = [(text, value) for text, value in read if _can_hold(part, key, text)]
+        outcomes = {text: test((value,)) for text, value in read}
+        open_ = [text for text, found in outcomes.items() if True in found and len(found) > 1]
+        true = open_ if has_floats(part) else _true_of(part, key, open_)
+        there = {text for text, found in outcomes.items() if found == {True}}.union(true)
+        read = [(text, value) for text, value in read if text in there]
     return tuple(text for text, _ in read)
 
 
@@ -256,12 +257,14 @@ def has_floats(part: Expression) -> bool:
     return (part.type is not None and part.type.is_float) or any(map(has_floats, children(part)))
 
 
-def _can_hold(part: Expression, key: Expression, text: str | None) -> bool:
-    """Whether a condition may be true of a key, as far as it is computed here: strpos(key, 'a') > 0."""
-    try:
-        return evaluated(part, {key: label_value(text, key.type)}) is True
-    except NotEvaluated:
-        return True
+def _true_of(
+    part: Expression, key: Expression, texts: Sequence[str | None]
+) -> frozenset[str | None]:
+    """Of which values of a key a condition on it alone is true, or may be: strpos(key, 'a') > 0."""
+    found = evaluated([part], [key], [(text,) for text in texts]) if texts else None
+    if found is None:
+        return frozenset(texts)
+    return frozenset(text for text, (truth,) in zip(texts, found, strict=True) if truth == "true")
 
 
 def holds(whole: Expression, part: Expression) -> bool:

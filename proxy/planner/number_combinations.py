@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from decimal import Decimal
 
 from proxy.planner.facts import Facts, Values
-from proxy.planner.label_evaluation import NotEvaluated, evaluated, printed_value
+from proxy.planner.label_work import evaluated
 from proxy.planner.public_keys import clamped, label_values
 from proxy.query.ir.expression_walk import children, columns, size
 from proxy.query.ir.expressions import (
@@ -89,13 +88,10 @@ def _together(
     """None: it is not known what PostgreSQL makes of a number, or how it prints it."""
     column = ColumnRef(name[1], facts[name].type, None, name[0])
     labels = [frozenset((*(label_values(key, facts) or ()), None)) for key in keys]
-    found: dict[Values, None] = {}
-    for number in (*map(Decimal, numbers), None):
-        try:
-            texts = tuple(printed_value(evaluated(key, {column: number})) for key in keys)
-        except NotEvaluated:
-            return None
-        if not all(text in there for text, there in zip(texts, labels, strict=True)):
-            return None
-        found[texts] = None
-    return list(found)
+    rows: list[Values] = [*((str(number),) for number in numbers), (None,)]
+    found = evaluated(keys, [column], rows)
+    if found is None or not all(
+        text in there for texts in found for text, there in zip(texts, labels, strict=True)
+    ):
+        return None
+    return list(dict.fromkeys(found))

@@ -99,7 +99,7 @@ def planned(query: Query, known: PlanningContext, wanted: Loss) -> Planned:
     Source   basic composition over distinct releases, by the policy's weights (docs/design/mechanisms.md 8)
     """
     query = without_later_rows(query, known)
-    with one_statement():
+    with one_statement(known.evaluating):
         try:
             return _plan(query, known, wanted)
         except NeedsEpsilon as refused:

@@ -17,7 +17,6 @@ from proxy.planner.computed_labels import combined, parts_of_key
 from proxy.planner.facts import Facts, Range, Values
 from proxy.planner.intervals import STEPWISE
 from proxy.planner.intrinsic_bounds import whole_parts_of_day
-from proxy.planner.label_evaluation import bucket_place
 from proxy.planner.mapped_texts import depends_on_locale, mapped_texts
 from proxy.planner.time_labels import extracted, time_texts
 from proxy.policy.policy_model import Bounds
@@ -355,5 +354,11 @@ def _buckets(bucket: Bucket, facts: Facts) -> Values:
         found = None
     places = [0, bucket.count + 1]
     if found is not None:
-        places = [bucket_place(bucket, end) for end in (found.low, found.high)]
+        places = [_place(bucket, end) for end in (found.low, found.high)]
     return tuple(str(n) for n in range(min(places), max(places) + 1))
+
+
+def _place(bucket: Bucket, value: Fraction) -> int:
+    """width_bucket: 0 before the first end, count + 1 from the second one on."""
+    share = (value - bucket.low) / (bucket.high - bucket.low)
+    return 0 if share < 0 else min(math.floor(share * bucket.count) + 1, bucket.count + 1)

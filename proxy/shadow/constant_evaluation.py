@@ -44,6 +44,12 @@ def own_shadow(policy: Policy, catalog: Catalog) -> Iterator[psycopg.Connection]
             server.stop()
 
 
+def beside(connection: psycopg.Connection) -> psycopg.Connection:
+    """Another on the same database, for who has settings of its own."""
+    info = connection.info
+    return psycopg.connect(info.dsn, password=info.password, autocommit=True)
+
+
 def synthetic_database(dsn: str) -> psycopg.Connection:
     """The audit's, which is its own shadow: nothing in it is of a person."""
     return psycopg.connect(dsn, autocommit=True)

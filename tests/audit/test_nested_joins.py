@@ -33,6 +33,7 @@ from tests.audit.selected_groups import show
 from tests.audit.test_generated_questions import SLOW
 from tests.audit.truncated import create_state, neighbours_of, values_apart
 from tests.pipeline_world import CATALOG, KNOWN_PUBLIC, POLICIES, Pipeline, read, walk
+from tests.postgres_labels import POSTGRES_LABELS
 
 _POLICY = "joins best"  # whose medians are of values, by which two databases can be compared
 # Too many rows of a join for any answer, and joins of which nothing is known to bound them.
@@ -50,7 +51,7 @@ def _planned(question: NestedQuestion) -> tuple[Pipeline, Mapping[str, int]] | N
         return None
     found = read(f"SELECT count(*) FROM {question.tail}")
     assert pipeline is not None and found is not None
-    known = PlanningContext(POLICIES[_POLICY], CATALOG, KNOWN_PUBLIC)
+    known = PlanningContext(POLICIES[_POLICY], CATALOG, KNOWN_PUBLIC, evaluating=POSTGRES_LABELS)
     joined = track(found[1].query.blocks[0].source, known)
     if not isinstance(joined.ownership, ProtectedRows):  # all on the unit, or along a reference
         return None

@@ -25,6 +25,7 @@ from tests.audit.exact_results import Auditor
 from tests.audit.movement import all_moved
 from tests.audit.reach import Reach, by_policy
 from tests.pipeline_world import CATALOG, KNOWN_PUBLIC, POLICIES, SCHEMA, read, walk
+from tests.postgres_labels import POSTGRES_LABELS
 from tests.stored_types import columns_sql
 
 _TABLES = ("people", "events", "trips", "visits", "notes", "members")
@@ -290,7 +291,7 @@ def rows_of_all(join: str) -> int:
 def _joined(join: str) -> RelationWithUnit:
     found = read(f"SELECT count(*) FROM {join}")
     assert found is not None
-    known = PlanningContext(POLICIES["joins"], CATALOG, KNOWN_PUBLIC)
+    known = PlanningContext(POLICIES["joins"], CATALOG, KNOWN_PUBLIC, evaluating=POSTGRES_LABELS)
     return track(found[1].query.blocks[0].source, known)
 
 

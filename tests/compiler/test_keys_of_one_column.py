@@ -18,6 +18,7 @@ from proxy.planner.planning import plan
 from proxy.query.bind.time_zones import in_zone
 from proxy.query.ir.query import Query
 from tests.pipeline_world import CATALOG, KNOWN_PUBLIC, POLICIES, read, walk
+from tests.postgres_labels import POSTGRES_LABELS
 from tests.unchecked_blocks import compile_block
 
 _OF_TIMES = (
@@ -77,7 +78,7 @@ def _block(sql: str, zone: str) -> BlockPlan:
     if not known_zone.is_utc:
         blocks = tuple(in_zone(block, known_zone) for block in query.blocks)
         query = Query(blocks, query.scalars)
-    known = PlanningContext(POLICIES["world"], CATALOG, KNOWN_PUBLIC)
+    known = PlanningContext(POLICIES["world"], CATALOG, KNOWN_PUBLIC, evaluating=POSTGRES_LABELS)
     return plan(query, known, Loss(Fraction(8), Fraction(1, 1000))).blocks[0]
 
 

@@ -31,6 +31,7 @@ from proxy.policy_file.policy_yaml import locate, read_policy
 from proxy.query.syntax.statements import Statement
 from tests.cases import Case, in_folder
 from tests.fifty_queries.demo_tables import CATALOGS, PUBLIC
+from tests.postgres_labels import POSTGRES_LABELS
 from tests.seeded_bits import SeededBits
 
 FOLDER = Path(__file__).parents[1] / "golden" / "fifty_queries"
@@ -58,7 +59,11 @@ def _engine(database: str) -> Engine:
     oids = dict(enumerate(sorted(here.tables), start=1))
     public = PublicContents(values=PUBLIC[database])
     return Engine(
-        Drawer(here, CATALOGS[database], NoData(), SeededBits(1)), oids, NoLedger(), public
+        Drawer(here, CATALOGS[database], NoData(), SeededBits(1)),
+        oids,
+        NoLedger(),
+        public,
+        evaluating=POSTGRES_LABELS,
     )
 
 

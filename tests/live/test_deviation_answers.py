@@ -30,6 +30,7 @@ from tests.fifty_queries.demo_tables import PUBLIC
 from tests.mechanisms.mean_accuracy import accuracy, before
 from tests.mechanisms.mean_sets import SHAPES, MeanSet
 from tests.mechanisms.variance_accuracy import before as spread_before
+from tests.postgres_labels import POSTGRES_LABELS
 from tests.seeded_bits import SeededBits
 from tests.servers_fixture import servers
 from tests.uncharged_statements import read
@@ -48,7 +49,7 @@ def _block(question: str, epsilon: str) -> BlockPlan:
     assert isinstance(statement, Statement)
     read = statements.read(statement, tuple(map(oids.get, statement.relations)), ())
     assert read is not None
-    known = PlanningContext(policy, catalog, PUBLIC["shop"])
+    known = PlanningContext(policy, catalog, PUBLIC["shop"], evaluating=POSTGRES_LABELS)
     loss = Loss(Fraction(epsilon), Fraction(0))
     (block,) = plan(read.reading.query, known, loss).blocks
     return block

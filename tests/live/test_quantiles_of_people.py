@@ -32,6 +32,7 @@ from proxy.release.drawn_values import DrawnBlock, DrawnQuantile
 from proxy.release.presenting import presented
 from tests.fifty_queries.demo_tables import PUBLIC
 from tests.live.test_deviation_answers import _open
+from tests.postgres_labels import POSTGRES_LABELS
 from tests.seeded_bits import SeededBits
 from tests.servers_fixture import servers
 from tests.uncharged_statements import read
@@ -58,7 +59,7 @@ def _planned(question: str, epsilon: str) -> Planned:
     assert isinstance(statement, Statement)
     read = statements.read(statement, tuple(map(oids.get, statement.relations)), ())
     assert read is not None
-    known = PlanningContext(policy, catalog, PUBLIC["shop"])
+    known = PlanningContext(policy, catalog, PUBLIC["shop"], evaluating=POSTGRES_LABELS)
     return planned(read.reading.query, known, Loss(Fraction(epsilon), Fraction(0)))
 
 

@@ -33,6 +33,7 @@ from proxy.query.syntax.statements import Statement
 from proxy.release.noisy_interval import NoisyInterval
 from proxy.release.noisy_relation import NoisyRow
 from tests.fifty_queries.demo_tables import PUBLIC
+from tests.postgres_labels import POSTGRES_LABELS
 from tests.seeded_bits import SeededBits
 from tests.servers_fixture import servers
 from tests.stated_errors.noise_size import noise_times
@@ -180,7 +181,7 @@ def _block(shape: Shape) -> BlockPlan:
     assert isinstance(statement, Statement)
     read = statements.read(statement, tuple(map(oids.get, statement.relations)), ())
     assert read is not None
-    known = PlanningContext(policy, catalog, PUBLIC[shape.database])
+    known = PlanningContext(policy, catalog, PUBLIC[shape.database], evaluating=POSTGRES_LABELS)
     (block,) = plan(read.reading.query, known, _loss(policy)).blocks
     return block
 

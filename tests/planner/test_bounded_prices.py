@@ -34,6 +34,7 @@ from proxy.policy.policy_model import (
 from proxy.query.ir.binding import bind
 from proxy.query.ir.query import Query
 from tests.pipeline_world import CATALOG, KNOWN_HELD, KNOWN_PUBLIC, POLICIES, read, walk
+from tests.postgres_labels import POSTGRES_LABELS
 
 _STATEMENTS = (
     "SELECT count(*) FROM visits",
@@ -84,7 +85,9 @@ def _planned(text: str, policy: Policy) -> Planned:
     assert found is not None
     query = found[1].query
     bound = Query(tuple(bind(block, {}) for block in query.blocks), query.scalars)
-    known = PlanningContext(policy, CATALOG, KNOWN_PUBLIC, bounds=KNOWN_HELD)
+    known = PlanningContext(
+        policy, CATALOG, KNOWN_PUBLIC, bounds=KNOWN_HELD, evaluating=POSTGRES_LABELS
+    )
     return planned(bound, known, Loss(policy.privacy.epsilon, policy.privacy.delta))
 
 

@@ -98,6 +98,26 @@ def test_a_key_of_several_parts_has_the_values_of_their_combinations(
     assert set(pipeline.plan.blocks[0].keys[0].values or ()) == values
 
 
+@pytest.mark.parametrize(
+    ("key", "values"),
+    [
+        (
+            "CASE WHEN date_trunc('month', ts) = '2019-01-01' THEN 'a' || t ELSE t END",
+            {"x", "y", "z", "ax", "ay", "az", None},
+        ),
+        ("coalesce(c, 'x') || t", {"ax", "ay", "az", "bbx", "bby", "bbz", "xx", "xy", "xz", None}),
+        ("initcap(t || '_a')", {"X_A", "Y_A", "Z_A", None}),
+        ("upper(t || '\u00e9')", {"X\u00c9", "Y\u00c9", "Z\u00c9", None}),
+    ],
+)
+def test_times_blanks_words_and_letters_are_as_postgresql_has_them(
+    key: str, values: set[str | None]
+) -> None:
+    pipeline = walk(f"SELECT {key}, count(*) FROM people GROUP BY 1")
+    assert pipeline is not None
+    assert set(pipeline.plan.blocks[0].keys[0].values or ()) == values
+
+
 def test_keys_of_the_same_parts_are_together_what_one_row_can_have() -> None:
     pipeline = walk(
         "SELECT floor(i4 / 10) * 10, floor(i4 / 10) * 10 || '+', CAST(extract(year FROM d) || '0101' AS date),"
@@ -111,10 +131,8 @@ def test_keys_of_the_same_parts_are_together_what_one_row_can_have() -> None:
 @pytest.mark.parametrize(
     "key",
     [
-        "CASE WHEN date_trunc('month', ts) = '2019-01-01' THEN 'a' || t ELSE t END",  # as times print
-        "coalesce(c, 'x') || t",  # blanks of character(2)
-        "initcap(t || '_a')",  # a word to some locales
-        "(i4 / 3.0) || t",
+        "(i4 / 3.0) || t",  # digits of a quotient
+        "greatest(t, 'y') || t",  # the order of a collation
     ],
 )
 def test_what_is_not_known_of_parts_is_no_public_key(key: str) -> None:

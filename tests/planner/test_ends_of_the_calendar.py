@@ -17,6 +17,7 @@ from proxy.policy.policy_model import Bounds, BoundsKind, Policy, ProtectedTable
 from proxy.query.ir.binding import bind
 from proxy.query.ir.query import Query
 from tests.pipeline_world import CATALOG, KNOWN_PUBLIC, POLICIES, read
+from tests.postgres_labels import POSTGRES_LABELS
 
 _FIRST, _LAST = -719_162, 2_932_896  # 0001-01-01, 9999-12-31
 _ALLOWED = (Code.UNSUPPORTED, Code.NO_VALUES, Code.TOO_COMPLEX, Code.NO_BOUNDS)
@@ -45,7 +46,7 @@ def _planned(sql: str, policy: Policy, zone: str) -> PrivatePlan:
     assert found is not None
     query = found[1].query
     blocks = (in_session_zone(bind(block, {}), {"TimeZone": zone}) for block in query.blocks)
-    known = PlanningContext(policy, CATALOG, KNOWN_PUBLIC)
+    known = PlanningContext(policy, CATALOG, KNOWN_PUBLIC, evaluating=POSTGRES_LABELS)
     wanted = read_settings({}, policy.privacy).loss
     return plan(Query(tuple(blocks), query.scalars), known, wanted)
 

@@ -16,6 +16,7 @@ from proxy.policy.policy_model import JoinKey
 from proxy.query.ir.binding import bind
 from proxy.query.ir.query import Query
 from tests.pipeline_world import CATALOG, KNOWN_PUBLIC, PLACES, POLICIES, read, walk
+from tests.postgres_labels import POSTGRES_LABELS
 
 _ALWAYS = "Join on the privacy unit (a.unit = b.unit), or a public table on its key"
 _ASK = "; or ask the data owner for `join_keys` in the policy: "
@@ -82,7 +83,7 @@ def test_what_a_public_table_without_that_key_needs(
     query = Query(tuple(bind(block, {}) for block in found[1].query.blocks))
     world = POLICIES["world"]
     rows = {_PLACES: (("code", "zone"), PLACES)} if is_known else {}
-    known = PlanningContext(world, CATALOG, KNOWN_PUBLIC, rows)
+    known = PlanningContext(world, CATALOG, KNOWN_PUBLIC, rows, evaluating=POSTGRES_LABELS)
     loss = world.privacy.epsilon, world.privacy.delta
     with pytest.raises(Refusal) as caught:
         plan(query, known, Loss(*loss))

@@ -14,6 +14,7 @@ from proxy.planner.facts import PlanningContext
 from proxy.planner.planning import plan
 from proxy.release import adding_noise
 from tests.pipeline_world import CATALOG, KNOWN_PUBLIC, PLACES, POLICIES, read
+from tests.postgres_labels import POSTGRES_LABELS
 from tests.seeded_bits import SeededBits
 
 _PLACES = TableName("w", "places")
@@ -25,7 +26,7 @@ _JOIN = "FROM people JOIN places ON t = code"
 def _block(sql: str) -> BlockPlan:
     found = read(sql)
     assert found is not None
-    known = PlanningContext(POLICIES["world"], CATALOG, _VALUES, _ROWS)
+    known = PlanningContext(POLICIES["world"], CATALOG, _VALUES, _ROWS, evaluating=POSTGRES_LABELS)
     return plan(found[1].query, known, Loss(Fraction(8), Fraction(1, 1000))).blocks[0]
 
 

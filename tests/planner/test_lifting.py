@@ -18,6 +18,7 @@ from proxy.query.ir.expressions import ColumnRef, Expression, TextCall
 from proxy.query.ir.query import Query
 from tests.moving_world import day_number, moving_policy
 from tests.pipeline_world import CATALOG, KNOWN_HELD, KNOWN_PUBLIC, POLICIES, read
+from tests.postgres_labels import POSTGRES_LABELS
 
 _TODAY = "2026-11-26"
 _DAY = 86_400
@@ -32,7 +33,12 @@ def _lift(text: str, policy: Policy = POLICIES["world"]) -> Lift | None:
     query = Query(tuple(bind(one, constants((), ())) for one in reading.query.blocks))
     policy = replace(policy, reuse=Reuse(_DAY))
     known = PlanningContext(
-        policy, CATALOG, KNOWN_PUBLIC, bounds=KNOWN_HELD, day=day_number(_TODAY)
+        policy,
+        CATALOG,
+        KNOWN_PUBLIC,
+        bounds=KNOWN_HELD,
+        day=day_number(_TODAY),
+        evaluating=POSTGRES_LABELS,
     )
     loss = read_settings({}, policy.privacy).loss
     (lift,) = lifted(query, planned(query, known, loss), loss)

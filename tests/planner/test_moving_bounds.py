@@ -17,6 +17,7 @@ from proxy.query.ir.query import Query
 from proxy.reuse.block_question import question_of
 from tests.moving_world import day_number, moving_policy, planned_on
 from tests.pipeline_world import CATALOG, read
+from tests.postgres_labels import POSTGRES_LABELS
 from tests.servers_fixture import servers
 from tests.unchecked_blocks import compile_block
 
@@ -128,7 +129,9 @@ def test_the_constant_is_told() -> None:
     def told(text: str) -> tuple[str, ...]:
         found = read(text)
         assert found is not None
-        known = PlanningContext(moving_policy(), CATALOG, {}, day=day_number(_TODAY))
+        known = PlanningContext(
+            moving_policy(), CATALOG, {}, day=day_number(_TODAY), evaluating=POSTGRES_LABELS
+        )
         return present_lines(Query(found[1].query.blocks), known)
 
     assert told("SELECT count(*) FROM people") == ()

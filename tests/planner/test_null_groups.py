@@ -12,6 +12,7 @@ from proxy.planner.facts import PlanningContext, PublicValues
 from proxy.planner.planning import plan
 from proxy.policy.policy_model import JoinKey, Policy
 from tests.pipeline_world import CATALOG, KNOWN_PUBLIC, POLICIES, read
+from tests.postgres_labels import POSTGRES_LABELS
 
 _PEOPLE, _PLACES = TableName("w", "people"), TableName("w", "places")
 _REFERENCE = ForeignKey(("t",), _PLACES, ("code",))
@@ -38,7 +39,7 @@ def _values(
     assert found is not None
     planned = plan(
         found[1].query,
-        PlanningContext(policy, catalog, public),
+        PlanningContext(policy, catalog, public, evaluating=POSTGRES_LABELS),
         Loss(policy.privacy.epsilon, policy.privacy.delta),
     )
     values = planned.blocks[0].keys[0].values

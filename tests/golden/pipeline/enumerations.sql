@@ -138,15 +138,14 @@ SELECT dp_b1.a1 AS "count", dp_b1.a2 AS "count", dp_b1.a3 AS "count" FROM pg_cat
 -- case: keys of labels and texts
 SELECT nullif(coalesce(e, c), 'x') AS k, count(*) FROM people GROUP BY k
 -- => plan
--- w.people, unit 1 row(s), partitions by hash of r1."id"; keys expression of private; cells 0
---   selection: epsilon 4 delta 1/2000, each epsilon 4 delta 0.0005
---   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
+-- w.people, unit 1 row(s), partitions by hash of r1."id"; keys expression of 4; cells 0
+--   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT (nullif(coalesce(r1."e"::text, r1."c"), %(p1)s::text))::text, pg_catalog.count(*) FROM "w"."people" AS r1 GROUP BY 1, coalesce(pg_catalog.hashtextextended(((nullif(coalesce(r1."e"::text, r1."c"), %(p1)s::text))::text)::text, %(p2)s::bigint), %(p2)s::bigint)
+SELECT * FROM (SELECT (nullif(coalesce(r1."e"::text, r1."c"), %(p1)s::text))::text AS k1, pg_catalog.count(*) FROM "w"."people" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p2)s::text[]))
 --   p1 = x
---   p2 = random
+--   p2 = ['low', 'high', 'a', 'bb']
 -- => loss
--- epsilon 8 delta 1/2000
+-- epsilon 8 delta 0
 -- => residual
 SELECT dp_b1.k1 AS k, dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 pg_catalog.text, a1 bigint)
 
