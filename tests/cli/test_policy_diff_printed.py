@@ -23,8 +23,8 @@ _CHANGES = {
     "How exact answers are, and what they cost": ("  epsilon: 0.5", "  epsilon: 0.25"),
     "What analysts can ask": ("      quantity:   {bounds: [1, 20]}", ""),
     "What is protected, and what is accepted": (
-        "    max_rows_per_unit: auto",
-        "    max_rows_per_unit: 7",
+        "    unit: {customer: id}",
+        "    unit: row",
     ),
 }
 
