@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
+from typing_extensions import assert_never
 
 from proxy.cli.cli_error import CliError
 from proxy.policy.change_words import Change, Direction, Topic, error
@@ -114,21 +115,31 @@ def _report(changes: Sequence[Change], old: Path, new: Path) -> Iterator[str]:
     for topic in Topic:
         listed = [change for change in changes if change.topic is topic]
         if listed:
-            yield f"{_HEADS[topic]}:"
+            yield f"{_head(topic)}:"
             for change in listed:
                 yield f"  {_SIGNS[change.direction]} {change.where}: {change.what}"
     yield ""
     yield "+ analysts gain, - analysts lose, ! people's rows are shown, ~ otherwise"
 
 
-_HEADS = {
-    Topic.RIGHTS: "What analysts can ask",
-    Topic.PROTECTION: "What is protected, and what is accepted",
-    Topic.ERROR: "How exact answers are, and what they cost",
-    Topic.BUDGETS: "Budgets",
-    Topic.CACHE: "Cached answers",
-    Topic.REST: "The rest",
-}
+def _head(topic: Topic) -> str:
+    match topic:
+        case Topic.RIGHTS:
+            return "What analysts can ask"
+        case Topic.PROTECTION:
+            return "What is protected, and what is accepted"
+        case Topic.ERROR:
+            return "How exact answers are, and what they cost"
+        case Topic.BUDGETS:
+            return "Budgets"
+        case Topic.CACHE:
+            return "Cached answers"
+        case Topic.PUBLISHED:
+            return "Published tables"
+        case Topic.REST:
+            return "The rest"
+        case _:
+            assert_never(topic)
 
 
 def _as_json(change: Change) -> Mapping[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import signal
 from collections.abc import Iterator
@@ -93,3 +94,15 @@ def test_an_operator_serves_and_restores_and_a_privacy_officer_reviews(tmp_path:
         assert "everybody together" in restored
         shell.follow(_DOCS / "tutorials" / "privacy-officer.md")
         assert any("0.5" in text and "alice" in text for text in shell.answers[-4:])
+        shell.follow(_DOCS / "how-to" / "people.md")
+        assert '"columns"' in shell.answers[-1] and "nightly report" in shell.answers[-1]
+        shell.follow(_DOCS / "how-to" / "ledger.md")
+        assert "all checks passed" in shell.answers[-1]
+        policy = (tmp_path / "policy.yaml").read_text()
+        (block,) = re.findall(
+            r"^```yaml\n(.*?)^```$", (_DOCS / "how-to" / "publish.md").read_text(), re.M | re.S
+        )
+        (tmp_path / "published.yaml").write_text(f"{policy}\n{block}")
+        shell.run("dpproxy policy check published.yaml")
+        told = shell.run("dpproxy policy diff policy.yaml published.yaml")
+        assert "orders_by_status" in told
