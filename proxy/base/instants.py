@@ -78,9 +78,8 @@ def seconds_of(text: str, *, is_local: bool = False) -> Fraction | None:
     if sign is not None and not is_local:
         east = int(zone_hours) * 3600 + int(zone_minutes or 0) * 60
         clock += east if sign == "-" else -east
-    return (
-        (at - _EPOCH).days * DAY_SECONDS + clock + Fraction(int((part or "0").ljust(6, "0")), 10**6)
-    )
+    whole = (at - _EPOCH).days * DAY_SECONDS + clock
+    return Fraction(whole if part is None else whole + Fraction(int(part.ljust(6, "0")), 10**6))
 
 
 def extracted_field(at: datetime, field: str) -> int:

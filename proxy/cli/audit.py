@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from proxy.audit.audit_queries import default_questions
-from proxy.audit.neighbour_audit import Audit, AuditedQuery, Auditor, audited_bounds
+from proxy.audit.neighbour_audit import Audit, AuditedChange, AuditedQuery, Auditor, audited_bounds
 from proxy.audit.synthetic_database import SyntheticDatabase
 from proxy.audit.synthetic_values import Choices
 from proxy.audit.uncharged_reads import UnchargedReads
 from proxy.base.errors import Refusal
 from proxy.cli.explain_command import NoData, NoLedger, resolved
 from proxy.cli.loading import CheckedPolicy
+from proxy.cli.progress import counted
 from proxy.drawing.drawer import Drawer
 from proxy.engine.machine_clock import day_of_machine
 from proxy.engine.query_pipeline import Engine
@@ -41,6 +43,19 @@ class Audited:
     audit: Audit
     audited_query: tuple[AuditedQuery, ...]
     refused: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """On a terminal, how many of the neighbours have been compared."""
+
+    synthetic: SyntheticDatabase
+
+    def changes(self) -> Iterator[AuditedChange]:
+        yield from counted(self.synthetic.changes(), "comparing neighbours")
+
+    def applied(self, change: AuditedChange) -> AbstractContextManager[None]:
+        return self.synthetic.applied(change)
 
 
 async def audited(checked: CheckedPolicy, questions: str | None, size: Size) -> Audited:
@@ -110,7 +125,7 @@ async def _on(
     data = ProtectedDatabase(synthetic.dsn, sessions_max=1)
     await data.open()
     try:
-        audit = await Auditor(UnchargedReads(data), bits).audit(audited_query, synthetic)
+        audit = await Auditor(UnchargedReads(data), bits).audit(audited_query, _Told(synthetic))
     finally:
         await data.close()
     return Audited(audit, tuple(audited_query), tuple(refused))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from proxy.base.errors import Refusal
 from proxy.catalog.catalog_model import Catalog
 from proxy.cli.explain_command import engine_without_data, protected_query
+from proxy.cli.progress import counted
 from proxy.engine.accuracy import Accuracy
 from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.machine_clock import day_of_machine
@@ -43,7 +44,7 @@ def policy_accuracy(
     day = day_of_machine()
     lines = []
     remembered: dict[Hashable, Accuracy] = {}  # of columns of which the planner knows the same
-    for table in policy.protected():
+    for table in counted(policy.protected(), "planning tables"):
         for column, aggregate, call in _calls(table):
             shape = column_shape(
                 policy, catalog, table.name, None if column == ALL_ROWS else column

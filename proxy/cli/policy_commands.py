@@ -32,6 +32,7 @@ def policy_check(
     from proxy.cli.findings_report import findings_json, findings_lines
     from proxy.cli.loading import load_policy, readable_contents, verdict_of
     from proxy.cli.policy_accuracy import policy_accuracy
+    from proxy.cli.progress import working
     from proxy.cli.publication_checks import check_publications
     from proxy.doctor.installed_postgres import read_installation
     from proxy.engine.noise_proposal import noise_proposals
@@ -47,9 +48,10 @@ def policy_check(
             json.dumps(_problems(error), indent=2) if as_json else str(error), err=not as_json
         )
         raise typer.Exit(1) from None
-    verdict = verdict_of(checked, read_installation())
-    large = [one.where for one in verdict.open if one.name is FindingName.PUBLIC_IS_LARGE]
-    public, unreadable = readable_contents(checked, without=large)
+    with working("looking at the database"):
+        verdict = verdict_of(checked, read_installation())
+        large = [one.where for one in verdict.open if one.name is FindingName.PUBLIC_IS_LARGE]
+        public, unreadable = readable_contents(checked, without=large)
     wrong = locate(unreadable, checked.text, checked.file) if unreadable else None
     if wrong is None and not large:
         try:

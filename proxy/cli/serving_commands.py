@@ -60,6 +60,7 @@ from proxy.cli.letting_in import (
 )
 from proxy.cli.logs import log_to_stderr
 from proxy.cli.named_networks import networks_of
+from proxy.cli.progress import copied_into, working
 from proxy.cli.proxy_servers import servers_being_prepared
 from proxy.cli.query_logging import LoggedAnalysts, LoggedQueries, QueryLogging
 from proxy.cli.running import end_on_sigterm, outlive_hang_ups, run
@@ -270,10 +271,11 @@ def serve(
         ]
         for one, source in zip(checked, sources, strict=True):
             refuse_new_columns(one, servers.ledger_dsn, source)
-        databases = [
-            build(one, servers, source, built, workers)
-            for one, source, built in zip(checked, sources, shadows, strict=True)
-        ]
+        with working("building the shadow", copied_into(shadow_server)):
+            databases = [
+                build(one, servers, source, built, workers)
+                for one, source, built in zip(checked, sources, shadows, strict=True)
+            ]
         for one, database in zip(checked, databases, strict=True):
             refuse_unpublishable(one, database)
             database.note_columns(one.catalog)

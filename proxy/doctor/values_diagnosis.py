@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
+from typing import NamedTuple
 
 import psycopg
 from psycopg import sql
@@ -29,45 +30,72 @@ WITH RECURSIVE based (type) AS (
 SELECT e.enumlabel FROM pg_catalog.pg_enum e JOIN based ON based.type = e.enumtypid
 ORDER BY e.enumsortorder
 """
-# Constraints on this column alone, also of the domain that it is of, where the column is called VALUE.
+# Constraints on one column alone, also of the domain that it is of, where the column is called VALUE.
 _CHECKS = """
-SELECT k.conname, pg_catalog.pg_get_expr(k.conbin, k.conrelid), %(column)s::text
-FROM pg_catalog.pg_constraint k
-JOIN pg_catalog.pg_attribute a ON a.attrelid = k.conrelid AND k.conkey = ARRAY[a.attnum]
-WHERE k.contype = 'c' AND k.conrelid = pg_catalog.to_regclass(%(table)s) AND a.attname = %(column)s::text
+WITH asked AS (
+    SELECT w.name, w.attribute, a.attrelid, a.attnum, a.atttypid
+    FROM ROWS FROM (pg_catalog.unnest(%(tables)s::text[]), pg_catalog.unnest(%(columns)s::text[]))
+    AS w (name, attribute)
+    JOIN pg_catalog.pg_attribute a
+    ON a.attrelid = pg_catalog.to_regclass(w.name) AND a.attname = w.attribute
+)
+SELECT a.name, a.attribute, k.conname, pg_catalog.pg_get_expr(k.conbin, k.conrelid), a.attribute
+FROM asked a JOIN pg_catalog.pg_constraint k ON k.conrelid = a.attrelid AND k.conkey = ARRAY[a.attnum]
+WHERE k.contype = 'c'
 UNION ALL
-SELECT k.conname, pg_catalog.pg_get_expr(k.conbin, 0), 'value'
-FROM pg_catalog.pg_constraint k
-JOIN pg_catalog.pg_attribute a ON a.atttypid = k.contypid
-WHERE k.contype = 'c' AND a.attrelid = pg_catalog.to_regclass(%(table)s) AND a.attname = %(column)s::text
+SELECT a.name, a.attribute, k.conname, pg_catalog.pg_get_expr(k.conbin, 0), 'value'
+FROM asked a JOIN pg_catalog.pg_constraint k ON k.contypid = a.atttypid
+WHERE k.contype = 'c'
 """
 _LISTED = 5
 _SCALE = 20
 
 
+class _Check(NamedTuple):
+    constraint: str
+    expression: str
+    called: str  # how it names the column
+
+
 def values_findings(connection: Connection, policy: Policy, catalog: Catalog) -> Iterator[Finding]:
+    checks = _checks(connection, policy)
     for table in policy.protected():
+        quoted = _quoted(connection, table.name)
         there = catalog.tables.get(table.name)
         for column in table.columns.values():
             real = None if there is None else there.column(column.name)
             if real is not None and isinstance(column.bounds, Bounds):
-                yield from _bounds(connection, table.name, column, column.bounds)
+                stated = checks.get((quoted, column.name), ())
+                yield from _bounds(stated, table.name, column, column.bounds)
             if real is None or column.values is None:
                 continue
             if real.type is SqlType.ENUM:
                 yield from _labels(connection, table.name, column)
             elif real.type is not SqlType.OTHER:
-                yield from _checks(connection, table.name, column, real)
+                for one in checks.get((quoted, column.name), ()):
+                    yield from _against_check(connection, one, table.name, column, real)
             if real.nullable and None not in column.values:
                 yield _left_out(FindingName.VALUES_LEAVE_OUT_NULL, table.name, column, ["null"])
 
 
+def _checks(connection: Connection, policy: Policy) -> Mapping[tuple[str, str], list[_Check]]:
+    """Of listed columns of protected tables, by the table's name as SQL and their own; asked once for all."""
+    asked = [
+        (_quoted(connection, table.name), column)
+        for table in policy.protected()
+        for column in table.columns
+    ]
+    given = {"tables": [one[0] for one in asked], "columns": [one[1] for one in asked]}
+    found: dict[tuple[str, str], list[_Check]] = {}
+    for table, column, *check in connection.execute(_CHECKS, given).fetchall():
+        found.setdefault((table, column), []).append(_Check(*check))
+    return found
+
+
 def _bounds(
-    connection: Connection, table: TableName, column: ColumnPolicy, bounds: Bounds
+    checks: Sequence[_Check], table: TableName, column: ColumnPolicy, bounds: Bounds
 ) -> Iterator[Finding]:
-    given = {"table": _quoted(connection, table), "column": column.name}
-    conditions = [row[1] for row in connection.execute(_CHECKS, given).fetchall()]
-    for stated in checked_columns(tuple(conditions)).values():
+    for stated in checked_columns(tuple(one.expression for one in checks)).values():
         low, high = _number(stated.low), _number(stated.high)
         if bounds.kind is not BoundsKind.NUMBER:
             return
@@ -149,31 +177,31 @@ def _unlisted(expression: str, column: ColumnPolicy, real: Column) -> list[str]:
     return [text for text in texts if text not in (column.values or ())]
 
 
-def _checks(
-    connection: Connection, table: TableName, column: ColumnPolicy, real: Column
+def _against_check(
+    connection: Connection, check: _Check, table: TableName, column: ColumnPolicy, real: Column
 ) -> Iterator[Finding]:
     """The constraint's own expression is evaluated, on the keys alone: no row is read."""
     keys = [key for key in column.values or () if key is not None]
-    given = {"table": _quoted(connection, table), "column": column.name}
-    for constraint, expression, called in connection.execute(_CHECKS, given).fetchall():
-        if missing := _unlisted(expression, column, real):
-            yield _left_out(FindingName.VALUES_LEAVE_OUT_LABELS, table, column, missing)
-        statement = sql.SQL(
-            "SELECT k.key FROM pg_catalog.unnest({keys}::text[]) AS k (key)"
-            " CROSS JOIN LATERAL (SELECT k.key::{type} AS {called} OFFSET 0) AS v WHERE NOT ({check})"
-        ).format(
-            type=sql.SQL(real.type_name),
-            called=sql.Identifier(called),
-            check=sql.SQL(expression),
-            keys=sql.Literal(keys),  # no parameters: a name may hold %
+    if missing := _unlisted(check.expression, column, real):
+        yield _left_out(FindingName.VALUES_LEAVE_OUT_LABELS, table, column, missing)
+    statement = sql.SQL(
+        "SELECT k.key FROM pg_catalog.unnest({keys}::text[]) AS k (key)"
+        " CROSS JOIN LATERAL (SELECT k.key::{type} AS {called} OFFSET 0) AS v WHERE NOT ({check})"
+    ).format(
+        type=sql.SQL(real.type_name),
+        called=sql.Identifier(check.called),
+        check=sql.SQL(check.expression),
+        keys=sql.Literal(keys),  # no parameters: a name may hold %
+    )
+    try:
+        wrong = [row[0] for row in connection.execute(statement).fetchall()]
+    except psycopg.Error:
+        return  # what a constraint means elsewhere (a function, a cast) is not known here
+    if wrong:
+        why = f"the constraint {check.constraint} forbids that"
+        yield _finding(
+            FindingName.VALUES_AGAINST_CHECK, table, column, wrong, why, check.expression
         )
-        try:
-            wrong = [row[0] for row in connection.execute(statement).fetchall()]
-        except psycopg.Error:
-            continue  # what a constraint means elsewhere (a function, a cast) is not known here
-        if wrong:
-            why = f"the constraint {constraint} forbids that"
-            yield _finding(FindingName.VALUES_AGAINST_CHECK, table, column, wrong, why, expression)
 
 
 def _finding(

@@ -236,12 +236,12 @@ def _of_parts(
 
 def still_possible(key: Expression, values: Values, parts: Iterable[Expression]) -> Values:
     """The values with which no condition is false or NULL for sure. By one key alone."""
-    kind = key.type
-    if kind is None:
+    kind, about = key.type, [part for part in parts if holds(part, key)]
+    if kind is None or not about:
         return values
     read = [(text, listed_value(text, kind)) for text in values]
-    for part in parts:
-        if not holds(part, key) or not allowed(len(read) * size(part)):
+    for part in about:
+        if not allowed(len(read) * size(part)):
             continue
         test = truths(part, {key: 0})
         outcomes = {text: test((value,)) for text, value in read}

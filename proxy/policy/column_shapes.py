@@ -50,6 +50,26 @@ def column_shape(
     )
 
 
+def reading_shape(
+    policy: Policy, catalog: Catalog, table: TableName, column: str
+) -> Hashable | None:
+    """Describe what matters to how such a question is read, before it is planned.
+
+    It is no setting, bound, value or key: the reader is given none.
+
+    Returns:
+        None: the names themselves may matter.
+    """
+    exposed = policy.tables[table]
+    assert isinstance(exposed, ProtectedTable), "it names a protected table"
+    unit = exposed.unit if isinstance(exposed.unit, IdentifierUnit) else None
+    if column == table.name or (unit is not None and unit.path is not None):
+        return None
+    described = _unnamed(catalog.tables[table].column(column))
+    of_unit = unit is not None and (unit.identifier, unit.column == column)
+    return column in exposed.columns, described, of_unit
+
+
 def settings_shape(policy: Policy, catalog: Catalog, day: int | None) -> Hashable:
     """Describe what holds for all columns."""
     given = (getattr(policy.privacy, one.name) for one in fields(policy.privacy))

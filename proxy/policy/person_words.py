@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection
+from functools import lru_cache
 
 from proxy.policy.foreign_words import (
     FOREIGN_IDENTIFYING,
@@ -19,6 +20,7 @@ from proxy.policy.foreign_words import (
     FOREIGN_TEXTS,
 )
 
+_REMEMBERED = 10_000  # names: tables have the same columns
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+|[^\W\d_A-Za-z]+")
 _LETTERS = str.maketrans({"ß": "ss", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "æ": "ae", "ı": "i"})
 # In order: where a table refers to people of two kinds, the first is what it is most likely about.
@@ -175,6 +177,7 @@ _TEXTS = {
 }
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def words_of(name: str) -> tuple[str, ...]:
     """
     >>> words_of("CustomerID"), words_of("birth_date"), words_of("tbl2people")
@@ -222,6 +225,7 @@ def listed_words() -> tuple[str, ...]:
     return (*_PEOPLE, *_ABBREVIATED)
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def person_of_table(name: str) -> str | None:
     """What the rows of a table are, where its name says that they are people.
 
@@ -512,6 +516,7 @@ def is_free_text(column: str) -> bool:
     )
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def _has_part(words: tuple[str, ...]) -> bool:
     """By words that are written together, and by the whole name."""
     return any(

@@ -17,7 +17,7 @@ from proxy.kernel.plan import PrivatePlan
 from proxy.mechanisms.loss import Loss
 from proxy.planner.facts import PlanningContext, PublicValues
 from proxy.planner.planning import planned
-from proxy.policy.column_shapes import column_shape, settings_shape
+from proxy.policy.column_shapes import column_shape, reading_shape, settings_shape
 from proxy.policy.policy_model import Policy
 from proxy.query.ir.binding import bind
 from proxy.query.ir.query import Query
@@ -41,6 +41,7 @@ _AGGREGATES = {
 
 _REMEMBERED = dict[Hashable, tuple[str, ...]]()
 _MOST_REMEMBERED = 20_000
+_UNREAD = set[Hashable]()  # forms with shapes of columns of which they cannot even be read
 
 
 def _is_public(plan: PrivatePlan) -> bool:
@@ -81,10 +82,9 @@ class ColumnUses:
         return tuple(self._found(table, column))
 
     def _found(self, table: TableName, column: str) -> Iterator[str]:
-        names = {"t": written_name(*table), "c": written_name(column)}
-        if self._read(table, _CONDITION, names) is not None:  # bounds do not matter to it
+        if self._read(table, _CONDITION, column) is not None:  # bounds do not matter to it
             yield "WHERE"
-        groups = self._plan(table, _GROUPS, names)
+        groups = self._plan(table, _GROUPS, column)
         if groups is not None and _is_public(groups):
             yield "GROUP BY"
         else:
@@ -92,32 +92,32 @@ class ColumnUses:
                 yield "GROUP BY (values that many have)"
             described = self._catalog.tables[table].column(column)
             if described is not None and described.type.is_time:
-                months = self._plan(table, _MONTHS, names)
+                months = self._plan(table, _MONTHS, column)
                 if months is not None and _is_public(months):
                     yield "GROUP BY its month (date_trunc)"
-            if groups is None and self._plan(table, _PER_UNIT, names) is not None:
+            if groups is None and self._plan(table, _PER_UNIT, column) is not None:
                 yield "GROUP BY inside a subquery"
-        yield from self._aggregates(table, names)
+        yield from self._aggregates(table, column)
 
-    def _aggregates(self, table: TableName, names: dict[str, str]) -> Iterator[str]:
+    def _aggregates(self, table: TableName, column: str) -> Iterator[str]:
         """All at once, which most columns with bounds pass; else counts together, and each other by itself."""
         words = tuple(_AGGREGATES)
-        if self._are_planned(table, words, names):
+        if self._are_planned(table, words, column):
             yield from words
             return
         for group in (words[:2], *((word,) for word in words[2:])):
-            if self._are_planned(table, group, names):
+            if self._are_planned(table, group, column):
                 yield from group
             elif len(group) > 1:
-                yield from (word for word in group if self._are_planned(table, (word,), names))
+                yield from (word for word in group if self._are_planned(table, (word,), column))
 
-    def _are_planned(self, table: TableName, words: Sequence[str], names: dict[str, str]) -> bool:
+    def _are_planned(self, table: TableName, words: Sequence[str], column: str) -> bool:
         listed = ", ".join(_AGGREGATES[word] for word in words)
-        return self._plan(table, f"SELECT {listed} FROM {{t}}", names) is not None  # noqa: S608
+        return self._plan(table, f"SELECT {listed} FROM {{t}}", column) is not None  # noqa: S608
 
-    def _plan(self, table: TableName, form: str, names: dict[str, str]) -> PrivatePlan | None:
+    def _plan(self, table: TableName, form: str, column: str) -> PrivatePlan | None:
         """None: refused."""
-        query = self._read(table, form, names)
+        query = self._read(table, form, column)
         if query is None:
             return None
         try:
@@ -125,14 +125,20 @@ class ColumnUses:
         except Refusal:
             return None
 
-    def _read(self, table: TableName, form: str, names: dict[str, str]) -> Query | None:
-        """None: refused."""
+    def _read(self, table: TableName, form: str, column: str) -> Query | None:
+        """None: refused, of which most are by the type of the column alone."""
+        shape = reading_shape(self._policy, self._catalog, table, column)
+        if (form, shape) in _UNREAD:
+            return None
+        written = form.format(t=written_name(*table), c=written_name(column))
         try:
-            found = self._statements.look(form.format(**names))
+            found = self._statements.look(written)
             assert isinstance(found, Statement), "it names a protected table"
             oids = tuple(self._oids[table] for _ in found.relations)
             question = self._statements.read(found, oids, ())
         except Refusal:
+            if shape is not None and len(_UNREAD) < _MOST_REMEMBERED:
+                _UNREAD.add((form, shape))
             return None
         assert question is not None, "it names a protected table"
         query = question.reading.query

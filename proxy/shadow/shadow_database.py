@@ -272,8 +272,8 @@ class Shadow:
         )
         keys = referenced_keys(policy, catalog, connection)
         columns = exposed_columns(policy, catalog, tables, keys)
-        for comment in comments(policy, catalog, tables, columns):
-            connection.execute(comment)
+        said = comments(policy, catalog, tables, columns)
+        connection.execute(sql.SQL("; ").join(said))  # one message for thousands
         connection.execute("DELETE FROM dp.exposed_column")
         connection.cursor().executemany(
             "INSERT INTO dp.exposed_column VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",

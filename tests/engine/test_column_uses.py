@@ -23,14 +23,24 @@ _NAMES = [table.name for table in POLICIES["world"].protected()]
 
 @pytest.mark.every(4)
 @pytest.mark.parametrize("number", range(0, 80, 5))
-def test_columns_of_equal_shape_have_equal_uses(number: int) -> None:
+def test_columns_of_equal_shape_have_equal_uses(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Twenty columns of each policy; other policies and tables of the same process are remembered as well."""
+    asked = ColumnUses.asked
+
+    def without(uses: ColumnUses, table: TableName, column: str) -> tuple[str, ...]:
+        with monkeypatch.context() as context:
+            context.setattr(column_uses, "reading_shape", lambda *_: None)
+            return asked(uses, table, column)
+
     draw, policy = random.Random(number), statement(number).policy
     uses = ColumnUses(policy, CATALOG, {})
     for _ in range(20):
         table = draw.choice(_NAMES)
         column = draw.choice(CATALOG.tables[table].columns).name
-        assert uses.of(table, column) == uses.asked(table, column), (table, column)
+        assert uses.of(table, column) == without(uses, table, column), (table, column)
+        assert uses.asked(table, column) == without(uses, table, column), (table, column)
 
 
 def _renamed() -> tuple[Policy, Catalog]:

@@ -17,6 +17,7 @@ from proxy.cli.demo.demo_data import DEMO_SAMPLES, make_demo_data
 from proxy.cli.demo_folder import claim_demo_folder
 from proxy.cli.listen_addresses import ListenerPorts
 from proxy.cli.loading import CheckedPolicy, load_policies
+from proxy.cli.progress import working
 from proxy.cli.proxy_servers import ProxyServers, proxy_servers
 from proxy.cli.sample_policies import sample_policy
 from proxy.cli.shadow_building import shadows_being_built
@@ -150,5 +151,6 @@ def _with_analyst(ledger_dsn: str, state: Path) -> str:
 def _step(say: Say, verb: str, what: str) -> Iterator[None]:
     say(f"{verb} {what} ...")
     began = time.monotonic()
-    yield
+    with working(f"{verb} {what}"):
+        yield
     say(f"  done in {time.monotonic() - began:.1f} s")
