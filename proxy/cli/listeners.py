@@ -43,8 +43,9 @@ from proxy.ledger.ledger_tables import LedgerNotDurable
 from proxy.servers.console.pages import console
 from proxy.servers.draining import INTERRUPTED_GRACE, Draining
 from proxy.servers.http.connections import ADMIN_LIMITS
-from proxy.servers.http.http_server import HttpListener, HttpServer
+from proxy.servers.http.http_server import Agents, HttpListener, HttpServer
 from proxy.servers.http.metrics_routes import metrics_app
+from proxy.servers.http.routes import Routes
 from proxy.servers.login_gate import LoginGate
 from proxy.servers.metrics import Metrics
 from proxy.servers.query_log import QueryLog
@@ -162,6 +163,7 @@ async def serve_until_stopped(
             is_draining=lambda: draining.is_begun,
             observers=observers,
             pages=console(admitted.admission, is_secure=where.tls is not None),
+            agents=_agents(letting_in, observers),
             proxies=where.proxies,
         )
         status = StatusSource(
@@ -281,6 +283,17 @@ def drain_on_signals(draining: Draining) -> None:
 
     loop.add_signal_handler(signal.SIGINT, on_signal, draining.interrupt)
     loop.add_signal_handler(signal.SIGTERM, on_signal, draining.terminate)
+
+
+def _agents(
+    letting_in: LettingIn, observers: Sequence[StatementObserver]
+) -> Callable[[Routes], Agents] | None:
+    """A library that few need."""
+    if not letting_in.has_agents:
+        return None
+    from proxy.servers.mcp.endpoint import agents
+
+    return agents(observers, None if letting_in.oidc is None else letting_in.oidc.issuer)
 
 
 async def _start(server: _Server, address: Address) -> None:
