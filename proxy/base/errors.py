@@ -57,6 +57,10 @@ class Code(Enum):
         "A budget does not cover the statement. Nothing was charged. The message says which, and when it"
         " renews (then HTTP 429).",
     )
+    TOO_DEAR = (
+        *("53400", 403),
+        "The statement costs more than the `max_epsilon` that came with it. Nothing was charged.",
+    )
     CANCELLED = ("57014", 409, "The statement was cancelled, or a time limit ended it.")
     UNAVAILABLE = (
         *("58000", 503),

@@ -161,6 +161,10 @@ LogQueries = Annotated[
     LoggedQueries,
     typer.Option(help="Of which statements a line is written when they end, without their text."),
 ]
+Mcp = Annotated[
+    bool,
+    typer.Option("--mcp", help="Serve agents at /mcp of the HTTP listener. Needs dpproxy[mcp]."),
+]
 LogAnalysts = Annotated[
     LoggedAnalysts,
     typer.Option(help="How these lines call analysts: by name, or by number in the ledger."),

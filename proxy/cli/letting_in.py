@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,11 +23,20 @@ class AdminListener:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LettingIn:
-    """rules: the text of the file, which has been read once without an objection."""
+    """rules: the text of the file, which has been read once without an objection; has_agents: whether /mcp is
+    served, whose library is there."""
 
     rules: str | None = None
     oidc: OidcSettings | None = None
     admin: AdminListener | None = None
+    has_agents: bool = False
+
+
+def check_agents(*, is_wanted: bool) -> bool:
+    """Refuses  Stopped where the library is not installed"""
+    if is_wanted and find_spec("mcp") is None:
+        raise CliError("--mcp needs the library of the protocol: pip install 'dpproxy[mcp]'")
+    return is_wanted
 
 
 def certificate_rules(

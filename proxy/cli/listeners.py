@@ -56,8 +56,9 @@ from proxy.servers.console.pages import console, signed_in_analysts
 from proxy.servers.draining import INTERRUPTED_GRACE, Draining
 from proxy.servers.http.admin_models import SessionList
 from proxy.servers.http.connections import ADMIN_LIMITS
-from proxy.servers.http.http_server import HttpListener, HttpServer
+from proxy.servers.http.http_server import Agents, HttpListener, HttpServer
 from proxy.servers.http.metrics_routes import metrics_app
+from proxy.servers.http.routes import Routes
 from proxy.servers.login_gate import LoginGate
 from proxy.servers.metrics import Exposition, Metrics
 from proxy.servers.query_log import QueryLog
@@ -171,6 +172,7 @@ async def serve_until_stopped(
             is_draining=lambda: draining.is_begun,
             observers=observers,
             pages=console(admitted.admission, is_secure=where.tls is not None, people=people),
+            agents=_agents(letting_in, observers),
             proxies=where.proxies,
         )
         status = StatusSource(
@@ -306,6 +308,17 @@ async def _until_lost(until_lost: Sequence[Awaitable[str]], work: Awaitable[int]
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError, Exception):
                 await task
+
+
+def _agents(
+    letting_in: LettingIn, observers: Sequence[StatementObserver]
+) -> Callable[[Routes], Agents] | None:
+    """A library that few need."""
+    if not letting_in.has_agents:
+        return None
+    from proxy.servers.mcp.endpoint import agents
+
+    return agents(observers, None if letting_in.oidc is None else letting_in.oidc.issuer)
 
 
 async def _start(worker: Worker | None, name: str, server: _Server, address: Address) -> None:

@@ -33,6 +33,7 @@ from proxy.cli.command_options import (
     Listen,
     LogAnalysts,
     LogQueries,
+    Mcp,
     Metrics,
     OidcAudience,
     OidcCa,
@@ -56,6 +57,7 @@ from proxy.cli.letting_in import (
     LettingIn,
     admin_listener,
     certificate_rules,
+    check_agents,
     oidc_settings,
 )
 from proxy.cli.logs import log_to_stderr
@@ -181,6 +183,7 @@ def serve(
     drain_delay: DrainDelay = None,
     grace: Grace = 60,
     metrics: Metrics = None,
+    mcp: Mcp = False,
     proxy_protocol_from: ProxyProtocolFrom = None,
     trusted_proxy: TrustedProxy = None,
     log_queries: LogQueries = LoggedQueries.PROTECTED,
@@ -204,6 +207,7 @@ def serve(
             oidc_issuer, oidc_audience, oidc_claim, oidc_keys, oidc_ca, oidc_lifetime
         ),
         admin=admin_listener(None if admin is None else _address(admin), admin_secrets),
+        has_agents=check_agents(is_wanted=mcp),
     )
     where = ListenAddresses(
         _address(listen),

@@ -17,7 +17,7 @@ from typing import Any
 
 from proxy.base.limits import PROTECTED_SECONDS
 from proxy.drawing.answer_slots import Unfinished
-from proxy.drawing.charged_token import charged_token
+from proxy.drawing.charged_token import charged_token, refuse_dearer
 from proxy.drawing.charges import Charge
 from proxy.drawing.drawer import Drawer, Lists
 from proxy.drawing.kept_answers import ClaimedAnswers
@@ -176,6 +176,7 @@ class ChargedQueries:
         parts = await self._parts(query)
         if parts is not None and not parts.claimed:
             return await before_charge(seconds, self._free(query, parts))
+        refuse_dearer(_most(query, parts))
         if parts is not None and self._may_be_ready(query, parts):
             paid = await self._claimed(query, parts, may_draw=False)
             if paid is not None:
@@ -252,6 +253,7 @@ class ChargedQueries:
         return Ready(session=session, lists=lists, parts=parts)
 
     async def _paid(self, query: PlannedQuery, parts: StatementParts | None) -> Paid:
+        refuse_dearer(_most(query, parts))
         if parts is not None and parts.is_cached:
             paid = await self._claimed(query, parts, may_draw=True)
             assert paid is not None, "what may be drawn is"

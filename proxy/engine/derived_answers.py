@@ -18,6 +18,7 @@ from proxy.drawing.answer_slots import (
     PaidAnswer,
     Unfinished,
 )
+from proxy.engine.answer_origin import AnswerSource
 from proxy.engine.cached_answers import CachedLedger
 from proxy.engine.explain_text import beyond_bound
 from proxy.kernel.plan import BlockPlan, DistinctCount, NoisyStatistic
@@ -57,6 +58,12 @@ class DerivedBlock:
     as_of: datetime
     is_as_shown: bool
     published: str | None = None
+
+    @property
+    def source(self) -> AnswerSource:
+        if self.published is not None:
+            return AnswerSource.PUBLISHED
+        return AnswerSource.CACHED if self.is_as_shown else AnswerSource.DERIVED
 
     def is_as_exact_as(self, other: DerivedBlock) -> bool:
         """As far as it is known."""

@@ -11,6 +11,7 @@ from typing_extensions import assert_never
 
 from proxy.engine.accuracy import Accuracy, text_of
 from proxy.engine.answer_accuracy import accuracies
+from proxy.engine.answer_origin import AnswerSource
 from proxy.engine.group_threshold import threshold_text
 from proxy.engine.unit_words import aggregate_word
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
@@ -23,17 +24,20 @@ _COLUMNS = 110  # psql draws a result as wide as its longest line
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FreeBlock:
-    """made_of: what it is answered from; setting: without which it is drawn, "" if it never is."""
+    """made_of: what it is answered from; setting: without which it is drawn, "" if it never is; source: of an
+    answer that is made of it alone, None: nothing is read for it."""
 
     made_of: str
     setting: str = ""
+    source: AnswerSource | None = None
 
     def text(self) -> str:
         anew = f" ({self.setting} asks anew)" if self.setting else ""
         return f"Not read, at no cost: {self.made_of}{anew}"
 
     def as_json(self) -> dict[str, object]:
-        return {"free": self.made_of}
+        source = {} if self.source is None else {"free_source": self.source.value}
+        return {"free": self.made_of, **source}
 
 
 _FREE: Mapping[int, FreeBlock] = {}

@@ -177,6 +177,7 @@ def free_blocks(derived: Mapping[int, DerivedBlock]) -> Mapping[int, FreeBlock]:
         number: FreeBlock(
             made_of=block.made_of,
             setting="dp.fresh" if block.published is None else "dp.published = off",
+            source=block.source,
         )
         for number, block in derived.items()
     }

@@ -29,6 +29,7 @@ _amount = lru_cache(maxsize=256)(text)
 class Listener(Enum):
     WIRE = "wire"
     HTTP = "http"
+    MCP = "mcp"
 
 
 class Outcome(Enum):

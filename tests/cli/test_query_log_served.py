@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -84,3 +86,38 @@ def test_no_lines(state: Path) -> None:
 def test_relayed_statements_cannot_be_logged(state: Path) -> None:
     done = dpproxy("serve", "--policy", SHOP_POLICY, "--log-queries", "all")
     assert done.code == 2 and "all" in done.err
+
+
+def test_agents_leave_the_same_lines_and_no_others(state: Path) -> None:
+    """The SDK sets up no logging of its own, and is there with --mcp alone."""
+    made = dpproxy("token", "create", "erin", "--days", "1", "--state", state / "state")
+    token = re.search(r"dpp_\S+", made.out)
+    assert made.code == 0 and token is not None
+    params = {
+        "name": "query",
+        "arguments": {"sql": "SELECT sum(total) FROM shop.orders", "max_epsilon": 5},
+    }
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    headers = {
+        "Authorization": f"Bearer {token[0]}",
+        "Accept": "application/json, text/event-stream",
+    }
+    arguments: list[str | Path] = ["serve", "--policy", SHOP_POLICY, "--mcp"]
+    arguments += ["--state", state / "state", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"]
+    with serving(state, arguments, "/docs\n", _sources()) as running:
+        web = re.search(r"(http://\S+)/docs", running.printed)
+        assert web is not None
+        answer = httpx.post(f"{web[1]}/mcp", json=message, headers=headers, timeout=60)
+        assert answer.json()["result"]["structuredContent"]["source"] == "fresh", answer.text
+        httpx.post(f"{web[1]}/mcp", content=b"{", headers=headers, timeout=60)
+        assert running.stop() == 0
+    lines = [json.loads(line) for line in (state / "err.txt").read_text().splitlines()]
+    (line,) = [one for one in lines if one["event"] == "query"]
+    assert (line["listener"], line["analyst"], line["outcome"]) == ("mcp", "erin", "answered")
+    assert [one["status"] for one in lines if one.get("route") == "/mcp"] == [200, 400]
+
+
+def test_the_library_of_agents_is_not_imported_without_them() -> None:
+    code = "import sys, proxy.cli.listeners, proxy.cli.main; print('mcp' in sys.modules)"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout == "False\n"

@@ -75,7 +75,7 @@ def test_the_second_analyst_cannot_tell_that_there_was_a_first(keeping: BothList
     pair = keeping.proxy.servers
     first, second, third, fourth = (pair.new_analyst() for _ in range(4))
     asked_first = _asked(keeping, first, _COUNT)
-    time.sleep(1.5)
+    time.sleep(1.1)
     explained = [
         keeping.query(_COUNT, database=DATABASE, analyst=one, path="/v1/explain").json()
         for one in (second, pair.new_analyst())
@@ -101,9 +101,9 @@ def test_the_second_analyst_cannot_tell_that_there_was_a_first(keeping: BothList
 def test_what_was_shown_before_is_as_of_then(keeping: BothListeners) -> None:
     first, second = (keeping.proxy.servers.new_analyst() for _ in range(2))
     asked = _asked(keeping, first, _PART.replace("'f'", "'m'"))
-    time.sleep(1.5)
+    time.sleep(1.1)
     new = _asked(keeping, second, _PART.replace("'f'", "'m'"))
-    time.sleep(1.5)
+    time.sleep(1.1)
     for analyst, shown in ((first, asked), (second, new)):
         again = _asked(keeping, analyst, _PART.replace("'f'", "'m'"))
         assert again["rows"] == asked["rows"] and again["privacy"]["receipt"] is None
@@ -117,7 +117,7 @@ def test_what_is_made_of_it_is_derived(keeping: BothListeners) -> None:
     whole = "SELECT sex, count(*) FROM k.people GROUP BY sex"
     part = "SELECT count(*) FROM k.people WHERE sex IN ('f', 'm')"
     shown = _asked(keeping, first, whole)
-    time.sleep(1.5)
+    time.sleep(1.1)
     made = _asked(keeping, first, part, epsilon=0.4)
     source, as_of = _origin(made)
     assert source == "derived" and abs(as_of - _origin(shown)[1]) <= _SECOND

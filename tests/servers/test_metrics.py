@@ -28,7 +28,7 @@ _COUNT = "SELECT count(*) FROM shop.orders"
 _STATES = {"logging_in", "idle", "active", "in_transaction"}
 # Of each label all that it may ever say. What is not here is open, and a test of its own looks at it.
 _VALUES = {
-    "listener": {"wire", "http"},
+    "listener": {"wire", "http", "mcp"},
     "outcome": {one.value for one in Outcome}
     | {"charged", "ok", "wrong", "busy", "tls_failed", "not_admitted", "known", "unknown"},
     "source": {one.value for one in AnswerSource},
@@ -297,4 +297,4 @@ def test_every_family_is_told_but_for_tables_that_nobody_publishes(watched: Watc
     unpublished = {"dpproxy_publish_age_seconds", "dpproxy_publish_stopped"}
     assert told == set(FAMILIES) - unpublished
     assert all(name.startswith("dpproxy_") for name in FAMILIES)
-    assert {one.value for one in Listener} == {"wire", "http"}
+    assert {one.value for one in Listener} == {"wire", "http", "mcp"}

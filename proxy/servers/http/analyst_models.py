@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import ConfigDict, Field, JsonValue, PlainValidator, WithJsonSchema
@@ -69,6 +70,7 @@ class QueryRequest(RequestModel):
         "value": "Send arrays and JSON as text: PostgreSQL reads it as the parameter's type.",
         "epsilon": _POLICY_HINT,
         "delta": _POLICY_HINT,
+        "max_epsilon": "Leave it out, or write a number.",
         "trial": "Write true or false.",
         "mechanism": _POLICY_HINT,
         "fresh": "Write true or false.",
@@ -83,6 +85,9 @@ class QueryRequest(RequestModel):
     )
     epsilon: Number | None = Field(None, description="At most the policy's max_epsilon.")
     delta: Number | None = Field(None, description="At most the policy's delta.")
+    max_epsilon: Number | None = Field(
+        None, description="Refuse the statement, free of charge, if it would cost more."
+    )
     trial: bool | None = Field(
         None,
         description="False: the statement is charged without a trial run with made-up answers.",
@@ -96,6 +101,10 @@ class QueryRequest(RequestModel):
         None,
         description="True: noise is drawn anew and charged, where an earlier or published answer would serve.",
     )
+
+    @property
+    def most_epsilon(self) -> Fraction | None:
+        return None if self.max_epsilon is None else Fraction(self.max_epsilon)
 
     @property
     def settings(self) -> Mapping[str, str]:
@@ -237,6 +246,9 @@ class ExplainedBlock(ResponseModel):
     sql: str = Field(description="The backend statement, with parameters instead of values.")
     lifted: str | None = None
     free: str | None = None
+    free_source: Literal["cached", "derived", "published"] | None = Field(
+        None, description="As `source` of an answer, if the block costs nothing."
+    )
 
 
 class StatedExample(ResponseModel):

@@ -8,6 +8,7 @@ import socket
 import ssl
 from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 import uvicorn
 from fastapi import APIRouter, FastAPI
@@ -156,12 +157,23 @@ class HttpListener:
         """Statements of requests that are under way."""
 
 
+class Agents(Protocol):
+    """What speaks MCP. `start` comes before the listener opens, `stop` after it is closed."""
+
+    @property
+    def router(self) -> APIRouter: ...
+
+    async def start(self) -> None: ...
+
+    async def stop(self) -> None: ...
+
+
 class HttpServer(HttpListener):
     """
     Given    an engine per database; sessions of analysts; what /readyz asks; a certificate and its key;
              what /healthz asks; gate: the one that all listeners share; bearers, admission,
              policies_taken, stuck_sessions, is_draining, observers: as of Routes; pages: for people, beside
-             /v1; proxies: as of HttpListener
+             /v1; agents: for programs that speak MCP; proxies: as of HttpListener
     """
 
     def __init__(
@@ -180,6 +192,7 @@ class HttpServer(HttpListener):
         is_draining: Callable[[], bool] = lambda: False,
         observers: Sequence[StatementObserver] = (),
         pages: Callable[[Routes], APIRouter] | None = None,
+        agents: Callable[[Routes], Agents] | None = None,
         proxies: Networks = (),
     ) -> None:
         self.routes = routes = Routes(
@@ -189,9 +202,22 @@ class HttpServer(HttpListener):
             is_draining,
             observers,
         )
-        more = () if pages is None else (pages(routes),)
+        self._agents = None if agents is None else agents(routes)
+        more = [] if pages is None else [pages(routes)]
+        if self._agents is not None:
+            more.append(self._agents.router)
         super().__init__(lambda: routes.app(*more), tls, limits, is_draining, proxies)
         self.logins = routes.logins
+
+    async def start(self, host: str, port: int) -> None:
+        if self._agents is not None:
+            await self._agents.start()
+        await super().start(host, port)
+
+    async def stop(self, grace_seconds: float = 30.0, hurried: asyncio.Event | None = None) -> None:
+        await super().stop(grace_seconds, hurried)
+        if self._agents is not None:
+            await self._agents.stop()
 
     def _end_requests(self) -> None:
         self.logins.end_all()

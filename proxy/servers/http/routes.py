@@ -17,7 +17,7 @@ from fastapi.security.http import HTTPBase
 from starlette.types import Receive, Scope, Send
 
 from proxy.base.errors import Refusal
-from proxy.drawing.charged_token import charging
+from proxy.drawing.charged_token import charged_at_most, charging
 from proxy.engine.engine_in_force import EngineInForce
 from proxy.engine.ports import MOST_RECEIPTS
 from proxy.engine.sessions import AnalystSession, AnalystSessions, PostgresError
@@ -252,7 +252,8 @@ async def _answered(
         adapter = routes.adapters[database]
         driver = LibpqDriver(adapter, session, query, with_errors=not wants_csv)
         token = None if caller.token is None else caller.token.number
-        with charging(token), adapter.turns_of(caller.analyst):
+        most = query.most_epsilon
+        with charging(token), charged_at_most(most), adapter.turns_of(caller.analyst):
             answered = await driver.run()
     with adapter.turns_of(caller.analyst):
         body = await (as_csv(answered.rows) if wants_csv else as_json(answered))
@@ -412,11 +413,17 @@ def _token_json(token: TokenGrant) -> str:
 
 
 async def while_connected(
-    request: Request, ended: asyncio.Event, work: Coroutine[Any, Any, T], stops: Callable[[], bool]
+    request: Request | None,
+    ended: asyncio.Event,
+    work: Coroutine[Any, Any, T],
+    stops: Callable[[], bool],
 ) -> T:
-    """Stops the work when the client goes away, or may not be here any more. What was charged stays charged."""
+    """Stops the work when the client goes away, or may not be here any more. What was charged stays charged.
+
+    Given    request: None where somebody else watches the client
+    """
     working = asyncio.ensure_future(work)
-    leaving = asyncio.ensure_future(_gone(request))
+    leaving = asyncio.ensure_future(asyncio.Event().wait() if request is None else _gone(request))
     ending = asyncio.ensure_future(ended.wait())
     try:
         await asyncio.wait({working, leaving, ending}, return_when=asyncio.FIRST_COMPLETED)
@@ -432,9 +439,10 @@ async def while_connected(
                 await task
 
 
-async def _gone(request: Request) -> None:
+async def _gone(request: Request) -> bool:
     while (await request.receive())["type"] != "http.disconnect":
         pass
+    return True
 
 
 def _wants_csv(request: Request) -> bool:

@@ -17,6 +17,7 @@ from proxy.servers.http.bearers import Bearers
 from proxy.servers.http.connections import ConnectionLimits
 from proxy.servers.http.http_server import HttpServer
 from proxy.servers.login_gate import GateLimits, LoginGate
+from proxy.servers.mcp.endpoint import agents
 from proxy.servers.statement_reports import StatementObserver
 from proxy.shadow.analyst_sessions import SessionLimits, ShadowSessions
 from proxy.shadow.inner_logins import InnerLogins
@@ -117,6 +118,8 @@ def open_http(
     bearers: Bearers | None = None,
     admission: Admission | None = None,
     observers: Sequence[StatementObserver] = (),
+    has_agents: bool = False,
+    issuer: str | None = None,
 ) -> BothListeners:
     """gate: without one, wrong passwords are hardly delayed."""
     readiness = {"protected": True, "ledger": True}
@@ -149,6 +152,7 @@ def open_http(
             admission,
             observers=observers,
             pages=console(admission, is_secure=tls is not None),
+            agents=agents(observers, issuer) if has_agents else None,
         )
         await server.start("127.0.0.1", 0)
         return server, sessions

@@ -1,0 +1,114 @@
+"""Results of the tools, made of what /v1 gives."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from proxy.servers.mcp.tool_models import (
+    SHOWN_ROWS,
+    AgentAmount,
+    AgentAnswer,
+    AgentBudgetLeft,
+    AgentColumn,
+    AgentError,
+    AgentPrice,
+)
+
+Document = Mapping[str, Any]
+
+_FORMULAS = (
+    ("floor_95", "at least ± {:g}"),
+    ("error_times_rows", "± {:g} divided by the number of rows"),
+    ("error_in_rank", "± {:g} ranks"),
+    ("error_times_bound", "± {:g} times the bound that is chosen"),
+)
+
+
+def price_of(plan: Document | None) -> AgentPrice:
+    """Of EXPLAIN, None where nothing protected is asked."""
+    if plan is None:
+        return AgentPrice(epsilon=0, delta=0, left=None, groups=None, outputs=[], free=None)
+    left = plan["remaining"]
+    groups = [one["groups"] for one in plan["blocks"] if one["keys"]]
+    free = [one.get("free_source") for one in plan["blocks"]]
+    is_free = bool(free) and None not in free
+    cost = plan["privacy"] if not is_free else {"epsilon": 0, "delta": 0}
+    return AgentPrice(
+        epsilon=cost["epsilon"],
+        delta=cost["delta"],
+        left=None if left is None else left["epsilon"],
+        groups=groups[0] if len(groups) == 1 else None,
+        outputs=expected_errors(plan),
+        free=_least_new(free) if is_free else None,
+    )
+
+
+def _least_new(sources: list[Any]) -> Literal["cached", "derived", "published"]:
+    """As of a whole answer (engine.answer_origin)."""
+    for source in ("derived", "cached"):
+        if source in sources:
+            return source
+    return "published"
+
+
+def expected_errors(plan: Document) -> list[AgentError]:
+    return [
+        AgentError(
+            name=one["name"],
+            error_95=one["error_95"],
+            error_formula=_formula(one),
+            note=one["note"] or one["no_interval"] or "",
+        )
+        for one in plan["aggregates"]
+    ]
+
+
+def _formula(one: Document) -> str | None:
+    for member, text in _FORMULAS:
+        if one[member] is not None:
+            return text.format(one[member])
+    return None
+
+
+def answer_of(body: bytes, budget: str | None, analyst: str) -> AgentAnswer:
+    """
+    Args:
+        body: Of /v1/query.
+        budget: Of /v1/budget, for when it renews. None: there is no limit, or nothing protected was asked.
+        analyst: Whose budget it is.
+    """
+    document = json.loads(body)
+    privacy, errors = document["privacy"], document["errors"] or {}
+    noisy = errors.get("columns") or [None] * len(document["columns"])
+    rows = document["rows"]
+    own = errors.get("rows")
+    return AgentAnswer(
+        columns=[
+            AgentColumn(
+                name=one["name"],
+                type=one["type"],
+                at_least=error is not None and error["at_least"],
+                at_most=error is not None and error["at_most"],
+            )
+            for one, error in zip(document["columns"], noisy, strict=True)
+        ],
+        rows=rows[:SHOWN_ROWS],
+        errors=None if own is None else own[:SHOWN_ROWS],
+        notes=[note.replace("+-", "±") for note in document["notices"]],
+        charged=AgentAmount(epsilon=privacy["epsilon"], delta=privacy["delta"]),
+        left=_left(privacy["remaining"], budget, analyst),
+        source=privacy["source"],
+        as_of=privacy["as_of"],
+        receipt=privacy["receipt"],
+        truncated=len(rows) > SHOWN_ROWS,
+    )
+
+
+def _left(remaining: Document | None, budget: str | None, analyst: str) -> AgentBudgetLeft | None:
+    if remaining is None or budget is None:
+        return None
+    own = (one for one in json.loads(budget) if one["analyst"] == analyst)
+    renews = next((one["renews_at"] for one in own), None)
+    return AgentBudgetLeft(epsilon=remaining["epsilon"], delta=remaining["delta"], renews_at=renews)

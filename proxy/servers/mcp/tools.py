@@ -1,0 +1,455 @@
+"""The six tools: what /v1 does, in the shape that a language model asks for it.
+
+A refusal is a result, never an error of the protocol: so the model reads it, with what to ask instead.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, TypeVar
+
+from mcp_types import CallToolResult, TextContent, Tool, ToolAnnotations
+from pydantic import BaseModel, ValidationError
+
+from proxy.base.errors import Code
+from proxy.drawing.charged_token import charged_at_most, charging
+from proxy.policy.policy_model import IdentifierUnit, ProtectedTable, PublicTable, RowUnit
+from proxy.servers.console.tables import ShownTable, examples, shown_tables
+from proxy.servers.engine_adapter import EngineAdapter
+from proxy.servers.error_boundary import log_failure
+from proxy.servers.http.analyst_models import QueryRequest
+from proxy.servers.http.bearers import Caller
+from proxy.servers.http.http_problem import HttpProblem, problem_of
+from proxy.servers.http.libpq_driver import LibpqDriver, QueryResult
+from proxy.servers.http.rendering import as_json
+from proxy.servers.http.routes import Routes, while_connected
+from proxy.servers.http.strict_json import JsonNumber
+from proxy.servers.mcp import tool_models as models
+from proxy.servers.mcp import tool_texts as texts
+from proxy.servers.mcp.tool_results import answer_of, price_of
+from proxy.turns.threads import in_thread
+
+G = TypeVar("G", bound=models.DatabaseArguments)
+T = TypeVar("T")
+
+# Classes of errors that say for certain that a statement was not charged, unless they come with a receipt.
+_UNCHARGED = ("0A", "22", "28", "2B", "3D", "42", "53300", "53400")
+_PUBLISHED = """\
+SELECT c.relname, coalesce(pg_catalog.obj_description(c.oid, 'pg_class'), ''),
+       pg_catalog.format('SELECT * FROM published.%I', c.relname),
+       (SELECT pg_catalog.json_agg(a.attname ORDER BY a.attnum) FROM pg_catalog.pg_attribute a
+        WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped)::text
+FROM pg_catalog.pg_class c
+WHERE c.relnamespace = (SELECT oid FROM pg_catalog.pg_namespace WHERE nspname = 'published')
+  AND c.relkind IN ('r', 'p', 'v') ORDER BY 1"""
+_EXAMPLES = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Described:
+    """A tool as clients are shown it."""
+
+    does: str
+    takes: type[models.DatabaseArguments]
+    gives: type[BaseModel]
+    is_idempotent: bool = True
+
+    def shown(self, name: str) -> Tool:
+        hints = ToolAnnotations(
+            read_only_hint=True, idempotent_hint=self.is_idempotent, open_world_hint=False
+        )
+        return Tool(
+            name=name,
+            description=self.does,
+            input_schema=self.takes.model_json_schema(),
+            output_schema=self.gives.model_json_schema(),
+            annotations=hints,
+        )
+
+
+TOOLS: Mapping[str, _Described] = {
+    "list_tables": _Described(
+        does="The tables that you can ask about, whose privacy each protects, and their columns.",
+        takes=models.DatabaseArguments,
+        gives=models.TableList,
+    ),
+    "describe_table": _Described(
+        does="Columns of a table: types, the values that count, what each can be used for; two examples.",
+        takes=models.TableArguments,
+        gives=models.TableDetails,
+    ),
+    "explain": _Described(
+        does="Price and expected error of a statement. Reads nothing, charges nothing.",
+        takes=models.ExplainArguments,
+        gives=models.AgentPrice,
+    ),
+    "query": _Described(
+        does="Run a statement and charge its price to your privacy budget. Gives each value with its 95 %"
+        " error. Call explain first.",
+        takes=models.QueryArguments,
+        gives=models.AgentAnswer,
+        is_idempotent=False,
+    ),
+    "budget": _Described(
+        does="What is left of your privacy budget, and when it renews.",
+        takes=models.DatabaseArguments,
+        gives=models.BudgetLines,
+    ),
+    "published": _Described(
+        does="Published tables, or the rows of one. They cost nothing.",
+        takes=models.PublishedArguments,
+        gives=models.PublishedList,
+    ),
+}
+
+
+class AgentTools:
+    """
+    Args:
+        routes: Of /v1, whose logins, engines and rights are used.
+        adapters: Of each database, which report statements as those of agents.
+    """
+
+    def __init__(self, routes: Routes, adapters: Mapping[str, EngineAdapter]) -> None:
+        self._routes, self._adapters = routes, adapters
+        self._run: Mapping[str, Callable[[Caller, Any], Awaitable[tuple[BaseModel, str]]]] = {
+            "list_tables": self._list_tables,
+            "describe_table": self._describe_table,
+            "explain": self._explain,
+            "query": self._query,
+            "budget": self._budget,
+            "published": self._published,
+        }
+
+    async def call(
+        self, caller: Caller, name: str, given: Mapping[str, object] | None
+    ) -> CallToolResult:
+        """Run a tool for whoever has presented their token. Whatever goes wrong is a result."""
+        try:
+            described = TOOLS.get(name)
+            if described is None:
+                raise HttpProblem(
+                    404, "there is no such tool", hint=f"The tools are {', '.join(TOOLS)}."
+                )
+            taken = _validated(described.takes, given or {})
+            database = self._routes.logins.database_of(caller, taken.database)
+            found, text = await self._run[name](
+                caller, taken.model_copy(update={"database": database})
+            )
+        except Exception as error:
+            return _refused(error)
+        return CallToolResult(
+            content=[TextContent(type="text", text=text)],
+            structured_content=found.model_dump(mode="json"),
+            is_error=False,
+        )
+
+    async def _list_tables(
+        self, caller: Caller, given: models.DatabaseArguments
+    ) -> tuple[BaseModel, str]:
+        shown = await self._tables(caller, given.database)
+        published = await self._published_tables(caller, given.database)
+        found = models.TableList(
+            database=given.database,
+            tables=[
+                models.TableEntry(
+                    name=one.name,
+                    protects=self._protects(given.database, one.name),
+                    columns=[column.name for column in one.columns],
+                    published=False,
+                )
+                for one in shown
+            ]
+            + [
+                models.TableEntry(
+                    name=f"published.{one.name}",
+                    protects="public",
+                    columns=one.columns,
+                    published=True,
+                )
+                for one in published
+            ],
+        )
+        return found, texts.tables_text(found)
+
+    async def _describe_table(
+        self, caller: Caller, given: models.TableArguments
+    ) -> tuple[BaseModel, str]:
+        document = await self._schema(caller, given.database)
+        named = [
+            one for one in document if given.table in (one["name"], one["name"].rpartition(".")[2])
+        ]
+        if len(named) != 1:
+            raise HttpProblem(
+                404,
+                "there is no such table, or you may not query it",
+                hint="list_tables lists them, with their schemas.",
+                sqlstate="42P01",
+            )
+        (shown,) = shown_tables(named)
+        columns = [
+            models.ColumnEntry(
+                name=one["name"],
+                type=one["type"],
+                counts=column.counts,
+                use=column.use,
+                low=one["low"],
+                high=one["high"],
+                values=one["values"],
+            )
+            for one, column in zip(named[0]["columns"], shown.columns, strict=True)
+        ]
+        found = models.TableDetails(
+            name=shown.name,
+            protects=self._protects(given.database, shown.name),
+            columns=columns,
+            examples=await self._examples(caller, given.database, shown),
+        )
+        return found, texts.table_text(found)
+
+    async def _explain(
+        self, caller: Caller, given: models.ExplainArguments
+    ) -> tuple[BaseModel, str]:
+        price = await self._price(caller, given)
+        return price, texts.price_text(price)
+
+    async def _query(self, caller: Caller, given: models.QueryArguments) -> tuple[BaseModel, str]:
+        query = _request_of(given, max_epsilon=given.max_epsilon)
+        if given.max_error is not None:
+            _refuse_inexact(await self._price(caller, given), given.max_error)
+        try:
+            answered = await self._statement(
+                caller, given.database, query, self._run_statement(caller, given.database, query)
+            )
+        except HttpProblem as problem:
+            await self._add_cheaper(caller, given, problem)
+            raise
+        found = await self._answer(caller, given.database, answered)
+        return found, texts.answer_text(found)
+
+    async def _budget(
+        self, caller: Caller, given: models.DatabaseArguments
+    ) -> tuple[BaseModel, str]:
+        async with self._routes.logins.session(given.database, caller) as session:
+            document = await self._routes.engines[given.database].now.budget(session.analyst)
+        token = caller.token
+        found = models.BudgetLines(
+            lines=[
+                models.AgentBudgetLine(
+                    name="yours" if one["analyst"] == caller.analyst else one["analyst"],
+                    limit=one["epsilon_limit"],
+                    spent=one["epsilon_spent"],
+                    left=one["epsilon_remaining"],
+                    renews_at=one["renews_at"],
+                )
+                for one in json.loads(document)
+            ],
+            token=None
+            if token is None
+            else models.TokenLine(
+                limit=None if token.epsilon is None else float(token.epsilon),
+                spent=float(token.spent),
+            ),
+        )
+        return found, texts.budget_text(found)
+
+    async def _published(
+        self, caller: Caller, given: models.PublishedArguments
+    ) -> tuple[BaseModel, str]:
+        tables = await self._published_tables(caller, given.database)
+        if given.name is None:
+            found = models.PublishedList(tables=tables, answer=None)
+            return found, texts.published_text(found)
+        named = [one for one in tables if one.name == given.name]
+        if not named:
+            raise HttpProblem(
+                404,
+                "nothing of that name is published",
+                hint="Call published without a name.",
+                sqlstate="42P01",
+            )
+        query = QueryRequest.validated({"sql": named[0].sql})
+        work = self._run_statement(caller, given.database, query)
+        answered = await self._statement(caller, given.database, query, work)
+        answer = await self._answer(caller, given.database, answered)
+        found = models.PublishedList(tables=[], answer=answer)
+        return found, texts.published_text(found)
+
+    async def _schema(self, caller: Caller, database: str) -> list[dict[str, Any]]:
+        async with self._routes.logins.session(database, caller) as session:
+            found: list[dict[str, Any]] = json.loads(await session.schema())
+        return found
+
+    async def _tables(self, caller: Caller, database: str) -> Sequence[ShownTable]:
+        return shown_tables(await self._schema(caller, database))
+
+    async def _published_tables(self, caller: Caller, database: str) -> list[models.PublishedEntry]:
+        async with self._routes.logins.session(database, caller) as session:
+            rows = (await session.run(_PUBLISHED, ())).values
+        told = [["" if value is None else value.decode() for value in row] for row in rows]
+        return [
+            models.PublishedEntry(
+                name=name, about=about, sql=sql, columns=json.loads(columns or "[]")
+            )
+            for name, about, sql, columns in told
+        ]
+
+    def _protects(self, database: str, table: str) -> str:
+        """Whose privacy a table protects, in words."""
+        policy = self._routes.engines[database].now.policy
+        for name, one in policy.tables.items():
+            if table not in (f"{name.schema}.{name.name}", str(name)):
+                continue
+            match one:
+                case PublicTable():
+                    return "public"
+                case ProtectedTable(unit=RowUnit(rows=1)):
+                    return "each row"
+                case ProtectedTable(unit=RowUnit(rows=rows)):
+                    return f"any {rows} rows"
+                case ProtectedTable(unit=IdentifierUnit(identifier=identifier)):
+                    return f"a {identifier} with all their rows"
+        return "public"
+
+    async def _examples(
+        self, caller: Caller, database: str, table: ShownTable
+    ) -> list[models.ExampleStatement]:
+        """Statements that run on this table, with their price."""
+        found: list[models.ExampleStatement] = []
+        for one in examples([table]):
+            sql = " ".join(one.sql.split())
+            try:
+                price = await self._price(
+                    caller, models.ExplainArguments(database=database, sql=sql)
+                )
+            except HttpProblem:
+                continue
+            found.append(
+                models.ExampleStatement(sql=sql, epsilon=price.epsilon, errors=price.outputs)
+            )
+        return found[:_EXAMPLES]
+
+    async def _price(self, caller: Caller, given: models.ExplainArguments) -> models.AgentPrice:
+        database, query = given.database, _request_of(given)
+
+        async def planned() -> Mapping[str, Any] | None:
+            async with self._routes.logins.session(database, caller, query.settings) as session:
+                return await LibpqDriver(self._adapter(database), session, query).explain()
+
+        return price_of(await self._statement(caller, database, query, planned()))
+
+    async def _run_statement(
+        self, caller: Caller, database: str, query: QueryRequest
+    ) -> QueryResult:
+        token = None if caller.token is None else caller.token.number
+        async with self._routes.logins.session(database, caller, query.settings) as session:
+            adapter = self._adapter(database)
+            driver = LibpqDriver(adapter, session, query, with_errors=True)
+            most = query.most_epsilon
+            with charging(token), charged_at_most(most), adapter.turns_of(caller.analyst):
+                return await driver.run()
+
+    async def _statement(
+        self, caller: Caller, database: str, query: QueryRequest, work: Any
+    ) -> Any:
+        """Until it ends, or the token does. A refusal says what to ask instead."""
+        with self._routes.logins.under_way(caller, database) as ended:
+            corrected = self._routes.corrected(caller, database, query, work)
+            return await while_connected(None, ended, corrected, self._routes.is_draining)
+
+    async def _answer(
+        self, caller: Caller, database: str, answered: QueryResult
+    ) -> models.AgentAnswer:
+        budget: str | None = None
+        if answered.privacy is not None and answered.privacy.remaining is not None:
+            budget = await self._routes.engines[database].now.budget(caller.analyst)
+        with self._adapter(database).turns_of(caller.analyst):
+            body = await as_json(answered)
+            return await in_thread(answer_of, body, budget, caller.analyst)
+
+    async def _add_cheaper(
+        self, caller: Caller, given: models.QueryArguments, problem: HttpProblem
+    ) -> None:
+        """To a refusal for its price, the error that the price would give."""
+        if problem.code is not Code.TOO_DEAR:
+            return
+        try:
+            cheaper = given.model_copy(update={"epsilon": given.max_epsilon})
+            price = await self._price(caller, cheaper)
+        except HttpProblem:
+            return
+        errors = "; ".join(f"{one.name}: {texts.error_text(one)}" for one in price.outputs)
+        problem.hint = f"{problem.hint} With epsilon {given.max_epsilon:g} {errors}."
+
+    def _adapter(self, database: str) -> EngineAdapter:
+        """Refuses  HttpProblem 404: only who is logged in learns that it is not there"""
+        found = self._adapters.get(database)
+        if found is None:
+            raise HttpProblem(
+                404,
+                "there is no such database, or none is named",
+                hint="Name one as database.",
+                sqlstate="3D000",
+            )
+        return found
+
+
+def _validated(model: type[G], given: Mapping[str, object]) -> G:
+    try:
+        return model.model_validate(given)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        field = ".".join(map(str, first["loc"])) or "the arguments"
+        raise HttpProblem(
+            400,
+            f"{field}: {first['msg']}",
+            hint=f"The arguments are {', '.join(model.model_fields)}.",
+            sqlstate=Code.SETTING.sqlstate,
+        ) from None
+
+
+def _request_of(given: models.ExplainArguments, max_epsilon: float | None = None) -> QueryRequest:
+    body: dict[str, object] = {"sql": given.sql}
+    for name, value in (("epsilon", given.epsilon), ("max_epsilon", max_epsilon)):
+        if value is not None:
+            body[name] = JsonNumber(f"{Decimal(repr(value)):f}")
+    return QueryRequest.validated(body)
+
+
+def _refuse_inexact(price: models.AgentPrice, most: float) -> None:
+    """Refuses  HttpProblem: an aggregate is expected to be less exact, or it is not known how exact"""
+    for one in price.outputs:
+        if one.error_95 is None or one.error_95 > most:
+            raise HttpProblem(
+                403,
+                f"{one.name}: {texts.error_text(one)}, which is not within max_error {most:g}",
+                hint="Ask with a larger epsilon, for fewer aggregates or groups, or leave max_error out.",
+                sqlstate=Code.INFEASIBLE.sqlstate,
+            )
+
+
+def _refused(error: Exception) -> CallToolResult:
+    problem = problem_of(error)
+    if problem is None:
+        log_failure(error, "agent")
+        problem = HttpProblem(500, "the tool could not be run", sqlstate=Code.UNAVAILABLE.sqlstate)
+    retry = problem.headers.get("Retry-After", "")
+    is_free = problem.sqlstate is None or problem.sqlstate.startswith(_UNCHARGED)
+    found = models.ToolProblem(
+        sqlstate=problem.sqlstate,
+        code=None if problem.code is None else problem.code.name,
+        detail=problem.message,
+        hint=problem.hint,
+        instead=problem.instead,
+        position=problem.position,
+        charged=problem.receipt or ("nothing" if is_free else "unknown"),
+        retry_after=int(retry) if retry.isdecimal() else None,
+    )
+    return CallToolResult(
+        content=[TextContent(type="text", text=texts.refusal_text(found))],
+        structured_content=found.model_dump(mode="json"),
+        is_error=True,
+    )
