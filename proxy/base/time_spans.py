@@ -22,6 +22,8 @@ _MICROSECONDS = {
     "minute": 60 * _SECOND,
     "hour": 3600 * _SECOND,
 }
+# No time is moved by more in all, so that none that is within the years 1 to 9999 leaves PostgreSQL's calendar.
+MOST_DAYS = 400_000
 _SHORT = {"mon": "month", "sec": "second", "min": "minute", "hr": "hour", "yr": "year"}
 
 

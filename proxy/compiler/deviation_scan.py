@@ -54,13 +54,6 @@ _OF_UNIT = "OVER (PARTITION BY unit)"
 _UNITS = "pg_catalog.count(*) FILTER (WHERE g.one)"
 
 
-def centre_scan(plan: BlockPlan) -> BackendQuery:
-    """Print the scan by which the centres of all means of a block are released, by itself."""
-    unit, binds = _of_units(plan), Binds()
-    sql = _Columns(plan, unit, binds, None).centres()
-    return _finished(sql, plan, (), binds)
-
-
 def deviation_scan(plan: BlockPlan, binds: Binds) -> BackendQuery:
     """Print the scan of rows and deviations, about the centres of the plan, by itself.
 
@@ -75,8 +68,8 @@ class CentredScan:
     """One statement for the means of a block, and for other releases that its rows serve.
 
     Attributes:
-        query: Of two parts (`backend_query.FIRST_PART`). The first one has the rows of `centre_scan`. The
-            setting between the parts takes the text of the centres (`centres_text`).
+        query: Of two parts (`backend_query.FIRST_PART`). The first one has rows by group and band, by which
+            centres are released. The setting between the parts takes the text of the centres (`centres_text`).
         others, slots: Of the other releases. Their rows have the place OTHERS.
         has_choices: Whether the first part has the rows of `bound_scan`. A row of its place n has the place
             CHOICES - n, and its number of units comes last.
@@ -218,7 +211,7 @@ class _Mean:
 class _Columns:
     """What is made of the rows of each unit and group, one subquery around the other.
 
-    Given    centres: the SQL of their text; None: no deviations are taken; others: releases that the rows are
+    Given    centres: the SQL of their text; others: releases that the rows are
              taken for as well; has_choices: whether bounds are chosen by them, too; is_halved: whether half
              of the units can be asked for
     """
@@ -228,7 +221,7 @@ class _Columns:
         plan: BlockPlan,
         unit: UnitNeighbours,
         binds: Binds,
-        centres: str | None,
+        centres: str,
         others: tuple[int, ...] = (),
         *,
         has_choices: bool = False,
@@ -288,10 +281,6 @@ class _Columns:
         most = _FITS // max(1, len(self._plan.listed_groups))
         last = max(square_bounds(low, high, is_single=single)[-1] for single in (False, True))
         return most if last < most else None
-
-    def centres(self) -> str:
-        """Rows by group and band."""
-        return f"WITH {self._gathered()} {' UNION ALL '.join(self._counted_rows())}"
 
     def all(self) -> str:
         """Rows and deviations by group and band."""

@@ -55,7 +55,7 @@ from proxy.query.ir.expressions import (
     TextCall,
     TimeBin,
 )
-from proxy.query.ir.typing_rules import NOT_FINITE
+from proxy.query.ir.written_numbers import NOT_FINITE
 
 _LAST_TIMESTAMP_DAY = "294276-12-31"  # PostgreSQL 17 documentation, section 8.5
 

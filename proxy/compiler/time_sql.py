@@ -9,10 +9,10 @@ from fractions import Fraction
 
 from proxy.base.instants import iso_text
 from proxy.base.sql_types import SqlType
+from proxy.base.time_spans import MOST_DAYS
 from proxy.base.zones import Zone
 from proxy.compiler.binds import Binds
 from proxy.query.ir.expressions import Cast, Constant, DateTrunc, Shift, TimeBin
-from proxy.query.ir.time_differences import MOST_DAYS
 
 _SECOND = 10**6
 _DAY = 86_400 * _SECOND

@@ -27,9 +27,9 @@ from proxy.kernel.plan import (
 from proxy.policy.policy_model import Mechanism
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.noisy_expressions import AnswerOf, NoisyArithmetic, NoisyOperator
-from proxy.query.ir.query import TopList
 from proxy.query.ir.query_aggregates import SPREADS, AggregateKind
 from proxy.query.ir.relations import Scan
+from proxy.query.ir.shown_columns import TopList
 from proxy.release.noisy_interval import NoInterval, NoisyInterval
 from proxy.release.noisy_relation import NoisyTable, NoisyValue
 from proxy.release.null_answers import rows_needed

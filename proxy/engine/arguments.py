@@ -10,7 +10,8 @@ from typing import Any
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.query.ir.expressions import Constant
-from proxy.query.ir.typing_rules import NOT_FINITE, constant, held, is_value_of, number
+from proxy.query.ir.typing_rules import constant, held, is_value_of
+from proxy.query.ir.written_numbers import NOT_FINITE, number
 
 # A time before the year 1 or after 9999, as PostgreSQL prints it in JSON.
 _BEYOND = re.compile(

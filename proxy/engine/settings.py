@@ -19,7 +19,7 @@ from proxy.base.session_settings import (
 )
 from proxy.mechanisms.loss import Loss
 from proxy.policy.policy_model import Mechanism, Previews, Privacy
-from proxy.query.ir.typing_rules import number
+from proxy.query.ir.written_numbers import number
 
 _LEAST_EPSILON = Fraction(1, 10**6)  # as in policies; below it noise leaves every type's range
 _MOST_ACCEPTED = Fraction(100)

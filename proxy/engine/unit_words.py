@@ -7,7 +7,8 @@ import re
 from proxy.engine.accuracy import text_of
 from proxy.kernel.plan import BlockPlan
 from proxy.query.ir.expressions import ColumnRef
-from proxy.query.ir.noisy_expressions import AnswerOf, answers_in
+from proxy.query.ir.noisy_expressions import AnswerOf
+from proxy.query.ir.noisy_parts import answers_in
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 
 _IRREGULAR = {"person": "people", "child": "children", "man": "men", "woman": "women"}

@@ -80,8 +80,8 @@ def price_of_block(block: BlockPlan, world: World, is_bounded: bool = False) -> 
 def _prices(block: BlockPlan, shape: Shape, is_bounded: bool) -> Iterator[Price]:
     """The selection of groups, the choices of bounds, and each release that is drawn.
 
-    Groups are shown by a selection if a key is private, else as they are listed. A selection among listed groups
-    would show others as well, whose texts are not listed: 1.00 is found in a list of 1.
+    Groups are shown by a selection if a key is private, else as they are listed. A selection among listed
+    groups would show others as well, whose texts are not listed: 1.00 is found in a list of 1.
     """
     has_private = block.combinations is None and any(key.values is None for key in block.keys)
     if has_private != (block.selection is not None):

@@ -150,10 +150,10 @@ def most_groups(
 ) -> int | None:
     """Bound the groups in which one unit has rows.
 
-    Privacy: a key that is a function of fixed columns has one value for a unit (PROOFS.md 27 K6). Of another key
-        the listed values are counted. Groups are named by texts, and where another key is private a text that is
-        not listed may be shown: 1.00 is found in a list of 1, and is a group of its own. So such a key is one of
-        which equal values have one text.
+    Privacy: a key that is a function of fixed columns has one value for a unit (PROOFS.md 27 K6). Of another
+        key the listed values are counted. Groups are named by texts, and where another key is private a text
+        that is not listed may be shown: 1.00 is found in a list of 1, and is a group of its own. So such a key
+        is one of which equal values have one text (K4a).
 
     Args:
         keys: The keys of a block.
@@ -185,8 +185,8 @@ def most_groups(
 def _is_listed_by_text(key: KeyPlan) -> bool:
     """Whether the text of each row that SQL finds in the list of a key is listed itself.
 
-    A column is compared in its type, all else by its text (compiler.select_list); blanks at the end of character(n)
-    are in no text.
+    A column is compared in its type, all else by its text (compiler.select_list); blanks at the end of
+    character(n) are in no text.
     """
     if key.values is None:
         return False

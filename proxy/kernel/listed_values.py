@@ -15,8 +15,8 @@ import re
 from collections.abc import Iterable
 
 from proxy.base.sql_types import SqlType
+from proxy.base.written_times import is_instant
 from proxy.kernel.known_values import refused
-from proxy.query.ir.typing_rules import is_instant
 
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,18}")
 _NUMERIC = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")

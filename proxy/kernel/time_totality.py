@@ -11,8 +11,9 @@ from fractions import Fraction
 
 from proxy.base.instants import DAY_SECONDS
 from proxy.base.sql_types import SqlType
-from proxy.base.time_spans import TimeSpan
+from proxy.base.time_spans import MOST_DAYS, TimeSpan
 from proxy.base.time_templates import template
+from proxy.base.written_times import TRUNCATIONS
 from proxy.base.zones import Zone, zone_named
 from proxy.kernel.known_values import (
     FIRST_SECOND,
@@ -30,8 +31,6 @@ from proxy.query.ir.expressions import (
     Shift,
     TimeBin,
 )
-from proxy.query.ir.time_differences import MOST_DAYS
-from proxy.query.ir.typing_rules import TRUNCATIONS
 
 _DAY = Fraction(DAY_SECONDS)
 # Of a timestamp, with a year left at both ends.

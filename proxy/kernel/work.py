@@ -187,19 +187,18 @@ def check_work(blocks: Iterable[BlockPlan], world: World) -> UnitWork:
     Raises:
         TooMuchWork: It is above the limits.
     """
-    with_nodes = [(block, tuple(_nodes(block))) for block in blocks]
-    total = _work(with_nodes, world)
+    total = _work(blocks, world)
     _check_limits(total)
     if total.single_nanoseconds > limits.UNIT_NANOSECONDS:
         raise _too_slow(total, total.single_nanoseconds / 1e9, each=True, is_single=True)
     return total
 
 
-def _work(with_nodes: Iterable[tuple[BlockPlan, tuple[Any, ...]]], world: World) -> UnitWork:
+def _work(blocks: Iterable[BlockPlan], world: World) -> UnitWork:
     total = UnitWork()
-    for block, found in with_nodes:
+    for block in blocks:
         try:
-            total = total.plus(_block_work(block, found, world))
+            total = total.plus(block_work(block, world))
         except UnboundedRows:
             raise TooMuchWork(
                 "the rows of one privacy unit multiply in this join without a bound",
@@ -294,11 +293,7 @@ def block_work(plan: BlockPlan, world: World) -> UnitWork:
     Raises:
         NotPriced, UnboundedRows: A part of it has no bound.
     """
-    return _block_work(plan, tuple(_nodes(plan)), world)
-
-
-def _block_work(plan: BlockPlan, parts: tuple[Any, ...], world: World) -> UnitWork:
-    """parts: every node of the plan"""
+    parts = tuple(_nodes(plan))
     mentioned = _mentioned(parts)
     longest = _Pricer(world, mentioned)
     of_longest = _walked(plan, longest)

@@ -8,26 +8,13 @@ it costs a little accuracy and never privacy. Proofs: PROOFS.md, "zCDP".
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from fractions import Fraction
 
 from proxy.mechanisms import discrete_gaussian
 from proxy.mechanisms.real_bounds import log_bounds, root_bounds, short_below
 
 _LEAST_DELTA = Fraction(1, 10**300)
-
-
-def compose(rhos: Iterable[Fraction]) -> Fraction:
-    """The rho of releases made one after another, adaptively: the sum.
-
-    Source   Bun, Steinke 2016, lemma 2.3
-    """
-    total = Fraction(0)
-    for rho in rhos:
-        if rho < 0:
-            raise ValueError("rho is at least 0")
-        total += rho
-    return total
 
 
 def rho_of_loss(epsilon: Fraction, delta: Fraction) -> Fraction:

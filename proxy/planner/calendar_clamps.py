@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
-from proxy.base.time_spans import TimeSpan
+from proxy.base.time_spans import MOST_DAYS, TimeSpan
 from proxy.planner.facts import ColumnFacts, Facts
 from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expression_walk import children, columns
@@ -23,7 +23,6 @@ from proxy.query.ir.expressions import (
     Shift,
     TimeBin,
 )
-from proxy.query.ir.time_differences import MOST_DAYS
 
 _CALENDAR_DAYS = (-719162, 2932896)  # 0001-01-01 .. 9999-12-31, from 1970-01-01
 _YEAR_DAYS = 366

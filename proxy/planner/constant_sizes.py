@@ -16,7 +16,7 @@ from proxy.base.node_parts import is_kind_of, parts_getter
 from proxy.kernel.constant_checks import check_size, text_bytes
 from proxy.query.ir.expressions import Constant, Expression, In
 from proxy.query.ir.query import Query
-from proxy.query.ir.typing_rules import too_many_digits
+from proxy.query.ir.written_numbers import too_many_digits
 
 _MOST = 10**limits.NUMBER_DIGITS
 

@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from proxy.base.instants import iso_text, seconds_of
 from proxy.base.sql_types import SqlType
+from proxy.base.written_times import names_its_zone
 from proxy.planner.shifted_times import shifted_time
 from proxy.query.ir.expression_walk import children
 from proxy.query.ir.expressions import (
@@ -26,7 +27,6 @@ from proxy.query.ir.expressions import (
 )
 from proxy.query.ir.query import AggregateBlock, changed
 from proxy.query.ir.rebuilding import rebuild
-from proxy.query.ir.typing_rules import names_its_zone
 from proxy.query.syntax.placeholders import ClientArray, ClientParameter
 
 _DAY = 86_400

@@ -27,7 +27,7 @@ def drawn_centres(
 
     Args:
         block: The block.
-        table: What `compiler.deviation_scan.centre_scan` has read for it.
+        table: What the first part of `compiler.deviation_scan.CentredScan` has read for it.
         bits: Random bits.
     """
     plan, found = block.block, read_places(block.block, table)

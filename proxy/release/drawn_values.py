@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from fractions import Fraction
 
 from proxy.kernel.plan import (
     BlockPlan,
@@ -16,9 +15,6 @@ from proxy.kernel.plan import (
 from proxy.mechanisms.deviation_mean import NoisyDeviations
 from proxy.mechanisms.deviation_variance import NoisySquares
 from proxy.mechanisms.recentred_mean import NoisyMeanSums
-
-_ONE = Fraction(1)
-_CACHED_WIDTHS = 1_024  # each takes up to 2 ms, and is the same in each group
 
 
 @dataclass(frozen=True, slots=True)

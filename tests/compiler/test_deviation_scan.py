@@ -16,7 +16,7 @@ import pytest
 from proxy.cli.assembly import Database
 from proxy.compiler.backend_query import FIRST_PART, OTHERS, BackendQuery
 from proxy.compiler.binds import Binds
-from proxy.compiler.deviation_scan import centre_scan, centres_text, deviation_scan
+from proxy.compiler.deviation_scan import centres_text, deviation_scan
 from proxy.drawing.drawer import choice_rows, without_choice_rows
 from proxy.exact.table import ExactTable
 from proxy.kernel.plan import BlockPlan, DeviationMean
@@ -31,6 +31,7 @@ from proxy.mechanisms.deviation_variance import square_bounds
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.release.choosing_bounds import totals_of
 from proxy.release.deviation_means import with_centres
+from tests.centre_scans import centre_scan
 from tests.compiler.test_bound_scan import (
     _A,
     _B,

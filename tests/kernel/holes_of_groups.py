@@ -172,11 +172,9 @@ def key_of_a_last_value_of_ties() -> BlockPlan:
 
 
 def with_listed_key(name: str, value: str) -> BlockPlan:
-    """Visits counted by a private key that the unit fixes, and by one of their columns of which a value is listed:
-    with noise for one group of a unit."""
-    block = block_of(
-        "SELECT m.d, v.i2, count(DISTINCT v.uid) FROM visits v JOIN members m ON m.uid = v.uid GROUP BY m.d, v.i2"
-    )
+    """Visits counted by a private key that the unit fixes, and by one of their columns of which a value is
+    listed: with noise for one group of a unit."""
+    block = block_of(statement(("m.d, v.i2", "visits v JOIN members m ON m.uid = v.uid")))
     fixed, listed = block.keys
     assert isinstance(listed.expression, ColumnRef)
     column = of_table(listed.expression.relation, "visits", name)

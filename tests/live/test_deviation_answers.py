@@ -14,7 +14,7 @@ import pytest
 
 from proxy.base.errors import Fault
 from proxy.compiler.binds import Binds
-from proxy.compiler.deviation_scan import centre_scan, deviation_scan
+from proxy.compiler.deviation_scan import deviation_scan
 from proxy.engine.policy_statements import PolicyStatements
 from proxy.kernel.checked_plan import check_centred
 from proxy.kernel.plan import BlockPlan
@@ -26,6 +26,7 @@ from proxy.protected.protected_database import ProtectedDatabase
 from proxy.query.syntax.statements import Statement
 from proxy.release.deviation_means import with_centres
 from proxy.release.noisy_relation import NoisyTable
+from tests.centre_scans import centre_scan
 from tests.fifty_queries.demo_tables import PUBLIC
 from tests.mechanisms.mean_accuracy import accuracy, before
 from tests.mechanisms.mean_sets import SHAPES, MeanSet

@@ -20,7 +20,6 @@ from zlib import crc32
 import psycopg
 import pytest
 
-from proxy.compiler.deviation_scan import centre_scan
 from proxy.engine.policy_statements import PolicyStatements
 from proxy.exact.table import ExactTable
 from proxy.kernel.plan import BlockPlan
@@ -32,6 +31,7 @@ from proxy.protected.protected_database import ProtectedDatabase
 from proxy.query.syntax.statements import Statement
 from proxy.release.noisy_interval import NoisyInterval
 from proxy.release.noisy_relation import NoisyRow
+from tests.centre_scans import centre_scan
 from tests.fifty_queries.demo_tables import PUBLIC
 from tests.postgres_labels import POSTGRES_LABELS
 from tests.seeded_bits import SeededBits

@@ -10,6 +10,7 @@ from proxy.estimates import (
     recentred_mean_estimate,
     variance,
 )
+from proxy.kernel.price import Price
 from proxy.mechanisms import (
     discrete_gaussian,
     polyplace,
@@ -119,8 +120,8 @@ MUTANTS = [
     Mutant(
         "rho composed by its maximum",
         gaussian_layers.rho_adds_up_and_converts,
-        ("proxy.mechanisms.zcdp.compose",),
-        lambda rhos: max(rhos),
+        ("proxy.kernel.price.Price.__add__",),
+        lambda one, other: Price(rho=max(one.rho, other.rho)),
     ),
     Mutant(
         "Gaussian sampler with sigma 30 % too small",

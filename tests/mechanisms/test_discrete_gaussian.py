@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proxy.kernel.price import NOTHING_PAID
 from proxy.mechanisms import discrete_gaussian, zcdp
 from tests.mechanisms.gaussian_layers import gaussian_fit, gaussian_law
 from tests.mechanisms.goodness_of_fit import FALSE_ALARM
@@ -104,12 +105,10 @@ def test_zcdp_needs_a_delta(delta: Fraction) -> None:
 
 def test_what_is_no_rho_is_refused() -> None:
     with pytest.raises(ValueError, match="rho"):
-        zcdp.compose([Fraction(1), Fraction(-1)])
-    with pytest.raises(ValueError, match="rho"):
         loss_of_rho(Fraction(-1), MILLIONTH)
     with pytest.raises(ValueError, match="epsilon"):
         zcdp.rho_of_loss(Fraction(0), MILLIONTH)
     with pytest.raises(ValueError, match="group"):
         zcdp.gaussian_pays(0, Fraction(1), MILLIONTH)
     assert loss_of_rho(Fraction(0), MILLIONTH).epsilon == 0
-    assert zcdp.compose([]) == 0
+    assert NOTHING_PAID.rho == 0

@@ -18,6 +18,7 @@ import pytest
 
 from proxy.base import limits
 from proxy.base.errors import Fault, Refusal
+from proxy.base.written_times import TRUNCATIONS
 from proxy.kernel.refusals import NotPrivate, Rule
 from proxy.planner import calendar_clamps, tracking
 from proxy.postgres.embedded import EmbeddedPostgres
@@ -25,7 +26,6 @@ from proxy.postgres.postgres_binaries import Binaries
 from proxy.query.bind.expression_reading import READERS
 from proxy.query.ir import expressions as ir
 from proxy.query.ir import function_names, given_fields
-from proxy.query.ir.typing_rules import TRUNCATIONS
 from tests.never_raise import matrix
 from tests.never_raise.extremes import errors
 from tests.never_raise.guards import GUARDS, without_totality

@@ -18,7 +18,7 @@ from proxy.query.ir import expressions as ir
 from proxy.query.ir.query import AggregateBlock, Key, Query
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
-from proxy.query.ir.typing_rules import number
+from proxy.query.ir.written_numbers import number
 from tests.pipeline_world import walk
 
 TEXT = SqlType.TEXT

@@ -6,7 +6,8 @@ import pytest
 
 from proxy.base.errors import Refusal
 from proxy.base.sql_types import SqlType
-from proxy.query.ir.typing_rules import constant, is_instant, literal_type, names_its_zone
+from proxy.base.written_times import is_instant, names_its_zone
+from proxy.query.ir.typing_rules import constant, literal_type
 
 _ARABIC = "".join(chr(0x660 + n) for n in range(10))
 

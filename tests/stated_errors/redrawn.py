@@ -14,7 +14,6 @@ from functools import partial
 
 from proxy.base.result_columns import IntervalEnd
 from proxy.compiler.backend_query import BackendQuery
-from proxy.compiler.deviation_scan import centre_scan
 from proxy.drawing.compiled_blocks import CompiledBlock
 from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.clipped_units import bounds_of, with_chosen
@@ -30,6 +29,7 @@ from proxy.release.expression_intervals import BlockIntervals
 from proxy.release.noisy_interval import NoisyInterval
 from proxy.release.noisy_relation import NoisyRow, NoisyTable
 from proxy.release.window_intervals import WindowGroups
+from tests.centre_scans import centre_scan
 from tests.seeded_bits import SeededBits
 from tests.stated_errors.noise_size import NONE, noise_times
 from tests.stated_errors.public_engine import PublicEngine

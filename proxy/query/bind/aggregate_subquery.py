@@ -34,8 +34,9 @@ from proxy.query.ir.bound_statement import (
     SureTruth,
 )
 from proxy.query.ir.noisy_expressions import NoisyExpression
-from proxy.query.ir.query import AggregateBlock, OutputColumn
+from proxy.query.ir.query import AggregateBlock
 from proxy.query.ir.query_aggregates import Aggregate
+from proxy.query.ir.shown_columns import OutputColumn
 from proxy.query.syntax.selects import Select, Span
 from proxy.query.syntax.slices import HINT as _RUN_BY_ITSELF
 from proxy.query.syntax.slices import parse_item

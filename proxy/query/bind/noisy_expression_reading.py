@@ -14,7 +14,7 @@ from proxy.query.bind.aggregate_reading import is_aggregate
 from proxy.query.bind.nodes.casts import CAST_TYPES
 from proxy.query.bind.nodes.numbers import rounding_type
 from proxy.query.bind.scope import position_of
-from proxy.query.ir import typing_rules
+from proxy.query.ir import typing_rules, written_numbers
 from proxy.query.ir.expressions import NumericFunction
 from proxy.query.ir.noisy_expressions import (
     AnswerOf,
@@ -161,7 +161,7 @@ class NoisyReader:
 
 def _number(node: exp.Literal) -> PublicNumber:
     text = str(node.this)
-    value = None if node.args.get("is_string") else typing_rules.number(text)
+    value = None if node.args.get("is_string") else written_numbers.number(text)
     if value is None:
         return refuse_form(node)
     return PublicNumber(value, typing_rules.literal_type(text))
@@ -169,7 +169,7 @@ def _number(node: exp.Literal) -> PublicNumber:
 
 def _digits(given: exp.Expr, node: exp.Expr) -> int:
     is_number = isinstance(given, exp.Literal) and not given.args.get("is_string")
-    value = typing_rules.number(str(given.this)) if is_number else None
+    value = written_numbers.number(str(given.this)) if is_number else None
     if value is None or value.denominator != 1 or not 0 <= value <= _DIGITS:
         return refuse_form(node)
     return int(value)

@@ -23,9 +23,11 @@ from proxy.query.ir.bound_statement import (
     IntervalValue,
     SureTruth,
 )
-from proxy.query.ir.noisy_expressions import AnswerOf, NoisyExpression, parts_of
-from proxy.query.ir.query import OF_A_RANK, Key, OutputColumn
+from proxy.query.ir.noisy_expressions import AnswerOf, NoisyExpression
+from proxy.query.ir.noisy_parts import parts_of
+from proxy.query.ir.query import Key
 from proxy.query.ir.query_aggregates import Aggregate
+from proxy.query.ir.shown_columns import OF_A_RANK, OutputColumn
 from proxy.query.syntax.output_names import NO_NAME, output_name
 from proxy.query.syntax.selects import Select, Span, joins_selects, opens_query
 from proxy.query.syntax.statements import Statement

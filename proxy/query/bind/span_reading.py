@@ -38,7 +38,8 @@ from proxy.query.ir.bound_statement import (
     SpanMeaning,
     SureTruth,
 )
-from proxy.query.ir.noisy_expressions import AnswerOf, NoisyExpression, answers_in, parts_of
+from proxy.query.ir.noisy_expressions import AnswerOf, NoisyExpression
+from proxy.query.ir.noisy_parts import answers_in, parts_of
 from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.syntax.selects import (
     ANSWERED,

@@ -13,6 +13,7 @@ from dataclasses import replace
 from proxy.base.errors import Code, Refusal
 from proxy.base.instants import is_in_calendar, iso_text, seconds_of
 from proxy.base.sql_types import SqlType
+from proxy.base.written_times import names_its_zone
 from proxy.base.zones import Zone
 from proxy.query.ir.expression_walk import position_in
 from proxy.query.ir.expressions import (
@@ -33,7 +34,7 @@ from proxy.query.ir.expressions import (
 from proxy.query.ir.query import AggregateBlock, changed
 from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Subquery, Truncate, UnionAll
-from proxy.query.ir.typing_rules import ENDLESS, names_its_zone
+from proxy.query.ir.typing_rules import ENDLESS
 
 _LOCAL = (SqlType.DATE, SqlType.TIMESTAMP)
 _HINT = "Join columns of one type, or SET TimeZone = 'UTC'."

@@ -11,6 +11,7 @@ from proxy.base.errors import Code, Refusal
 from proxy.base.instants import seconds_of
 from proxy.base.sql_types import SqlType
 from proxy.base.time_spans import TimeSpan, span_of
+from proxy.base.written_times import TRUNCATIONS, names_its_zone
 from proxy.base.zones import Zone, zone_named
 from proxy.query.ir.expressions import (
     Bucket,
@@ -27,7 +28,7 @@ from proxy.query.ir.expressions import (
     TimeBin,
 )
 from proxy.query.ir.time_differences import checked_span
-from proxy.query.ir.typing_rules import TRUNCATIONS, check_template, names_its_zone
+from proxy.query.ir.typing_rules import check_template
 
 FIELDS = frozenset(
     {

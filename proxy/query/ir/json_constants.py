@@ -14,7 +14,7 @@ from proxy.base import limits
 from proxy.base.decimals import decimal_text
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
-from proxy.query.ir import typing_rules
+from proxy.query.ir import written_numbers
 from proxy.query.ir.expressions import Constant
 
 
@@ -63,7 +63,7 @@ def _depth(value: Any) -> int:
 
 def _number(digits: str, position: int | None) -> Fraction:
     try:
-        found = typing_rules.number(digits)
+        found = written_numbers.number(digits)
     except Refusal as refusal:
         raise refusal.at(position) from None
     if found is None:

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
-from proxy.base.time_spans import TimeSpan, span_of
+from proxy.base.time_spans import MOST_DAYS, TimeSpan, span_of
 from proxy.query.ir.expressions import (
     Arithmetic,
     Cast,
@@ -28,8 +28,6 @@ from proxy.query.ir.expressions import (
 )
 
 _DAY = 86_400
-# No time is moved by more in all, so that none that is within the years 1 to 9999 leaves PostgreSQL's calendar.
-MOST_DAYS = 400_000
 
 
 def checked_span(span: TimeSpan, position: int | None) -> TimeSpan:

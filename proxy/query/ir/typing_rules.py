@@ -6,17 +6,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import date
 from fractions import Fraction
 
-from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.seconds_of_day import seconds_since_midnight
 from proxy.base.sql_types import SqlType
 from proxy.base.time_spans import span_of
 from proxy.base.time_templates import template
 from proxy.base.type_ranges import nearest_real
+from proxy.base.written_times import is_instant
 from proxy.query.ir.expressions import Constant, Expression, Parameter
+from proxy.query.ir.written_numbers import NOT_FINITE, number
 from proxy.query.syntax.placeholders import WrittenText
 
 _NUMBERS = (
@@ -27,8 +27,6 @@ _NUMBERS = (
     SqlType.FLOAT4,
     SqlType.FLOAT8,
 )
-# The units of date_trunc().
-TRUNCATIONS = frozenset(["second", "minute", "hour", "day", "week", "month", "quarter", "year"])
 # The least and the largest positive number.
 _FLOATS = {
     SqlType.FLOAT4: (Fraction(1, 2**149), (2 - Fraction(1, 2**23)) * 2**127),
@@ -36,56 +34,10 @@ _FLOATS = {
 }
 # Digits and white space are those of ASCII everywhere: PostgreSQL knows no others.
 _ISO_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_ISO_TIMESTAMP = re.compile(
-    r"([0-9]{4}-[0-9]{2}-[0-9]{2})"
-    r"(?:[ T]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:\.[0-9]{1,6})?)?"
-    r"(?:(?P<utc>Z)|[+-](?P<zone>[0-9]{2})(?::?([0-9]{2}))?)?)?"
-)
 # What has no second number: nothing is computed with such a constant here, rows are compared with it.
 ENDLESS = frozenset({"infinity", "-infinity"})
-# Numbers that are no Fractions. Rows are compared with them; nothing is computed with them (query.ir.binding).
-NOT_FINITE = frozenset({"NaN", "Infinity", "-Infinity"})
 _ORDINAL = re.compile(r"[0-9]{1,9}")
 _SPACE = " \t\n\r\f\v"
-# Numbers of hours, minutes, seconds; PostgreSQL's time zones are within 15:59 of UTC.
-_CLOCK = (24, 60, 60, 16, 60)
-_NUMBER = re.compile(
-    r"(?P<sign>[+-]?)(?P<whole>[0-9]*)(?:\.(?P<rest>[0-9]*))?(?:[eE](?P<power>[+-]?[0-9]{1,9}))?"
-)
-
-
-def number(text: str) -> Fraction | None:
-    """An exact number from decimal text; None for anything else (NaN and Infinity included).
-
-    Refuses  TOO_COMPLEX: more digits before or after the point than base.limits allows
-
-    >>> number("1.5e1"), number("0e999999999")
-    (Fraction(15, 1), Fraction(0, 1))
-    """
-    found = _NUMBER.fullmatch(text)
-    if found is None or not (found["whole"] or found["rest"]):
-        return None
-    rest = found["rest"] or ""
-    # Counted before anything is computed: 1e999999999 has a billion digits.
-    digits = (found["whole"] + rest).lstrip("0")
-    significant = digits.rstrip("0")
-    if not significant:
-        return Fraction(0)
-    power = int(found["power"] or 0) - len(rest) + len(digits) - len(significant)
-    if len(significant) + power > limits.NUMBER_DIGITS or -power > limits.NUMBER_DIGITS:
-        raise too_many_digits()
-    value = int(significant) * Fraction(10) ** power
-    return -value if found["sign"] == "-" else value
-
-
-def too_many_digits(position: int | None = None) -> Refusal:
-    return Refusal(
-        Code.TOO_COMPLEX,
-        "a number in a query on a protected table may not have more than "
-        f"{limits.NUMBER_DIGITS} digits before or after its point",
-        "Use a number with fewer digits.",
-        position,
-    )
 
 
 def ordinal(text: str) -> int | None:
@@ -275,34 +227,6 @@ def check_template(text: str, position: int | None) -> None:
             ' FM before one of them, other characters than letters and digits, and texts in "quotes".',
             position,
         )
-
-
-def is_instant(text: str) -> bool:
-    """Whether this is a date or time in ISO form, with the numbers of a calendar and a clock.
-
-    >>> is_instant("2026-02-28 23:59:59.5+14"), is_instant("2026-02-29"), is_instant("2026-01-01 24:00")
-    (True, False, False)
-    """
-    found = _ISO_TIMESTAMP.fullmatch(text)
-    if found is None:
-        return False
-    day, hours, minutes, seconds, _, *zone = found.groups()
-    clock = (hours, minutes, seconds, *zone)
-    try:
-        date.fromisoformat(day)
-    except ValueError:
-        return False
-    return all(int(n) < most for n, most in zip(clock, _CLOCK, strict=True) if n is not None)
-
-
-def names_its_zone(text: str) -> bool:
-    """Whether a time in ISO form says how far it is from UTC.
-
-    >>> names_its_zone("2026-01-01 00:00+14"), names_its_zone("2026-01-01 00:00:00")
-    (True, False)
-    """
-    found = _ISO_TIMESTAMP.fullmatch(text)
-    return found is not None and (found["utc"] or found["zone"]) is not None
 
 
 def is_not_finite(constant: Constant) -> bool:

@@ -12,7 +12,7 @@ from proxy.base.written_names import written_name
 from proxy.query.bind.nodes.operands import parameter_text
 from proxy.query.bind.scope import Readers, Scope, identifier, only, position_of, unknown
 from proxy.query.ir import expressions as ir
-from proxy.query.ir import typing_rules
+from proxy.query.ir import typing_rules, written_numbers
 from proxy.query.ir.expressions import Expression
 from proxy.query.syntax.placeholders import (
     ClientParameter,
@@ -93,7 +93,7 @@ def _literal(node: exp.Expr, scope: Scope) -> Expression:
     if node.args.get("is_string"):
         return ir.Constant(text, None, position_of(node))
     try:
-        value = typing_rules.number(text)
+        value = written_numbers.number(text)
     except Refusal as refusal:
         raise refusal.at(position_of(node)) from None
     if value is None:

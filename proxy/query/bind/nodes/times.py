@@ -8,6 +8,7 @@ from proxy.base.errors import Code, Refusal
 from proxy.base.instants import is_in_calendar, iso_text, seconds_of
 from proxy.base.sql_types import SqlType
 from proxy.base.time_spans import span_of
+from proxy.base.written_times import TRUNCATIONS, names_its_zone
 from proxy.base.zones import Zone
 from proxy.query.bind.nodes.operands import repeated
 from proxy.query.bind.nodes.written_bins import week_in
@@ -18,13 +19,7 @@ from proxy.query.ir.expressions import Expression
 from proxy.query.ir.given_fields import CLOCK_FIELDS, FIELDS, constant_zone
 from proxy.query.ir.time_differences import age_field, interval_field
 from proxy.query.ir.times_of_day import INSTEAD, is_time_of_day, part_of_day
-from proxy.query.ir.typing_rules import (
-    TRUNCATIONS,
-    check_template,
-    common,
-    names_its_zone,
-    settle_literal,
-)
+from proxy.query.ir.typing_rules import check_template, common, settle_literal
 from proxy.query.syntax.placeholders import ClientParameter
 
 
