@@ -27,7 +27,6 @@ from proxy.query.ir.expressions import (
     Bucket,
     Case,
     Cast,
-    Choice,
     Choose,
     ColumnRef,
     Comparison,
@@ -175,11 +174,9 @@ def _direct(expression: Expression, facts: Facts) -> Values | None:
             return _rounded(expression, facts)
         case Quotient() if expression.type.is_integer:
             return _whole_numbers(expression, facts)
-        case TextCall() | NullIf():
+        case TextCall() | NullIf() | Choose():
             mapped = mapped_texts(expression, facts)
             return None if mapped is None else tuple(dict.fromkeys(mapped.values()))
-        case Choose():
-            return _chosen(expression, facts)
         case Bucket():
             return _buckets(expression, facts)
         case Arithmetic():
@@ -279,34 +276,6 @@ def _is_difference(expression: Expression, facts: Facts) -> bool:
     """Whether two times are taken from each other: that can be as much as both have bounds, and is mostly
     little. What there is of it appears by selection."""
     return sum(facts[name].type.is_time for name in columns(expression)) > 1
-
-
-def _chosen(choose: Choose, facts: Facts) -> Values | None:
-    """coalesce() of columns with public values and constants."""
-    mapped = mapped_texts(choose, facts)
-    if mapped is not None:
-        return tuple(dict.fromkeys(mapped.values()))
-    if choose.choice is not Choice.COALESCE:
-        return None
-    found: dict[str | None, None] = {}
-    is_null_listed = True
-    for operand in choose.operands:
-        values: Values | None = _direct(operand, facts)
-        if isinstance(operand, Constant):
-            values = (constant_text(operand),)
-        if values is None:
-            return None
-        found.update(dict.fromkeys(value for value in values if value is not None))
-        is_null_listed &= None in values
-        if not _can_be_null(operand, facts):
-            return tuple(found)
-    return (*found, None) if is_null_listed else tuple(found)
-
-
-def _can_be_null(operand: Expression, facts: Facts) -> bool:
-    if isinstance(operand, ColumnRef):
-        return facts[operand.relation, operand.column].nullable
-    return not isinstance(operand, Constant) or operand.value is None
 
 
 def _whole(rounded: NumericCall, value: Fraction) -> int:
