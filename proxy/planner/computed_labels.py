@@ -51,7 +51,7 @@ def parts_of_key(expression: Expression, labels: Labels) -> tuple[Expression, ..
     Given    labels: what is publicly known of a part
     """
     found = _parts(expression, labels)
-    return None if found is None else tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(found)) if found else None
 
 
 def _parts(expression: Expression, labels: Labels) -> list[Expression] | None:
@@ -60,7 +60,7 @@ def _parts(expression: Expression, labels: Labels) -> list[Expression] | None:
     if isinstance(expression, _EVALUATED) and not _casts_time(expression):
         below = [_parts(part, labels) for part in children(expression)]
         known = [part for parts in below if parts is not None for part in parts]
-        if None not in below and known:
+        if None not in below:
             return known
     return None if labels(expression) is None else [expression]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from decimal import Context, Decimal, Inexact
+from decimal import Context, Decimal
 from fractions import Fraction
 
 from proxy.base import limits
@@ -17,6 +17,7 @@ from proxy.planner.computed_labels import combined, parts_of_key
 from proxy.planner.facts import Facts, Range, Values
 from proxy.planner.intervals import STEPWISE
 from proxy.planner.intrinsic_bounds import whole_parts_of_day
+from proxy.planner.label_work import evaluated
 from proxy.planner.mapped_texts import depends_on_locale, mapped_texts
 from proxy.planner.time_labels import extracted, time_texts
 from proxy.policy.policy_model import Bounds
@@ -26,7 +27,6 @@ from proxy.query.ir.expressions import (
     Bucket,
     Case,
     Cast,
-    Choice,
     Choose,
     ColumnRef,
     Comparison,
@@ -45,7 +45,6 @@ from proxy.query.ir.expressions import (
     NullIf,
     NumericCall,
     NumericFunction,
-    Operator,
     Quotient,
     Shift,
     TextCall,
@@ -175,11 +174,9 @@ def _direct(expression: Expression, facts: Facts) -> Values | None:
             return _rounded(expression, facts)
         case Quotient() if expression.type.is_integer:
             return _whole_numbers(expression, facts)
-        case TextCall() | NullIf():
+        case TextCall() | NullIf() | Choose():
             mapped = mapped_texts(expression, facts)
             return None if mapped is None else tuple(dict.fromkeys(mapped.values()))
-        case Choose():
-            return _chosen(expression, facts)
         case Bucket():
             return _buckets(expression, facts)
         case Arithmetic():
@@ -188,43 +185,19 @@ def _direct(expression: Expression, facts: Facts) -> Values | None:
             return None
 
 
-# Python's own context keeps 28 digits and rounds the rest.
-_EXACT = Context(prec=limits.BOUND_DIGITS, traps=[Inexact])
-_OPERATIONS = {
-    Operator.ADD: _EXACT.add,
-    Operator.SUBTRACT: _EXACT.subtract,
-    Operator.MULTIPLY: _EXACT.multiply,
-}
+_NUMBERS = (NumericCall, Extract, Bucket, Arithmetic)
 
 
 def _bins(arithmetic: Arithmetic, facts: Facts) -> Values | None:
-    """`floor(x / 10) * 10` and the like, as tools write bins: a constant and a number with public values.
-
-    Decimal keeps the scales of sums and products as PostgreSQL's numeric does, and so the texts.
-    """
-    sides = [_decimals(side, facts) for side in (arithmetic.left, arithmetic.right)]
-    left, right = sides
-    if left is None or right is None or min(len(left), len(right)) > 1:
+    """`floor(x / 10) * 10` and the like, as tools write bins: constants and a number with public values."""
+    sides = [side for side in (arithmetic.left, arithmetic.right) if columns(side)]
+    side = sides[0] if len(sides) == 1 else None
+    is_part = isinstance(side, Inside) and side.type is SqlType.NUMERIC
+    if side is None or not (is_part or isinstance(side, _NUMBERS)):
         return None
-    operation = _OPERATIONS[arithmetic.operator]
-    try:
-        found = sorted({operation(a, b) for a in left for b in right})
-    except Inexact:
-        return None
-    return tuple(f"{value if value else abs(value):f}" for value in found)  # numeric has no -0
-
-
-def _decimals(side: Expression, facts: Facts) -> list[Decimal] | None:
-    match side:
-        case Constant(value=Fraction() as value) if (
-            abs(value) < 10**9 and 10**6 % value.denominator == 0
-        ):
-            return [Decimal(decimal_text(value))]
-        case NumericCall() | Extract() | Bucket() | Arithmetic() | Inside(type=SqlType.NUMERIC):
-            values = _direct(side, facts)
-            return None if values is None else [Decimal(text) for text in values if text]
-        case _:
-            return None
+    values = _direct(side, facts) or ()
+    found = evaluated([arithmetic], [side], [(text,) for text in values if text])
+    return tuple(dict.fromkeys(text for (text,) in found)) or None if found else None
 
 
 def constant_text(constant: Constant) -> str | None:
@@ -258,6 +231,8 @@ def _is_printed(label: Constant, of: Case) -> bool:
 
 
 _ROUNDED_MOST = 1_000
+# Python's own context keeps 28 digits and rounds the rest.
+_EXACT = Context(prec=limits.BOUND_DIGITS)
 
 
 def _rounded(rounded: NumericCall, facts: Facts) -> Values | None:
@@ -301,34 +276,6 @@ def _is_difference(expression: Expression, facts: Facts) -> bool:
     """Whether two times are taken from each other: that can be as much as both have bounds, and is mostly
     little. What there is of it appears by selection."""
     return sum(facts[name].type.is_time for name in columns(expression)) > 1
-
-
-def _chosen(choose: Choose, facts: Facts) -> Values | None:
-    """coalesce() of columns with public values and constants."""
-    mapped = mapped_texts(choose, facts)
-    if mapped is not None:
-        return tuple(dict.fromkeys(mapped.values()))
-    if choose.choice is not Choice.COALESCE:
-        return None
-    found: dict[str | None, None] = {}
-    is_null_listed = True
-    for operand in choose.operands:
-        values: Values | None = _direct(operand, facts)
-        if isinstance(operand, Constant):
-            values = (constant_text(operand),)
-        if values is None:
-            return None
-        found.update(dict.fromkeys(value for value in values if value is not None))
-        is_null_listed &= None in values
-        if not _can_be_null(operand, facts):
-            return tuple(found)
-    return (*found, None) if is_null_listed else tuple(found)
-
-
-def _can_be_null(operand: Expression, facts: Facts) -> bool:
-    if isinstance(operand, ColumnRef):
-        return facts[operand.relation, operand.column].nullable
-    return not isinstance(operand, Constant) or operand.value is None
 
 
 def _whole(rounded: NumericCall, value: Fraction) -> int:
