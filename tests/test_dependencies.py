@@ -82,7 +82,7 @@ def _modules(distribution: str) -> set[str]:
 
 
 RUNTIME, DEVELOPMENT = _declared("dependencies"), [*_declared("dev"), *_declared("nightly")]
-AGENTS = _declared("mcp")
+AGENTS, ARROW = _declared("mcp"), _declared("arrow")
 
 
 @pytest.mark.parametrize("name", RUNTIME)
@@ -102,19 +102,23 @@ def test_what_is_not_imported_is_used_where_the_table_says(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("folder", "declared"), [("proxy", RUNTIME + AGENTS), ("tests", RUNTIME + DEVELOPMENT)]
+    ("folder", "declared"), [("proxy", RUNTIME + AGENTS + ARROW), ("tests", RUNTIME + DEVELOPMENT)]
 )
 def test_what_is_imported_is_declared(folder: str, declared: list[str]) -> None:
     known = set().union(*map(_modules, declared))
     assert {n: str(f) for n, f in _imported(folder).items() if n not in known} == {}
 
 
-def test_an_extra_is_imported_where_it_is_used() -> None:
-    """`proxy.servers.mcp` alone, which is imported with `serve --mcp` alone."""
-    modules = set().union(*map(_modules, AGENTS))
+@pytest.mark.parametrize(
+    ("extra", "places"),
+    [(AGENTS, {"mcp/endpoint.py", "mcp/tools.py"}), (ARROW, {"http/arrow_stream.py"})],
+)
+def test_an_extra_is_imported_where_it_is_used(extra: list[str], places: set[str]) -> None:
+    """In files that are imported with `serve --mcp` alone, and for whoever asks for an Arrow stream."""
+    modules = set().union(*map(_modules, extra))
     files = {
-        file.parent.relative_to(_ROOT).as_posix()
+        file.relative_to(_ROOT / "proxy" / "servers").as_posix()
         for file in sorted((_ROOT / "proxy").rglob("*.py"))
         if modules & set(packages_of(file))
     }
-    assert files == {"proxy/servers/mcp"}
+    assert files == places

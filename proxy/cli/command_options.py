@@ -165,6 +165,13 @@ Mcp = Annotated[
     bool,
     typer.Option("--mcp", help="Serve agents at /mcp of the HTTP listener. Needs dpproxy[mcp]."),
 ]
+CorsOrigin = Annotated[
+    Optional[list[str]],  # noqa: UP045
+    typer.Option(
+        help="Origin of a site whose pages may ask /v1, such as https://app.example, once per origin.",
+        metavar="ORIGIN",
+    ),
+]
 LogAnalysts = Annotated[
     LoggedAnalysts,
     typer.Option(help="How these lines call analysts: by name, or by number in the ledger."),

@@ -22,6 +22,7 @@ class ListenAddresses:
     client_ca: by which certificates of the wire's clients are signed; admin: for administrators;
     metrics: for `GET /metrics` without a login
     balancers, proxies: who says, on the wire and over HTTP, which address a client has
+    sites: origins of others, whose pages may ask /v1
     """
 
     wire: Address
@@ -33,6 +34,7 @@ class ListenAddresses:
     metrics: Address | None = None
     balancers: Networks = ()
     proxies: Networks = ()
+    sites: tuple[str, ...] = ()
 
     @property
     def every(self) -> tuple[Address, ...]:

@@ -174,6 +174,7 @@ async def serve_until_stopped(
             pages=console(admitted.admission, is_secure=where.tls is not None, people=people),
             agents=_agents(letting_in, observers),
             proxies=where.proxies,
+            sites=where.sites,
         )
         status = StatusSource(
             servers=servers,

@@ -1,4 +1,4 @@
-"""NETWORK on the command line: who is believed about the addresses of others."""
+"""NETWORK and ORIGIN on the command line: who is believed about addresses, and whose pages may ask."""
 
 from __future__ import annotations
 
@@ -29,3 +29,18 @@ def networks_of(option: str, texts: Sequence[str] | None) -> Networks:
             raise CliError(f"{option} {text}: that is everybody, who could then name any address")
         found.append(network)
     return tuple(found)
+
+
+def origins_of(texts: Sequence[str] | None) -> tuple[str, ...]:
+    """
+    Raises:
+        CliError: It is no origin of a site.
+    """
+    if not texts:
+        return ()
+    from proxy.servers.http.cross_origin import is_origin  # with the web framework
+
+    for text in texts:
+        if not is_origin(text):
+            raise CliError(f"--cors-origin {text}: not an origin, such as https://app.example")
+    return tuple(texts)

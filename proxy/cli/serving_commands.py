@@ -25,6 +25,7 @@ from proxy.cli.command_options import (
     AdminSecrets,
     ClientCa,
     ClientRules,
+    CorsOrigin,
     DemoState,
     DrainDelay,
     Grace,
@@ -61,7 +62,7 @@ from proxy.cli.letting_in import (
     oidc_settings,
 )
 from proxy.cli.logs import log_to_stderr
-from proxy.cli.named_networks import networks_of
+from proxy.cli.named_networks import networks_of, origins_of
 from proxy.cli.progress import copied_into, working
 from proxy.cli.proxy_servers import servers_being_prepared
 from proxy.cli.query_logging import LoggedAnalysts, LoggedQueries, QueryLogging
@@ -184,6 +185,7 @@ def serve(
     grace: Grace = 60,
     metrics: Metrics = None,
     mcp: Mcp = False,
+    cors_origin: CorsOrigin = None,
     proxy_protocol_from: ProxyProtocolFrom = None,
     trusted_proxy: TrustedProxy = None,
     log_queries: LogQueries = LoggedQueries.PROTECTED,
@@ -219,6 +221,7 @@ def serve(
         metrics=None if metrics is None else _address(metrics),
         balancers=networks_of("--proxy-protocol-from", proxy_protocol_from),
         proxies=networks_of("--trusted-proxy", trusted_proxy),
+        sites=origins_of(cors_origin),
     )
     check_metrics_are_private(where.metrics, certificate)
     check_is_private(where.every, certificate, tls)

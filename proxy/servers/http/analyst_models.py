@@ -74,6 +74,7 @@ class QueryRequest(RequestModel):
         "trial": "Write true or false.",
         "mechanism": _POLICY_HINT,
         "fresh": "Write true or false.",
+        "large_as_text": "Write true or false.",
     }
 
     database: Text = Field("", description="May be left out if you can query one database only.")
@@ -100,6 +101,10 @@ class QueryRequest(RequestModel):
     fresh: bool | None = Field(
         None,
         description="True: noise is drawn anew and charged, where an earlier or published answer would serve.",
+    )
+
+    large_as_text: bool | None = Field(
+        None, description="True: numbers beyond 2^53 are strings in JSON and in JSON lines."
     )
 
     @property

@@ -21,6 +21,7 @@ from proxy.servers.certificate import server_context
 from proxy.servers.client_address import Networks
 from proxy.servers.http.bearers import Bearers
 from proxy.servers.http.connections import ConnectionLimits, Connections, HttpProtocol
+from proxy.servers.http.cross_origin import CrossOrigin
 from proxy.servers.http.guard import Guard, is_loopback
 from proxy.servers.http.routes import Health, Readiness, Routes
 from proxy.servers.login_gate import LoginGate
@@ -173,7 +174,8 @@ class HttpServer(HttpListener):
     Given    an engine per database; sessions of analysts; what /readyz asks; a certificate and its key;
              what /healthz asks; gate: the one that all listeners share; bearers, admission,
              policies_taken, stuck_sessions, is_draining, observers: as of Routes; pages: for people, beside
-             /v1; agents: for programs that speak MCP; proxies: as of HttpListener
+             /v1; agents: for programs that speak MCP; proxies: as of HttpListener; sites: origins of others
+             whose pages may ask /v1
     """
 
     def __init__(
@@ -194,6 +196,7 @@ class HttpServer(HttpListener):
         pages: Callable[[Routes], APIRouter] | None = None,
         agents: Callable[[Routes], Agents] | None = None,
         proxies: Networks = (),
+        sites: Sequence[str] = (),
     ) -> None:
         self.routes = routes = Routes(
             *(engines, sessions, readiness, health, gate or LoginGate(), bearers, admission),
@@ -206,7 +209,9 @@ class HttpServer(HttpListener):
         more = [] if pages is None else [pages(routes)]
         if self._agents is not None:
             more.append(self._agents.router)
-        super().__init__(lambda: routes.app(*more), tls, limits, is_draining, proxies)
+        super().__init__(
+            lambda: _shared(routes.app(*more), sites), tls, limits, is_draining, proxies
+        )
         self.logins = routes.logins
 
     async def start(self, host: str, port: int) -> None:
@@ -221,3 +226,9 @@ class HttpServer(HttpListener):
 
     def _end_requests(self) -> None:
         self.logins.end_all()
+
+
+def _shared(app: FastAPI, sites: Sequence[str]) -> FastAPI:
+    if sites:
+        app.add_middleware(CrossOrigin, origins=tuple(sites))
+    return app

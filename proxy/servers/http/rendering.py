@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timezone
+from decimal import Decimal
+from functools import partial
 from typing import TypeVar
+
+from typing_extensions import assert_never
 
 from proxy.base.decimals import decimal_text
 from proxy.base.sql_types import SqlType, by_oid
@@ -17,11 +21,13 @@ from proxy.engine.sessions import ResultRows
 from proxy.pgwire.calls import Refuse
 from proxy.servers.error_boundary import refuses
 from proxy.servers.http.libpq_driver import QueryResult
+from proxy.servers.http.negotiation import Format
 from proxy.turns.threads import in_thread
 
 _JSON_OIDS = (114, 3802)  # json, jsonb (pg_type.dat)
 _OID_OID = 26
 _UNPRINTABLE = re.compile(r"[^ -~]")
+_SAFE_DIGITS = 16  # fewer before the point are below 2^53
 _NOT_FINITE = (b"NaN", b"Infinity", b"-Infinity")
 
 _CELLS_AT_ONCE = 5_000  # these, and so many bytes, are rendered in some milliseconds
@@ -59,9 +65,24 @@ async def as_json(result: QueryResult) -> bytes:
     return await _rendered(result.rows, _json, result)
 
 
-async def as_csv(rows: ResultRows) -> bytes:
-    """RFC 4180 with a header line; NULL is empty, an empty text is "" (as PostgreSQL's COPY does)."""
-    return await _rendered(rows, _csv, rows)
+async def written(result: QueryResult, wanted: Format, *, large_as_text: bool) -> bytes:
+    """The body of /v1/query in a format.
+
+    Args:
+        large_as_text: Numbers that a double would round are strings in JSON.
+    """
+    rows = result.rows
+    match wanted:
+        case Format.JSON:
+            return await _rendered(rows, partial(_json, large_as_text=large_as_text), result)
+        case Format.CSV:
+            return await _rendered(rows, _csv, rows)
+        case Format.LINES:
+            return await _rendered(rows, partial(_json_lines, large_as_text=large_as_text), rows)
+        case Format.ARROW:
+            return await _rendered(rows, _arrow, rows)
+        case _:
+            assert_never(wanted)
 
 
 async def _rendered(rows: ResultRows, render: Callable[[T], bytes], given: T) -> bytes:
@@ -72,10 +93,47 @@ async def _rendered(rows: ResultRows, render: Callable[[T], bytes], given: T) ->
     return await in_thread(render, given)
 
 
-def _json(result: QueryResult) -> bytes:
+def _arrow(rows: ResultRows) -> bytes:
+    from proxy.servers.http.arrow_stream import arrow_stream  # a library that few need
+
+    return arrow_stream(unique_names([one.name for one in rows.columns]), rows)
+
+
+def _json_lines(rows: ResultRows, *, large_as_text: bool) -> bytes:
+    """An object for each row. Names of columns that are not unique get a number."""
+    names = [json.dumps(name) for name in unique_names([one.name for one in rows.columns])]
+    writers = [_writer(column.type_oid, large_as_text) for column in rows.columns]
+    return "".join(
+        "{"
+        + ",".join(
+            f"{name}:null" if value is None else f"{name}:{write(value)}"
+            for name, write, value in zip(names, writers, values, strict=True)
+        )
+        + "}\n"
+        for values in rows.values
+    ).encode()
+
+
+def unique_names(names: Sequence[str]) -> list[str]:
+    """
+    >>> unique_names(["count", "n", "count", "count_2"])
+    ['count', 'n', 'count_3', 'count_2']
+    """
+    taken = set(names)
+    found: dict[str, None] = {}
+    for name in names:
+        own, number = name, 1
+        while own in found or (number > 1 and own in taken):
+            number += 1
+            own = f"{name}_{number}"
+        found[own] = None
+    return list(found)
+
+
+def _json(result: QueryResult, *, large_as_text: bool = False) -> bytes:
     rows = result.rows
     columns = [{"name": column.name, "type": column.type_name} for column in rows.columns]
-    writers = [_writer(column.type_oid) for column in rows.columns]
+    writers = [_writer(column.type_oid, large_as_text) for column in rows.columns]
     lines = [
         "["
         + ",".join(
@@ -145,6 +203,7 @@ def _row_errors(values: tuple[bytes | None, ...], places: tuple[int, ...], width
 
 
 def _csv(rows: ResultRows) -> bytes:
+    """RFC 4180 with a header line; NULL is empty, an empty text is "" (as PostgreSQL's COPY does)."""
     lines = [",".join(_field(column.name.encode()) for column in rows.columns)]
     lines += [
         ",".join("" if value is None else _field(value) for value in values)
@@ -206,10 +265,10 @@ def _privacy(given: NoisyAnswer | None) -> dict[str, object]:
     }
 
 
-def _writer(oid: int) -> Write:
+def _writer(oid: int, large_as_text: bool = False) -> Write:
     kind = by_oid(oid)
     if kind.is_number or oid == _OID_OID:
-        return _number
+        return _exact_number if large_as_text else _number
     if kind is SqlType.BOOL:
         return _boolean
     return _document if oid in _JSON_OIDS else _string
@@ -217,6 +276,19 @@ def _writer(oid: int) -> Write:
 
 def _number(value: bytes) -> str:
     return f'"{value.decode()}"' if value in _NOT_FINITE else value.decode()
+
+
+def _exact_number(value: bytes) -> str:
+    """A number that is beyond 2^53 as a string: readers of JSON take numbers for doubles.
+
+    >>> _exact_number(b"9007199254740992"), _exact_number(b"-9007199254740993"), _exact_number(b"1e300")
+    ('9007199254740992', '"-9007199254740993"', '"1e300"')
+    """
+    whole = value.lstrip(b"-").partition(b".")[0]
+    if value in _NOT_FINITE or (len(whole) < _SAFE_DIGITS and b"e" not in value):
+        return _number(value)
+    is_safe = abs(Decimal(value.decode())) <= 2**53
+    return value.decode() if is_safe else f'"{value.decode()}"'
 
 
 def _boolean(value: bytes) -> str:

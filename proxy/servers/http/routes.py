@@ -47,7 +47,8 @@ from proxy.servers.http.http_problem import HttpProblem, not_let_in, problem_of,
 from proxy.servers.http.instead import Corrector
 from proxy.servers.http.json_models import parameter_problem
 from proxy.servers.http.libpq_driver import LibpqDriver
-from proxy.servers.http.rendering import PRIVACY_HEADERS, as_csv, as_json, privacy_headers
+from proxy.servers.http.negotiation import Format, chosen_format
+from proxy.servers.http.rendering import PRIVACY_HEADERS, privacy_headers, written
 from proxy.servers.login_gate import LoginGate
 from proxy.servers.statement_reports import Listener, StatementObserver, reporter_of
 
@@ -73,9 +74,14 @@ a transaction of its own; nothing outlives it. Errors are `application/problem+j
 `detail`, `hint` and `position` that a PostgreSQL client gets."""
 _DATABASE = (403, 404)
 _STATEMENT = (*_DATABASE, 409, 429)
-_CSV = {
-    "content": {"text/csv": {"schema": {"type": "string"}}},
-    "description": "The result. With `Accept: text/csv` its rows alone, the rest in headers.",
+_FORMATS = {
+    "content": {
+        Format.CSV.media_type: {"schema": {"type": "string"}},
+        Format.LINES.media_type: {"schema": {"type": "string"}},
+        Format.ARROW.media_type: {"schema": {"type": "string", "format": "binary"}},
+    },
+    "description": "The result. As CSV, JSON lines or an Arrow stream, which `Accept` chooses, its rows alone,"
+    " the rest in headers.",
     "headers": {
         name: {"schema": {"type": "string"}, "description": text}
         for name, text in PRIVACY_HEADERS.items()
@@ -233,34 +239,36 @@ health_router = APIRouter(route_class=Operation)
     summary="Run a statement and charge its cost",
     tags=["queries"],
     response_model=QueryResponse,
-    responses={200: _CSV, **problems(*_STATEMENT)},
+    responses={200: _FORMATS, **problems(*_STATEMENT, 406)},
 )
 async def run_query(
     request: Request, routes: State, caller: LoggedIn, query: QueryBody
 ) -> Response:
     database = routes.logins.database_of(caller, query.database)
     with routes.logins.under_way(caller, database) as ended:
-        work = _answered(routes, caller, database, query, wants_csv=_wants_csv(request))
+        wanted = chosen_format(request.headers.get("accept"))
+        work = _answered(routes, caller, database, query, wanted)
         work = routes.corrected(caller, database, query, work)
         return await while_connected(request, ended, work, routes.is_draining)
 
 
 async def _answered(
-    routes: Routes, caller: Caller, database: str, query: QueryRequest, *, wants_csv: bool
+    routes: Routes, caller: Caller, database: str, query: QueryRequest, wanted: Format
 ) -> Response:
     async with routes.logins.session(database, caller, query.settings) as session:
         adapter = routes.adapters[database]
-        driver = LibpqDriver(adapter, session, query, with_errors=not wants_csv)
+        driver = LibpqDriver(adapter, session, query, with_errors=wanted is Format.JSON)
         token = None if caller.token is None else caller.token.number
         most = query.most_epsilon
         with charging(token), charged_at_most(most), adapter.turns_of(caller.analyst):
             answered = await driver.run()
     with adapter.turns_of(caller.analyst):
-        body = await (as_csv(answered.rows) if wants_csv else as_json(answered))
-    if not wants_csv:
-        return ResponseInPieces(body, media_type="application/json")
-    headers = privacy_headers(answered.privacy)
-    return ResponseInPieces(body, headers=headers, media_type="text/csv")
+        body = await written(answered, wanted, large_as_text=bool(query.large_as_text))
+    # Of JSON the body has it all.
+    headers = {} if wanted is Format.JSON else privacy_headers(answered.privacy)
+    return ResponseInPieces(
+        body, headers={**headers, "Vary": "Accept"}, media_type=wanted.media_type
+    )
 
 
 @router.post(
@@ -443,15 +451,6 @@ async def _gone(request: Request) -> bool:
     while (await request.receive())["type"] != "http.disconnect":
         pass
     return True
-
-
-def _wants_csv(request: Request) -> bool:
-    """The first of the two that Accept names; JSON where it names neither."""
-    for entry in request.headers.get("accept", "").lower().split(","):
-        kind = entry.partition(";")[0].strip()
-        if kind in ("text/csv", "application/json"):
-            return kind == "text/csv"
-    return False
 
 
 _PIECE_BYTES = 128 * 1024

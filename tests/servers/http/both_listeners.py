@@ -120,6 +120,7 @@ def open_http(
     observers: Sequence[StatementObserver] = (),
     has_agents: bool = False,
     issuer: str | None = None,
+    sites: Sequence[str] = (),
 ) -> BothListeners:
     """gate: without one, wrong passwords are hardly delayed."""
     readiness = {"protected": True, "ledger": True}
@@ -153,6 +154,7 @@ def open_http(
             observers=observers,
             pages=console(admission, is_secure=tls is not None),
             agents=agents(observers, issuer) if has_agents else None,
+            sites=sites,
         )
         await server.start("127.0.0.1", 0)
         return server, sessions

@@ -19,8 +19,8 @@ from starlette.requests import Request
 from proxy.base.errors import Refusal
 from proxy.pgwire.startup_options import refused_option
 from proxy.servers.http.connections import ConnectionLimits
+from proxy.servers.http.negotiation import chosen_format
 from proxy.servers.http.request_reading import read_credentials
-from proxy.servers.http.routes import _wants_csv
 from proxy.servers.http.strict_json import NotStrict, read_json
 from proxy.servers.login_gate import GateLimits
 from proxy.shadow.analyst_sessions import SessionLimits
@@ -77,7 +77,7 @@ _HOSTILE: dict[str, tuple[Callable[[int], object], Callable[[object], object]]] 
     "json, values": (lambda n: b"[" + b"1," * n + b"1]", lambda b: read_json(b)),  # type: ignore[arg-type]
     "options": (lambda n: "-c jit=off " * (n // 4), lambda o: refused_option(o)),  # type: ignore[arg-type]
     "options, backslashes": (lambda n: "\\ " * n, lambda o: refused_option(o)),  # type: ignore[arg-type]
-    "accept": (lambda n: ("accept", ", " * n), lambda h: _wants_csv(_request(h))),
+    "accept": (lambda n: ", " * n + "application/json", lambda h: chosen_format(h)),  # type: ignore[arg-type]
     "base64": (
         lambda n: ("authorization", "Basic " + "QTpB" * n),
         lambda h: read_credentials(_request(h)),
