@@ -17,6 +17,8 @@ from proxy.base.errors import Code
 from proxy.base.session_settings import DP_SETTINGS
 from proxy.cli.main import command_line
 from proxy.mechanisms import discrete_laplace
+from proxy.policy.finding_names import FindingName
+from proxy.policy_file.policy_schema import policy_schema
 from proxy.query.bind.function_forms import FORMS
 from proxy.query.syntax.selects import ANSWERED
 from proxy.servers.http.admin_routes import AdminRoutes
@@ -86,6 +88,63 @@ def odds() -> str:
         "COUNT of people, 95 %",
     )
     return _table(heads, iter(rows))
+
+
+def policy_keys() -> str:
+    """Each key of a policy with what it takes, from the JSON Schema of policy files."""
+    found: dict[str, list[str]] = {}
+    for key, takes in _keys(policy_schema(), ""):
+        if takes and takes not in found.setdefault(key, []):
+            found[key].append(takes)
+    return _table(
+        ("key", "takes"),
+        ((_code(key), " or ".join(takes)) for key, takes in found.items() if takes),
+    )
+
+
+def _keys(schema: Mapping[str, Any], path: str) -> Iterator[tuple[str, str]]:
+    if path:
+        yield path, _takes(schema)
+    inside = f"{path}." if path else ""
+    for one in schema.get("anyOf", ()):
+        yield from _keys(one, path)
+    names = schema.get("properties", {})
+    if set(names) <= set(FindingName.__members__) and names:
+        names = {"FINDING": next(iter(names.values()))}
+    for name, of in names.items():
+        yield from _keys(of, f"{inside}{name}")
+    more = schema.get("additionalProperties")
+    if isinstance(more, dict):
+        yield from _keys(more, f"{inside}NAME")
+    if isinstance(schema.get("items"), dict) and schema["items"].get("properties"):
+        yield from _keys(schema["items"], path)
+
+
+def _takes(schema: Mapping[str, Any]) -> str:
+    """In words; nothing of what only holds other keys."""
+    if "anyOf" in schema:
+        return ""
+    if "enum" in schema:
+        return _code(*(str(one) for one in schema["enum"] if not isinstance(one, bool)))
+    kind = schema.get("type")
+    if kind in ("number", "integer"):
+        least, most = schema.get("minimum"), schema.get("maximum", schema.get("exclusiveMaximum"))
+        if least is not None and least == most:
+            return _code(f"{least:g}")
+        words = "a whole number" if kind == "integer" else "a number"
+        ends = [f"from {least:g}"] if least is not None else []
+        ends += (
+            [f"{'below' if 'exclusiveMaximum' in schema else 'to'} {most:g}"]
+            if most is not None
+            else []
+        )
+        return " ".join((words, *ends))
+    if kind == "array":
+        size = schema.get("minItems") == schema.get("maxItems") == 2
+        return "`[low, high]`" if size else "a list"
+    if kind == "object":
+        return ""
+    return f"a text like {_code(schema['pattern'][4:-2])}" if "pattern" in schema else "a text"
 
 
 def metrics() -> str:
@@ -227,7 +286,7 @@ def _first(text: str) -> str:
 TABLES: Mapping[str, Callable[[], str]] = {
     table.__name__: table
     for table in (
-        *(aggregates, functions, settings, errors, odds, metrics),
+        *(aggregates, functions, settings, errors, odds, policy_keys, metrics),
         *(commands, operations, admin_operations, python_client),
     )
 }

@@ -16,16 +16,17 @@ publish:
     every: 24h
     epsilon: 2
 """
+_ACCEPT = """
+accept:
+  PUBLIC_IS_NOT_NEEDED: {shop.products: in every shop window}
+"""
 _CHANGES = {
     "Published tables": ("", _PUBLISH),
     "Budgets": ("  total:    {epsilon: 20,", "  total:    {epsilon: 10,"),
     "Cached answers": ("reuse: 24h", "reuse: 12h"),
     "How exact answers are, and what they cost": ("  epsilon: 0.5", "  epsilon: 0.25"),
     "What analysts can ask": ("      quantity:   {bounds: [1, 20]}", ""),
-    "What is protected, and what is accepted": (
-        "    unit: {customer: id}",
-        "    unit: row",
-    ),
+    "What is protected, and what is accepted": ("", _ACCEPT),
 }
 
 

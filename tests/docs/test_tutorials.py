@@ -18,6 +18,7 @@ from tests.servers_fixture import servers
 pytestmark = [pytest.mark.long, pytest.mark.postgres]
 
 _DOCS = Path(__file__).parents[2] / "docs"
+_LEDGER = Path("ledger").with_suffix(".md")
 _CLUB = """\
 CREATE SCHEMA club;
 CREATE TABLE club.sports (code text PRIMARY KEY, title text NOT NULL);
@@ -96,7 +97,7 @@ def test_an_operator_serves_and_restores_and_a_privacy_officer_reviews(tmp_path:
         assert any("0.5" in text and "alice" in text for text in shell.answers[-4:])
         shell.follow(_DOCS / "how-to" / "people.md")
         assert '"columns"' in shell.answers[-1] and "nightly report" in shell.answers[-1]
-        shell.follow(_DOCS / "how-to" / "ledger.md")
+        shell.follow(_DOCS / "how-to" / _LEDGER)
         assert "all checks passed" in shell.answers[-1]
         policy = (tmp_path / "policy.yaml").read_text()
         (block,) = re.findall(
