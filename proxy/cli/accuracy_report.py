@@ -13,7 +13,10 @@ from proxy.cli.policy_accuracy import PolicyAccuracy
 from proxy.cli.text_table import text_table
 from proxy.engine.accuracy import ReleaseAccuracy, number_of, text_of
 from proxy.engine.noise_proposal import NoiseProposal
-from proxy.policy.policy_model import Policy
+from proxy.engine.unit_words import with_article
+from proxy.mechanisms.loss import Loss
+from proxy.policy.odds_words import odds_json, odds_text
+from proxy.policy.policy_model import Accounting, IdentifierUnit, Policy
 
 _HEADS = (
     "table",
@@ -47,6 +50,30 @@ def accuracy_report(
         yield f"Without GROUP BY, COUNT gets +-{proposal.alone_95} instead of +-{proposal.alone_now_95} by it."
 
 
+def odds_report(policy: Policy) -> Iterator[str]:
+    """What epsilon and delta of a statement, and of all of them together, mean as odds."""
+    one = _one_unit(policy)
+    total = policy.budgets.total.limit
+    yield f"One statement: {odds_text(_statement(policy), one)}."
+    if not total.epsilon:
+        return
+    yield f"All answers together, within budgets.total: {odds_text(total, one)}."
+    if policy.accounting is Accounting.ZCDP:
+        yield "This holds under `accounting: zcdp`, too: half of that delta is for the conversion of rho."
+
+
+def _one_unit(policy: Policy) -> str:
+    units = [
+        table.unit.identifier if isinstance(table.unit, IdentifierUnit) else "row"
+        for table in policy.protected()
+    ]
+    return " or ".join(with_article(word) for word in dict.fromkeys(units)) or "a row"
+
+
+def _statement(policy: Policy) -> Loss:
+    return Loss(policy.privacy.epsilon, policy.privacy.delta)
+
+
 def unbounded_report(found: Mapping[TableName, Sequence[str]], file: Path) -> Iterator[str]:
     """How to choose bounds, where columns have none."""
     if not found:
@@ -65,6 +92,10 @@ def accuracy_json(
         "database": policy.database,
         "epsilon": float(policy.privacy.epsilon),
         "delta": float(policy.privacy.delta),
+        "odds": {
+            "statement": odds_json(_statement(policy), _one_unit(policy)),
+            "total": odds_json(policy.budgets.total.limit, _one_unit(policy)),
+        },
         "problems": [],
         "accuracy": [_as_json(line) for line in lines],
         "proposals": [

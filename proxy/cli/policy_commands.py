@@ -28,7 +28,12 @@ def policy_check(
     file: Path, as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False
 ) -> None:
     """Hold a policy against the live database; print how exact answers will be, and what was found."""
-    from proxy.cli.accuracy_report import accuracy_json, accuracy_report, unbounded_report
+    from proxy.cli.accuracy_report import (
+        accuracy_json,
+        accuracy_report,
+        odds_report,
+        unbounded_report,
+    )
     from proxy.cli.findings_report import findings_json, findings_lines
     from proxy.cli.loading import load_policy, readable_contents, verdict_of
     from proxy.cli.policy_accuracy import policy_accuracy
@@ -68,6 +73,8 @@ def policy_check(
         typer.echo(json.dumps({**reported, "findings": findings_json(verdict), **more}, indent=2))
     else:
         for line in (*accuracy_report(checked.policy, lines, proposals), ""):
+            typer.echo(line)
+        for line in (*odds_report(checked.policy), ""):
             typer.echo(line)
         for line in unbounded_report(unbounded(checked.policy, checked.catalog), file):
             typer.echo(line)

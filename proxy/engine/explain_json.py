@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from proxy.engine.explain_summary import answer_expectations
-from proxy.engine.explain_text import FreeBlock, lifted_text, unit_text
+from proxy.engine.explain_text import FreeBlock, lifted_text, unit_text, units_of
 from proxy.engine.group_threshold import units_needed
 from proxy.kernel.plan import PrivatePlan
 from proxy.mechanisms.loss import Loss
 from proxy.planner.lifting import Lift
+from proxy.policy.odds_words import odds_json
 
 _NO_FREE: Mapping[int, FreeBlock] = {}
 
@@ -31,6 +32,7 @@ def explain_json(
     )
     return {
         "privacy": {"epsilon": float(plan.loss.epsilon), "delta": float(plan.loss.delta)},
+        "odds": odds_json(plan.loss, units_of(plan)),
         "remaining": left,
         "blocks": [
             {

@@ -13,11 +13,12 @@ from proxy.engine.accuracy import Accuracy, text_of
 from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.answer_origin import AnswerSource
 from proxy.engine.group_threshold import threshold_text
-from proxy.engine.unit_words import aggregate_word
+from proxy.engine.unit_words import aggregate_word, one_unit
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import BlockPlan, PrivatePlan
 from proxy.mechanisms.loss import Loss
 from proxy.planner.lifting import Lift
+from proxy.policy.odds_words import odds_text
 
 _COLUMNS = 110  # psql draws a result as wide as its longest line
 
@@ -70,6 +71,8 @@ def _lines(
 ) -> Iterator[str]:
     cost = f"epsilon {text_of(plan.loss.epsilon)}, delta {text_of(plan.loss.delta)}"
     yield f"Mechanisms and SQL  ({cost})"
+    if plan.loss.epsilon:
+        yield f"  As odds: {odds_text(plan.loss, units_of(plan))}"
     found = accuracies(plan)
     words = [aggregate_word(one.aggregate) for block in plan.blocks for one in block.answers]
     for number, (block, statement) in enumerate(zip(plan.blocks, sql, strict=True), start=1):
@@ -104,6 +107,11 @@ def _lines(
         if number - 1 in free:
             yield f"    {free[number - 1].text()}"
     yield "Nothing was read or charged."
+
+
+def units_of(plan: PrivatePlan) -> str:
+    """Name one unit, or one of each kind, of what a plan reads."""
+    return " or ".join(dict.fromkeys(map(one_unit, plan.blocks)))
 
 
 def budget_text(plan: PrivatePlan, remaining: Loss, free: Mapping[int, FreeBlock]) -> str:

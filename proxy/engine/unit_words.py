@@ -24,7 +24,14 @@ def unit_word(block: BlockPlan) -> str:
 
 def one_unit(block: BlockPlan) -> str:
     """Name one privacy unit with its article: "a customer", "an author"."""
-    word = unit_word(block)
+    return with_article(unit_word(block))
+
+
+def with_article(word: str) -> str:
+    """
+    >>> with_article("customer"), with_article("author")
+    ('a customer', 'an author')
+    """
     return f"an {word}" if word[0].lower() in _VOWELS else f"a {word}"
 
 

@@ -5,18 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
+from proxy.mechanisms.loss import Loss
 from proxy.policy.finding_names import FindingName
 from proxy.policy.findings import Finding
+from proxy.policy.odds_words import reached
 from proxy.policy.policy_decimals import decimal
-from proxy.policy.policy_model import Accounting, Budget, Policy
+from proxy.policy.policy_model import Accounting, Budget, Period, Policy
 
 STATEMENT_EPSILON = Fraction(4)
 STATEMENT_DELTA = Fraction(1, 100_000)
 PUBLISHING_DELTA = Fraction(1, 1_000)
 TOTAL_EPSILON = Fraction(20)
+LARGEST_TOTAL_EPSILON = Fraction(50)
+SHARE_OF_UNITS = Fraction(1, 10)
 TOTAL_DELTA = Fraction(1, 10_000)
 PUBLISHING_DAYS = 30
 _DAY = 86_400
+_YEAR = 366 * _DAY
+_TIMES_A_YEAR = {
+    Period.DAY: 366,
+    Period.WEEK: 54,
+    Period.MONTH: 12,
+}  # windows that a year can touch
 
 Path = tuple[str | int, ...]
 
@@ -37,15 +47,10 @@ def amount_findings(policy: Policy) -> Iterator[Finding]:
         yield from _above_total(line, budget, total)
         yield from _below_statement(line, budget, policy)
     yield from _below_statement(("budgets", "total"), total, policy)
-    if total.limit.epsilon > TOTAL_EPSILON:
-        yield _finding(
-            FindingName.TOTAL_EPSILON_LARGE,
-            ("budgets", "total"),
-            f"budgets.total: epsilon {_text(total.limit.epsilon)} is above {_text(TOTAL_EPSILON)}: all answers "
-            "together may say nearly everything about a person",
-            "write a smaller one, such as epsilon: 20, or accept this with the reason",
-        )
+    yield from _total(total.limit.epsilon)
     yield from _published_up(policy)
+    yield from _of_a_year(policy)
+    yield from _against_units(policy)
     forever: dict[tuple[str, ...], Budget] = {("budgets", "total"): total}
     forever |= {
         ("budgets", "tables", str(name)): own for name, own in policy.budgets.tables.items()
@@ -58,6 +63,85 @@ def amount_findings(policy: Policy) -> Iterator[Finding]:
                 f"{'.'.join(line)}: delta {_text(budget.limit.delta)} is above {_text(TOTAL_DELTA)}: so large "
                 "a chance that somebody is not protected at all",
                 "write a delta below 1 / number of people, such as delta: 1e-5",
+            )
+
+
+def _total(epsilon: Fraction) -> Iterator[Finding]:
+    if epsilon <= TOTAL_EPSILON:
+        return
+    name, most, meaning = (
+        FindingName.TOTAL_EPSILON_LARGE,
+        TOTAL_EPSILON,
+        "all answers together may say nearly everything about a person",
+    )
+    if epsilon > LARGEST_TOTAL_EPSILON:
+        name, most, meaning = (
+            FindingName.TOTAL_IS_LARGE,
+            LARGEST_TOTAL_EPSILON,
+            "nothing is promised to anybody against all answers together: a guess of 1 in 100 that a person is "
+            f"in the data can come to {reached(epsilon)}",
+        )
+    yield _finding(
+        name,
+        ("budgets", "total"),
+        f"budgets.total: epsilon {_text(epsilon)} is above {_text(most)}: {meaning}",
+        "write a smaller one, such as epsilon: 20, or accept this with the reason",
+    )
+
+
+def _of_a_year(policy: Policy) -> Iterator[Finding]:
+    """What the budgets that renew, and publications, come to in a year. An analyst and their groups pay at
+    once, so these do not add up."""
+    total = policy.budgets.total.limit
+    yearly: dict[str, Loss] = {}
+    for path, budget in _lines(policy):
+        times = _TIMES_A_YEAR.get(budget.per)
+        if times is not None and budget.limit.epsilon:
+            delta = min(times * budget.limit.delta, 1 - Fraction(1, 10**9))
+            yearly[".".join(path)] = Loss(times * budget.limit.epsilon, delta)
+    published = [
+        (one.loss.epsilon, one.loss.delta, -(-_YEAR // one.seconds)) for one in policy.publish
+    ]
+    if published:
+        delta = sum((times * delta for _, delta, times in published), Fraction(0))
+        epsilon = sum((times * epsilon for epsilon, _, times in published), Fraction(0))
+        yearly["publish"] = Loss(epsilon, min(delta, 1 - Fraction(1, 10**9)))
+    if not yearly or not total.epsilon:
+        return
+    said = "; ".join(
+        f"{line} epsilon {float(loss.epsilon):.6g}, delta {float(loss.delta):.2g}"
+        for line, loss in yearly.items()
+    )
+    yield _finding(
+        FindingName.TOTAL_RENEWS,
+        ("budgets",),
+        f"a year can come to: {said}. The total does not renew: all years and all analysts together stay "
+        f"within its epsilon {_text(total.epsilon)}, delta {_text(total.delta)}, until `dpproxy ledger adjust` "
+        "adds to it",
+        "",
+    )
+
+
+def _against_units(policy: Policy) -> Iterator[Finding]:
+    if policy.units_about is None:
+        return
+    most = SHARE_OF_UNITS / policy.units_about
+    deltas: dict[Path, Fraction] = {
+        ("privacy", "delta"): policy.privacy.delta,
+        ("budgets", "total"): policy.budgets.total.limit.delta,
+    }
+    for index, publication in enumerate(policy.publish):
+        if publication.loss.delta != policy.privacy.delta:
+            deltas["publish", index, "delta"] = publication.loss.delta
+    for path, delta in deltas.items():
+        if delta >= most:
+            yield _finding(
+                FindingName.DELTA_AGAINST_UNITS,
+                path,
+                f"{'.'.join(map(str, path))}: delta {_text(delta)} is not below {float(most):.2g}, a tenth of "
+                f"1 / {policy.units_about:,} (units_about): with this chance nothing is promised to a person, "
+                "so it has to be far below one of all of them",
+                f"write a delta below {float(most):.2g}",
             )
 
 

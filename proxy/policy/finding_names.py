@@ -89,6 +89,10 @@ class FindingName(Enum):
         Severity.SEVERE,
         "The delta of a statement is above 1/1000: one of 1,000 people may be published by each statement.",
     )
+    TOTAL_IS_LARGE = (
+        Severity.SEVERE,
+        "The epsilon of the total is above 50: nothing is promised to anybody against all answers together.",
+    )
     VALUES_NOT_IN_ENUMERATION = (
         Severity.SEVERE,
         "The public keys of a column have labels that its enumeration does not have.",
@@ -237,6 +241,10 @@ class FindingName(Enum):
         Severity.WARNING,
         "The delta of a budget for good is above 1e-4: it belongs below 1 / number of people.",
     )
+    DELTA_AGAINST_UNITS = (
+        Severity.WARNING,
+        "A delta is not below a tenth of 1 / `units_about`: it may give away some of the people.",
+    )
     BUDGET_ABOVE_TOTAL = (
         Severity.WARNING,
         "A budget is above the total: it has no effect, or the total is a slip.",
@@ -344,6 +352,10 @@ class FindingName(Enum):
     NOT_IN_THE_POLICY = (
         Severity.NOTE,
         "The role can read a table or columns that the policy does not name: analysts cannot see them.",
+    )
+    TOTAL_RENEWS = (
+        Severity.NOTE,
+        "Budgets renew or statements are published: what a year of them comes to. The total bounds all years.",
     )
     TOTAL_COULD_LAST_LONGER = (
         Severity.NOTE,

@@ -58,6 +58,9 @@ def _head(old: Policy, new: Policy) -> Iterator[Change]:
     if old.statements is not new.statements:
         what = f"{old.statements.value} -> {new.statements.value}: what receipts keep of statements"
         yield change(Topic.REST, Direction.CHANGES, "statements", what)
+    if old.units_about != new.units_about:
+        what = f"{word_of(old.units_about)} -> {word_of(new.units_about)}: what deltas are compared with"
+        yield change(Topic.REST, Direction.CHANGES, "units_about", what)
 
 
 def _tables(old: Policy, new: Policy) -> Iterator[Change]:

@@ -315,6 +315,7 @@ class Policy:
     statements: StatementTexts = StatementTexts.HASHED
     accounting: Accounting = Accounting.BASIC
     publish: tuple[Publication, ...] = ()
+    units_about: int | None = None  # so many units, by public knowledge; for findings alone
 
     def __repr__(self) -> str:  # `source` may hold a password
         return f"Policy(database={self.database!r}, digest={self.digest[:12]})"

@@ -28,11 +28,11 @@ from proxy.policy.problem import Problem
 from proxy.policy_file.policy_accept import ACCEPT, read_acceptances
 from proxy.policy_file.policy_budgets import BUDGETS, read_budgets
 from proxy.policy_file.policy_errors import PolicyErrors, PolicyProblem, ProblemList, quoted_text
-from proxy.policy_file.policy_nodes import fields, identifier, member, number, text
+from proxy.policy_file.policy_nodes import fields, identifier, member, number, text, whole
 from proxy.policy_file.policy_privacy import PRIVACY, read_privacy
 from proxy.policy_file.policy_publish import PUBLISH, read_publications
 from proxy.policy_file.policy_reuse import REUSE, read_reuse
-from proxy.policy_file.policy_shapes import TEXT, Keyed, Number, Shape, one_of
+from proxy.policy_file.policy_shapes import TEXT, Keyed, Number, Shape, one_of, whole_number
 from proxy.policy_file.policy_tables import TABLES, read_tables
 from proxy.policy_file.yaml_positions import (
     START,
@@ -45,6 +45,7 @@ from proxy.policy_file.yaml_positions import (
 )
 
 VERSION = 1
+MOST_UNITS = 10**10
 _REQUIRED_SHAPES: Mapping[str, Shape] = {
     "dpproxy": Number(Fraction(VERSION), Fraction(VERSION)),
     "database": TEXT,
@@ -62,6 +63,7 @@ POLICY_KEYS: Mapping[str, Shape] = {
     "statements": one_of(StatementTexts),
     "accounting": one_of(Accounting),
     "publish": PUBLISH,
+    "units_about": whole_number(1, MOST_UNITS),
 }
 POLICY = Keyed(POLICY_KEYS, REQUIRED_KEYS)
 
@@ -174,6 +176,9 @@ def _policy(
     if "accounting" in found:
         accounting = member(found["accounting"].value, "accounting", Accounting, problems)
     published = read_publications(found.get("publish"), privacy, problems)
+    units_about = None
+    if "units_about" in found:
+        units_about = whole(found["units_about"].value, "units_about", 1, MOST_UNITS, problems)
     if database is None or source is None or privacy is None or budgets is None:
         return None
     if previews is None or statements is None or accounting is None:
@@ -186,6 +191,7 @@ def _policy(
         statements=statements,
         accounting=accounting,
         publish=published,
+        units_about=units_about,
     )
 
 

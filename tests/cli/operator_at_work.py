@@ -36,6 +36,7 @@ budgets:
   total: {{epsilon: 1000000, delta: 1e-3}}
   default: {{epsilon: 1000000, delta: 1e-4}}
   analysts: {{{analysts}}}
+accept: {{TOTAL_IS_LARGE: {{budgets.total: what is spent here is invented}}}}
 """
 
 

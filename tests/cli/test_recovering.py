@@ -243,7 +243,9 @@ def test_a_rebuilt_shadow_shows_no_view_that_was_defined_over_people(tmp_path: P
     source = made_database(protected, "club", _CLUB)
     operator = Operator(tmp_path, source=source)
     text = policy_head("club", "best").replace("${DSN}", "${SHOP_DSN}") + _CLUB_TABLES
-    operator.policy.write_text(f"{text}accept: {{TEMP_FILES_UNLIMITED: of a test}}\n")
+    operator.policy.write_text(
+        f"{text}accept: {{TEMP_FILES_UNLIMITED: of a test, TOTAL_IS_LARGE: of a test}}\n"
+    )
     show = "SELECT title FROM club.sport_list"
     try:
         operator.adopt("ann")

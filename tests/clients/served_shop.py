@@ -57,6 +57,7 @@ _BUDGETS = """\
 budgets:
   total:    {epsilon: 1000000, delta: 0.9}
   default:  {epsilon: 1000000, delta: 0.9, per: month}
+accept: {TOTAL_IS_LARGE: {budgets.total: what is spent here is invented}}
 """
 
 

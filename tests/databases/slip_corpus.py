@@ -652,7 +652,8 @@ _PUBLISHED = """
 publish:
   - {name: costs, sql: "SELECT count(*) AS n FROM c.visits", every: 1d, epsilon: 9}
 """
-_LARGE = "{total: {epsilon: 900, delta: 1e-5}, default: {epsilon: 40, delta: 1e-6}}"
+_LARGE = "{total: {epsilon: 50, delta: 1e-5}, default: {epsilon: 40, delta: 1e-6}}"
+_TOO_LARGE = "{total: {epsilon: 51, delta: 1e-5}, default: {epsilon: 40, delta: 1e-6}}"
 _TWENTY = "{total: {epsilon: 20, delta: 1e-5}, default: {epsilon: 4, delta: 1e-6}}"
 _BELOW = (
     (
@@ -722,6 +723,30 @@ _AMOUNTS = [
         "{epsilon: 1, delta: 1e-8}",
         _LARGE,
         "",
+    ),
+    (
+        "total epsilon of no promise",
+        F.TOTAL_IS_LARGE,
+        "budgets.total",
+        "{epsilon: 1, delta: 1e-8}",
+        _TOO_LARGE,
+        "",
+    ),
+    *(
+        (
+            f"delta against units {number}",
+            F.DELTA_AGAINST_UNITS,
+            where,
+            privacy,
+            _TWENTY,
+            f"units_about: {units}\n",
+        )
+        for number, (where, privacy, units) in enumerate(
+            (
+                ("budgets.total", "{epsilon: 1, delta: 1e-8}", 10_000),
+                ("privacy.delta", "{epsilon: 1, delta: 1e-6}", 100_000),
+            )
+        )
     ),
     *(
         (f"below a statement {number}", F.BUDGET_BELOW_STATEMENT, where, privacy, budgets, "")

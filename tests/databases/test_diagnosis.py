@@ -351,7 +351,8 @@ def test_another_encoding_is_unsafe() -> None:
 def test_the_demo_is_safe(database: str) -> None:
     policy, catalog = servers().policies[database], servers().catalogs[database]
     found = diagnose(policy, catalog)
-    assert found.of(Severity.SEVERE) == ()
+    severe = {finding.name for finding in found.of(Severity.SEVERE)}
+    assert severe <= {F.TOTAL_IS_LARGE}, "budgets of tests are large"
     # VACUUM may come too early for the visibility map; budgets of tests are large. Nothing else is wrong.
     assert {f.name for f in found.of(Severity.WARNING)} <= {
         F.NOT_VACUUMED,

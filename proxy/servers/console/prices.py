@@ -6,10 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 from markupsafe import Markup
 
+from proxy.mechanisms.loss import Loss
+from proxy.policy.odds_words import odds_text
 from proxy.servers.console.answer_pages import moment, number_text
 from proxy.servers.console.charts import Plot
 
@@ -68,9 +71,14 @@ def price_of(columns: Sequence[PriceColumn], plan: Document) -> ShownPrice:
     return ShownPrice(
         columns=columns,
         names=list(dict.fromkeys(one["name"] for one in plan["aggregates"])),
-        notes=[*notes, *conditions],
+        notes=[_odds(plan), *notes, *conditions],
         groups=groups[0] if len(groups) == 1 else None,
     )
+
+
+def _odds(plan: Document) -> str:
+    """What the usual epsilon means."""
+    return f"At this ε, {plan['odds']['text']}."
 
 
 _ERRORS = (
@@ -100,7 +108,8 @@ def _three_digits(value: Decimal) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownBudget:
-    """is_own: it is the analyst's; share: of what is left, None where there is no limit."""
+    """is_own: it is the analyst's; share: of what is left, None where there is no limit; odds: what the whole
+    limit means, "" without one."""
 
     name: str
     is_own: bool
@@ -109,6 +118,7 @@ class ShownBudget:
     spent: str
     renews: str
     share: float | None
+    odds: str
 
 
 def budget_lines(document: Sequence[Document], analyst: str) -> list[ShownBudget]:
@@ -125,9 +135,22 @@ def budget_lines(document: Sequence[Document], analyst: str) -> list[ShownBudget
                 spent=number_text(one["epsilon_spent"]),
                 renews="never" if one["renews_at"] is None else moment(one["renews_at"]),
                 share=None if not limit or left is None else float(left) / float(limit),
+                odds=_odds_of_limit(limit, one["delta_limit"]),
             )
         )
     return found
+
+
+def _odds_of_limit(epsilon: object, delta: object) -> str:
+    """
+    >>> _odds_of_limit("2", "0")[:-1].removesuffix(" can at most come to 1 in 14")
+    'Once all of it is spent, someone who guesses 1 in 100 that a person is in the data'
+    """
+    if epsilon is None or delta is None or not Fraction(str(epsilon)):
+        return ""
+    return (
+        f"Once all of it is spent, {odds_text(Loss(Fraction(str(epsilon)), Fraction(str(delta))))}."
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -130,6 +130,15 @@ class PrivacyAmount(ResponseModel):
     delta: float
 
 
+class OddsBound(ResponseModel):
+    """Somebody who guesses that a unit is in the data: how sure the answer can make them."""
+
+    guess: float
+    at_most: float
+    but_for: float = Field(description="The chance (delta) in which nothing is promised.")
+    text: str
+
+
 class PrivacyCharge(PrivacyAmount):
     """What a statement was charged. `receipt` is null if nothing was charged."""
 
@@ -281,6 +290,9 @@ class ExplainedAggregate(AggregateAccuracy):
 
 class ExplainResponse(ResponseModel):
     privacy: PrivacyAmount
+    odds: OddsBound | None = Field(
+        description="What epsilon and delta mean. Null if nothing protected is asked."
+    )
     remaining: PrivacyAmount | None
     blocks: list[ExplainedBlock]
     aggregates: list[ExplainedAggregate]

@@ -63,6 +63,7 @@ _READY_SECONDS = 1.0  # anybody may ask: the databases are not asked more often 
 _NOTHING: dict[str, object] = {
     "privacy": {"epsilon": 0, "delta": 0},
     "remaining": None,
+    "odds": None,
     "blocks": [],
     "aggregates": [],
 }

@@ -1,0 +1,63 @@
+"""What epsilon and delta mean as odds, in words for people who sign: public numbers only."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from proxy.mechanisms.loss import Loss
+from proxy.mechanisms.odds import largest_posterior
+
+GUESS = Fraction(1, 100)
+_CERTAIN = Fraction(1, 10**6)  # what is left of doubt
+_PLAIN = 10**12
+
+
+def odds_text(loss: Loss, one: str = "a person") -> str:
+    """Say how far a guess can get, with what delta adds. Each number is rounded so that the sentence holds.
+
+    >>> odds_text(Loss(Fraction(2), Fraction(0)))
+    'someone who guesses 1 in 100 that a person is in the data can at most come to 1 in 14'
+    >>> odds_text(Loss(Fraction(10), Fraction(1, 10**5)))[62:]
+    'can at most come to 99.56 %, but for a chance of 1 in 100,000 (delta), in which nothing is promised'
+    """
+    text = f"someone who guesses 1 in 100 that {one} is in the data can at most come to {reached(loss.epsilon)}"
+    if not loss.delta:
+        return text
+    chance = _at_most(loss.delta)
+    return f"{text}, but for a chance of {chance} (delta), in which nothing is promised"
+
+
+def reached(epsilon: Fraction) -> str:
+    """Where a guess of 1 in 100 can get, at most.
+
+    >>> [reached(Fraction(e)) for e in (0, 1, 4, 8, 20)]
+    ['1 in 100', '1 in 37', '1 in 2', '96.8 %', 'certainty']
+    """
+    posterior = largest_posterior(GUESS, epsilon)
+    if posterior <= Fraction(1, 2):
+        return _at_most(posterior)
+    doubt = 1 - posterior
+    if doubt < _CERTAIN:
+        return "certainty"
+    places = 1 - math.floor(math.log10(doubt))  # two digits of the doubt, rounded down
+    left = Fraction(math.floor(doubt * 10**places), 10**places)
+    return f"{float(100 - 100 * left):.{max(0, places - 2)}f} %"
+
+
+def odds_json(loss: Loss, one: str = "a person") -> dict[str, object]:
+    """The same as numbers: of a guess, where it can get, and the chance in which nothing is promised."""
+    posterior = largest_posterior(GUESS, loss.epsilon)
+    above = min(1.0, math.nextafter(float(posterior), 2.0))
+    numbers = {"guess": float(GUESS), "at_most": above, "but_for": float(loss.delta)}
+    return {**numbers, "text": odds_text(loss, one)}
+
+
+def _at_most(chance: Fraction) -> str:
+    """A chance that is not below the one given.
+
+    >>> _at_most(Fraction(1, 10**8)), _at_most(Fraction(3, 10**20)), _at_most(Fraction(2, 29))
+    ('1 in 100,000,000', '1 in 10^19', '1 in 14')
+    """
+    of = math.floor(1 / chance)
+    return f"1 in {of:,}" if of < _PLAIN else f"1 in 10^{len(str(of)) - 1}"
