@@ -78,15 +78,12 @@ class ShadowLabels:
         sql, given = label_sql(question, rows)
         try:
             try:
-                session = self._session()
-                if not self._knows_letters and _is_of_letters(sql, given):
-                    return None
-                return session.execute(sql.encode(), given).fetchall()
+                return self._run(sql, given)
             except psycopg.OperationalError as error:
                 if isinstance(error, psycopg.errors.QueryCanceled):
                     raise
                 self._end()  # the server was started again
-                return self._session().execute(sql.encode(), given).fetchall()
+                return self._run(sql, given)
         except psycopg.errors.QueryCanceled:
             raise Refusal(
                 Code.TOO_COMPLEX,
@@ -99,6 +96,12 @@ class ShadowLabels:
             raise Refusal(
                 Code.UNAVAILABLE, "the shadow cannot say which groups there are", "Try again."
             ) from None
+
+    def _run(self, sql: str, given: Mapping[str, object]) -> list[Texts] | None:
+        session = self._session()
+        if not self._knows_letters and _is_of_letters(sql, given):
+            return None
+        return session.execute(sql.encode(), given).fetchall()
 
     def _session(self) -> psycopg.Connection:
         if self._connection is None:

@@ -128,6 +128,13 @@ def test_an_escaped_pattern_is_made_one() -> None:
     assert [lexed.lexemes[at].token.text for at in span.span] == ["x!%", "AND"]
 
 
+def test_a_text_beside_like_any_is_an_array() -> None:
+    lexed = lex("a LIKE ANY('{a,b}') OR a NOT ILIKE ALL (E'{a}') OR a = ANY('{a}')")
+    assert lexed is not None
+    texts = [span.text for span in constant_spans(lexed, 0, len(lexed.lexemes))]
+    assert texts == ["('{a,b}')::pg_catalog.text[]", "(E'{a}')::pg_catalog.text[]", "'{a}'"]
+
+
 def test_comments_are_left_out() -> None:
     lexed = lex("a > to_date('x', 'y') /* ) */ + 1 -- b")
     assert lexed is not None

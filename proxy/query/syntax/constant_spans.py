@@ -204,7 +204,8 @@ def constant_spans(
             continue
         listed = found.list_at(index) if index > first else None
         if listed is not None:
-            yield _span(lexed, (index, listed), present, replaced, is_list=True)
+            span = _span(lexed, (index, listed), present, replaced, is_list=True)
+            yield _of_patterns(span) if found.are_patterns(index, listed) else span
             index = listed
             continue
         pattern = found.pattern_at(index) if index > first else None
@@ -219,6 +220,11 @@ def constant_spans(
             continue
         yield _span(lexed, (index, taken[0]), present, replaced)
         index = taken[0]
+
+
+def _of_patterns(span: ConstantSpan) -> ConstantSpan:
+    """LIKE ANY ('{a%,b%}'): of a text beside LIKE PostgreSQL makes an array of texts."""
+    return replace(span, text=f"({span.text})::pg_catalog.text[]")
 
 
 def _pattern(lexed: Lexed, pattern: Span, mark: Span) -> ConstantSpan:
@@ -307,6 +313,11 @@ class _Finder:
         found = finder.expression(index, 0, takes_arrays=True)
         is_whole = found is not None and found[0] == self.lexed.partner[index - 1]
         return found[0] if found is not None and is_whole else None
+
+    def are_patterns(self, index: int, end: int) -> bool:
+        """Whether a list is written as one text, after LIKE ANY (."""
+        is_text = end == index + 1 and self.kind(index) in (TokenType.STRING, TokenType.BYTE_STRING)
+        return is_text and self.word(index - 3) in ("like", "ilike")
 
     def pattern_at(self, index: int) -> tuple[Span, Span] | None:
         """What stands between LIKE and ESCAPE, and after it, if both are constants."""
