@@ -110,7 +110,7 @@ PARTS: Mapping[str, Part] = {
         decides="that the policy in force is the one that the owner wrote",
         names=(
             "proxy.policy_file",
-            *_within("policy", "policy_model grid key_texts public_labels"),
+            *_within("policy", "policy_model grid public_labels"),
             "proxy.policy.publication",
         ),
     ),

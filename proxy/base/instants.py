@@ -80,30 +80,3 @@ def seconds_of(text: str, *, is_local: bool = False) -> Fraction | None:
         clock += east if sign == "-" else -east
     whole = (at - _EPOCH).days * DAY_SECONDS + clock
     return Fraction(whole if part is None else whole + Fraction(int(part.ljust(6, "0")), 10**6))
-
-
-def extracted_field(at: datetime, field: str) -> int:
-    """A field of extract() of what a clock shows."""
-    match field:
-        case "minute":
-            return at.minute
-        case "hour":
-            return at.hour
-        case "day":
-            return at.day
-        case "dow":
-            return at.isoweekday() % 7
-        case "isodow":
-            return at.isoweekday()
-        case "doy":
-            return at.timetuple().tm_yday
-        case "week":
-            return at.isocalendar()[1]
-        case "month":
-            return at.month
-        case "quarter":
-            return (at.month + 2) // 3
-        case "isoyear":
-            return at.isocalendar()[0]
-        case _:
-            return at.year

@@ -9,6 +9,8 @@ from typing import NamedTuple
 from proxy.base.sql_types import SqlType
 from proxy.base.written_names import written_name
 
+_UNPRINTABLE = (SqlType.TIMESTAMP, SqlType.TIMESTAMPTZ, SqlType.OTHER)
+
 
 class TableName(NamedTuple):
     schema: str
@@ -53,6 +55,18 @@ class Column:
     identity: str = field(default="", compare=False)  # 'a' always, 'd' by default
     # attnum, which no other column of the table gets, also after this one is dropped
     number: int = field(default=0, compare=False, repr=False)
+
+    @property
+    def has_keys(self) -> bool:
+        """Whether equal values of its type print equally, so that a text names a group.
+
+        Not so: bare numeric (5 = 5.0), real and double precision (0 = -0), and timestamps, which print by the
+        session's settings.
+        """
+        kind = self.type
+        if kind is SqlType.NUMERIC:
+            return self.precision is not None and self.scale is not None
+        return not (kind.is_float or kind.is_compound or kind in _UNPRINTABLE)
 
     @property
     def display_type_name(self) -> str:

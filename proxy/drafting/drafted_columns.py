@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from proxy.base.limits import GROUPS_PER_STATEMENT
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, Column, Table, TableName
-from proxy.policy.key_texts import has_keys
 from proxy.policy.person_words import (
     is_birth,
     is_identifying,
@@ -102,7 +101,7 @@ def _values(column: Column, catalog: Catalog, stated: CheckedColumn) -> tuple[st
         found = None if known is None else known.labels
         source = f"labels of the type {column.type_name}"
     limit = GROUPS_PER_STATEMENT - 1
-    if not found or len(found) > limit or column.type is SqlType.BOOL or not has_keys(column):
+    if not found or len(found) > limit or column.type is SqlType.BOOL or not column.has_keys:
         return None
     keys = [flow_text(key) for key in found]
     if column.nullable:

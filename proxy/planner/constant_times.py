@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from fractions import Fraction
 
-from proxy.base.instants import extracted_field, is_in_calendar, moment, seconds_of
+from proxy.base.instants import is_in_calendar, moment, seconds_of
 from proxy.base.sql_types import SqlType
 from proxy.base.zones import UTC
 from proxy.query.ir.expressions import Cast, Constant, Expression, Extract
@@ -43,3 +44,30 @@ def _seconds(time: Expression) -> Fraction | None:
             return Fraction(at // _DAY * _DAY) if at is not None and kind is SqlType.DATE else at
         case _:
             return None
+
+
+def extracted_field(at: datetime, field: str) -> int:
+    """A field of extract() of what a clock shows."""
+    match field:
+        case "minute":
+            return at.minute
+        case "hour":
+            return at.hour
+        case "day":
+            return at.day
+        case "dow":
+            return at.isoweekday() % 7
+        case "isodow":
+            return at.isoweekday()
+        case "doy":
+            return at.timetuple().tm_yday
+        case "week":
+            return at.isocalendar()[1]
+        case "month":
+            return at.month
+        case "quarter":
+            return (at.month + 2) // 3
+        case "isoyear":
+            return at.isocalendar()[0]
+        case _:
+            return at.year

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from proxy.base import limits
-from proxy.base.instants import extracted_field
 from proxy.base.sql_types import SqlType
 from proxy.base.time_templates import UNITS, template
 from proxy.base.zones import UTC, Zone
+from proxy.planner.constant_times import extracted_field
 from proxy.planner.facts import Facts, Values
 from proxy.planner.time_intervals import FIELD_UNITS, start_of
 from proxy.planner.time_labels import clock_times, time_text

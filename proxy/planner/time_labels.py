@@ -14,11 +14,12 @@ from itertools import chain, islice
 
 from proxy.base import instants, limits
 from proxy.base.errors import Refusal
-from proxy.base.instants import extracted_field, moment
+from proxy.base.instants import moment
 from proxy.base.sql_types import SqlType
 from proxy.base.time_templates import template
 from proxy.base.zones import UTC, Zone
 from proxy.planner.bounds import bounded
+from proxy.planner.constant_times import extracted_field
 from proxy.planner.facts import ColumnFacts, Facts
 from proxy.planner.possible_truth import Within
 from proxy.planner.shifted_times import bin_starts, shifted_ends, shifted_time

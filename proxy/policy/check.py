@@ -11,7 +11,7 @@ from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, Column, Table, TableName
 from proxy.policy.grid import average_grid, fits_bigint, grid_of, has_step, type_step
 from proxy.policy.join_keys import join_key_problems
-from proxy.policy.key_texts import TRUE_AND_FALSE, has_keys, printed
+from proxy.policy.key_texts import TRUE_AND_FALSE, printed
 from proxy.policy.missing_grants import MissingGrants
 from proxy.policy.moving_bounds import moving_high
 from proxy.policy.policy_decimals import decimal
@@ -327,7 +327,7 @@ class _Check:
         path: tuple[str, ...],
     ) -> ColumnPolicy:
         path_of_values = (*path, "values")
-        if not has_keys(real):
+        if not real.has_keys:
             self._add(
                 path_of_values,
                 f"a column of type {real.type_name} has no list of values",

@@ -21,7 +21,6 @@ _DECIMAL = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
 _DECIMAL_CHARACTERS = 1_000
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _LENGTH = re.compile(r"\(([0-9]+)\)")
-_UNPRINTABLE = (SqlType.TIMESTAMP, SqlType.TIMESTAMPTZ, SqlType.OTHER)
 _BITS = {SqlType.INT2: 16, SqlType.INT4: 32, SqlType.INT8: 64}
 
 
@@ -32,17 +31,6 @@ def integer_range(sql_type: SqlType) -> tuple[int, int]:
     """
     half = 1 << (_BITS[sql_type] - 1)
     return -half, half - 1
-
-
-def has_keys(column: Column) -> bool:
-    """Whether equal values of the column's type print equally, so that a text names a group.
-
-    Not so: bare numeric (5 = 5.0), real and double precision (0 = -0), and timestamps, which print
-    by the session's settings.
-    """
-    if column.type is SqlType.NUMERIC:
-        return column.precision is not None and column.scale is not None
-    return not (column.type.is_float or column.type.is_compound or column.type in _UNPRINTABLE)
 
 
 def printed(key: str, column: Column) -> str:

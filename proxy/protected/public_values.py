@@ -15,7 +15,6 @@ from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, Column, TableName
 from proxy.planner.facts import PublicContents
 from proxy.policy.grid import fits_bigint, grid_within
-from proxy.policy.key_texts import has_keys
 from proxy.policy.policy_model import Bounds, BoundsKind, Policy, PublicTable
 
 _MOST = limits.GROUPS_PER_STATEMENT
@@ -132,7 +131,7 @@ def _public_tables(
     """With their columns that can be keys."""
     for table, connection in _public(policy):
         columns = catalog.tables[table.name].columns
-        keys = tuple(c.name for c in columns if has_keys(c) and table.has(c.name))
+        keys = tuple(c.name for c in columns if c.has_keys and table.has(c.name))
         yield table.name, keys, connection
 
 

@@ -22,7 +22,6 @@ from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.engine.published_ports import PublishedTable
 from proxy.ledger.analysts_role import ANALYSTS
 from proxy.planner.facts import PublicValues
-from proxy.policy.key_texts import has_keys
 from proxy.policy.policy_model import Policy, PublicTable
 from proxy.policy.publication import PUBLISHED_SCHEMA
 from proxy.postgres.failure_reason import reason_of
@@ -471,7 +470,7 @@ def referenced_keys(
     found: dict[tuple[TableName, str], tuple[str | None, ...]] = {}
     for name, key in wanted:
         table, described = policy.tables.get(name), catalog.tables[name].column(key)
-        if not isinstance(table, PublicTable) or described is None or not has_keys(described):
+        if not isinstance(table, PublicTable) or described is None or not described.has_keys:
             continue
         statement = sql.SQL("SELECT DISTINCT {key}::text FROM {table} LIMIT {most}").format(
             key=sql.Identifier(key),

@@ -7,7 +7,7 @@ import pytest
 
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Column
-from proxy.policy.key_texts import has_keys, printed
+from proxy.policy.key_texts import printed
 from tests.policy.catalogs import column
 from tests.policy.postgres import server
 
@@ -48,7 +48,7 @@ def ours(key: str, column: Column) -> str | None:
 
 @pytest.mark.parametrize("column", COLUMNS, ids=lambda column: column.type_name)
 def test_keys_are_what_postgresql_prints(column: Column) -> None:
-    assert has_keys(column)
+    assert column.has_keys
     accepted = [(key, text) for key in KEYS if (text := ours(key, column)) is not None]
     assert len(accepted) >= 2
     with psycopg.connect(server().dsn(), autocommit=True) as connection:
@@ -75,6 +75,6 @@ def test_types_whose_equal_values_print_differently_have_no_keys() -> None:
             ).fetchone()
             assert row == (True, False)
     for sql_type in (SqlType.NUMERIC, SqlType.FLOAT8, SqlType.FLOAT4, SqlType.TIMESTAMPTZ):
-        assert not has_keys(column("a", sql_type))
+        assert not column("a", sql_type).has_keys
         with pytest.raises(ValueError, match="has no list of values"):
             printed("1", column("a", sql_type))
