@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import shutil
 import tempfile
 from contextlib import nullcontext
 from pathlib import Path
@@ -19,6 +20,7 @@ from tests.bench.relaying import missing, relaying, throughput_table
 from tests.bench.scale import many_groups, same_question, scale
 from tests.bench.servers import Servers, servers
 from tests.bench.stages import durable_commit, stages_table
+from tests.bench.workers import compare_workers, workers_table
 
 _LARGE_ROWS, _FEW_ROWS = 10_000_000, 20_000
 _QUOTED = """\
@@ -49,6 +51,7 @@ def _all(options: argparse.Namespace) -> None:
             _latency(running, options)
             _kept(running, options)
             _relaying(running, options)
+            _workers(options)
         if scaled:
             _scale(running, large, rounds)
         print(
@@ -104,6 +107,18 @@ def _relaying(running: Servers, options: argparse.Namespace) -> None:
         flush=True,
     )
     print(throughput_table(relaying(running, options.relay_rounds, options.relay_seconds)))
+
+
+def _workers(options: argparse.Namespace) -> None:
+    if shutil.which("pgbench") is None:
+        print("\nTwo workers beside one: left out, pgbench is not here.")
+        return
+    print(
+        f"\nTwo workers beside one, medians of {options.relay_rounds} rounds in turn; clients and"
+        f" PostgreSQL share the cores ({_machine()}):",
+        flush=True,
+    )
+    print(workers_table(compare_workers(options.relay_rounds, options.relay_seconds)))
 
 
 def _scale(running: Servers, rows: int, rounds: int) -> None:

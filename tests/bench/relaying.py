@@ -114,7 +114,7 @@ def _median(found: Sequence[Passed]) -> Passed:
 
 def _passed(way: Way, script: Path, connections: int, seconds: int) -> Passed:
     before = _processor_time(way.pid)
-    statements = pgbench(way.dsns, script, connections, seconds)
+    statements = _pgbench(way.dsns, script, connections, seconds)
     after = _processor_time(way.pid)
     own, kernel = (
         (end - start) * 1e6 / (statements * seconds)
@@ -133,7 +133,7 @@ def _processor_time(pid: int | None) -> tuple[float, float]:
     return int(fields[11]) / ticks, int(fields[12]) / ticks
 
 
-def pgbench(dsns: list[str], script: Path, connections: int, seconds: int) -> float:
+def _pgbench(dsns: list[str], script: Path, connections: int, seconds: int) -> float:
     """One for each analyst, all at once."""
     time.sleep(_CLOSING_SECONDS)
     each = connections // len(dsns)
