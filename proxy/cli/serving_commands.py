@@ -8,6 +8,7 @@ import shlex
 import tempfile
 import threading
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -278,7 +279,9 @@ def serve(
         ]
         for one, source in zip(checked, sources, strict=True):
             refuse_new_columns(one, servers.ledger_dsn, source)
-        with working("building the shadow", copied_into(shadow_server)):
+        with (
+            working("building the shadow", copied_into(shadow_server)) if is_told else nullcontext()
+        ):
             databases = [
                 build(one, servers, source, built, workers)
                 for one, source, built in zip(checked, sources, shadows, strict=True)

@@ -143,15 +143,18 @@ def _both(folder: Path) -> Iterator[dict[int, _Served]]:
 @contextmanager
 def _before_others(pids: Sequence[int]) -> Iterator[None]:
     """As `chrt -r 1`: what else runs on the machine waits meanwhile. Needs root."""
-    threads = [int(one.name) for pid in pids for one in Path(f"/proc/{pid}/task").iterdir()]
-    for thread in threads:
-        os.sched_setscheduler(thread, os.SCHED_RR, os.sched_param(1))
+    threads = [int(one.name) for pid in pids for one in Path(f"/proc/{pid}").glob("task/*")]
+
+    def schedule(policy: int, priority: int) -> None:
+        for thread in threads:
+            with suppress(ProcessLookupError):  # it has ended
+                os.sched_setscheduler(thread, policy, os.sched_param(priority))
+
+    schedule(os.SCHED_RR, 1)
     try:
         yield
     finally:
-        for thread in threads:
-            with suppress(ProcessLookupError):
-                os.sched_setscheduler(thread, os.SCHED_OTHER, os.sched_param(0))
+        schedule(os.SCHED_OTHER, 0)
 
 
 def _measured(served: _Served, script: Path, seconds: int, is_first: bool) -> Measured:

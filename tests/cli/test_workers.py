@@ -92,7 +92,7 @@ def served(folder: Path, *more: str) -> Iterator[Office]:
     secrets = folder / "secrets"
     secrets.touch(mode=0o600)
     secrets.write_text(f"console {_SECRET}\n")
-    options = ("--workers", "2", "--admin", "127.0.0.1:0", "--admin-secrets", secrets)
+    options = ("--workers", "2", "--mcp", "--admin", "127.0.0.1:0", "--admin-secrets", secrets)
     with operator.serving(more=(*options, "--metrics", "127.0.0.1:0", *more)) as listening:
         until(lambda: "metrics:" in listening.running.printed)
         yield Office(operator, listening)
@@ -211,6 +211,22 @@ def test_who_is_signed_in_to_the_console_is_so_everywhere(office: Office) -> Non
     assert {get(signed.cookies).headers["location"] for _ in range(8)} == {"/sign-in"}
     asked = [one for one in office.events("request") if one["route"] == "(other)"]
     assert {one["worker"] for one in asked} == {1, 2}
+
+
+def test_agents_are_answered_by_both(office: Office) -> None:
+    made = office.operator.run("token", "create", "ann", "--days", "1").out.strip()
+    headers = {
+        "Authorization": f"Bearer {made}",
+        "Accept": "application/json, text/event-stream",
+    }
+    arguments = {"name": "query", "arguments": {"database": "shop", "sql": QUESTION}}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": arguments}
+    before = office.status()["ledger"]["last_receipt"]
+    for _ in range(8):  # each over a connection of its own
+        answer = httpx.post(f"{office.address('HTTP')}/mcp", json=call, headers=headers, timeout=60)
+        assert answer.status_code == 200, answer.text
+        assert "error" not in answer.json() and not answer.json()["result"].get("isError")
+    assert office.status()["ledger"]["last_receipt"] == before + 8
 
 
 def test_users_policies_and_ends_of_sessions_reach_both(office: Office) -> None:

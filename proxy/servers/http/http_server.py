@@ -214,10 +214,10 @@ class HttpServer(HttpListener):
         )
         self.logins = routes.logins
 
-    async def start(self, host: str, port: int) -> None:
+    async def start_on(self, listening: socket.socket) -> None:
         if self._agents is not None:
             await self._agents.start()
-        await super().start(host, port)
+        await super().start_on(listening)
 
     async def stop(self, grace_seconds: float = 30.0, hurried: asyncio.Event | None = None) -> None:
         await super().stop(grace_seconds, hurried)
