@@ -22,6 +22,7 @@ _MODULES = {
     "pyyaml": {"yaml"},
     "pydantic": {"pydantic", "pydantic_core"},
     "pyjwt": {"jwt", "cryptography"},
+    "opentelemetry-sdk": {"opentelemetry"},
 }
 # What is used without being imported, and where.
 _USED_OTHERWISE = {
@@ -81,6 +82,7 @@ def _modules(distribution: str) -> set[str]:
     return _MODULES.get(distribution, {distribution.replace("-", "_")})
 
 
+EXTRA = _declared("otel")  # imported where an option asks for it
 RUNTIME, DEVELOPMENT = _declared("dependencies"), [*_declared("dev"), *_declared("nightly")]
 AGENTS, ARROW = _declared("mcp"), _declared("arrow")
 
@@ -102,7 +104,8 @@ def test_what_is_not_imported_is_used_where_the_table_says(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("folder", "declared"), [("proxy", RUNTIME + AGENTS + ARROW), ("tests", RUNTIME + DEVELOPMENT)]
+    ("folder", "declared"),
+    [("proxy", RUNTIME + AGENTS + ARROW + EXTRA), ("tests", RUNTIME + DEVELOPMENT)],
 )
 def test_what_is_imported_is_declared(folder: str, declared: list[str]) -> None:
     known = set().union(*map(_modules, declared))

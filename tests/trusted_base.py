@@ -142,7 +142,7 @@ ALLOWED: Mapping[str, str] = {
     **_excused(
         _WORDS,
         [
-            *_within("cli", "findings_report cli_error explain_command"),
+            *_within("cli", "findings_report cli_error explain_command progress"),
             "proxy.ledger.account_statements",
             "proxy.ledger.budget_warnings",
         ],

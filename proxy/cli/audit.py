@@ -46,7 +46,7 @@ class Audited:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _ShownData:
     """On a terminal, how many of the neighbours have been compared."""
 
     synthetic: SyntheticDatabase
@@ -125,7 +125,9 @@ async def _on(
     data = ProtectedDatabase(synthetic.dsn, sessions_max=1)
     await data.open()
     try:
-        audit = await Auditor(UnchargedReads(data), bits).audit(audited_query, _Told(synthetic))
+        audit = await Auditor(UnchargedReads(data), bits).audit(
+            audited_query, _ShownData(synthetic)
+        )
     finally:
         await data.close()
     return Audited(audit, tuple(audited_query), tuple(refused))

@@ -176,6 +176,14 @@ LogAnalysts = Annotated[
     LoggedAnalysts,
     typer.Option(help="How these lines call analysts: by name, or by number in the ledger."),
 ]
+Traces = Annotated[
+    bool,
+    typer.Option(
+        "--traces",
+        help="Send spans of statements, with exact times, to the OpenTelemetry collector that"
+        " OTEL_EXPORTER_OTLP_ENDPOINT names. Needs the packages of dpproxy[otel].",
+    ),
+]
 DrainDelay = Annotated[
     Optional[float],  # noqa: UP045
     typer.Option(

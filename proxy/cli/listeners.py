@@ -63,6 +63,7 @@ from proxy.servers.login_gate import LoginGate
 from proxy.servers.metrics import Exposition, Metrics
 from proxy.servers.query_log import QueryLog
 from proxy.servers.statement_reports import StatementObserver
+from proxy.servers.tracing import tracing_by_environment
 from proxy.servers.wire.wire_server import WireServer
 from proxy.shadow.analyst_sessions import ShadowSessions
 from proxy.shadow.ending_sessions import EndingSessions
@@ -130,6 +131,10 @@ async def serve_until_stopped(
             # Statements end until the ledger is closed.
             ended_log.push_async_callback(log.flush)
             ended_log.callback(asyncio.create_task(log.follow()).cancel)
+        if logging.traces:
+            tracing = tracing_by_environment()
+            observers.append(tracing)
+            ended_log.push_async_callback(asyncio.to_thread, tracing.close)
         metrics = None
         if letting_in.admin is not None or where.metrics is not None:
             metrics = Metrics(
@@ -137,6 +142,7 @@ async def serve_until_stopped(
                 1 if worker is None else worker.number,
             )
             observers.append(metrics)
+        count_ended = _uncounted if metrics is None else metrics.session_ended
         wire: WireServer = assembly.wire_server(
             tls,
             gate,
@@ -263,8 +269,8 @@ async def serve_until_stopped(
             write_marks(servers, last_receipt)
             if worker is None
             else tell_receipts(worker, last_receipt),
-            enforce_limits(servers, ending, lambda: wire.backends | sessions.backends),
-            watch_locks(servers, ending, lambda: readiness.is_held),
+            enforce_limits(servers, ending, lambda: wire.backends | sessions.backends, count_ended),
+            watch_locks(servers, ending, lambda: readiness.is_held, count_ended),
             *(() if reloads is None else (reloads.follow(),)),
         ):
             closing.callback(asyncio.create_task(lasting).cancel)
@@ -366,3 +372,7 @@ async def _listens(address: tuple[str, int]) -> bool:
     with contextlib.suppress(OSError):
         await writer.wait_closed()
     return True
+
+
+def _uncounted(reason: str) -> None:
+    """Nobody reads metrics."""

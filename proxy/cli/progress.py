@@ -6,19 +6,17 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
-import psycopg
-
 from proxy.postgres.embedded import EmbeddedPostgres
+from proxy.shadow.copied_rows import bytes_being_copied
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
 _T = TypeVar("_T")
 _LOOKS_EVERY = 0.5  # seconds
-_COPIED = "SELECT coalesce(sum(bytes_processed), 0)::bigint FROM pg_catalog.pg_stat_progress_copy"
 
 
 def is_told() -> bool:
@@ -66,12 +64,7 @@ def copied_into(server: EmbeddedPostgres) -> Callable[[], str]:
     """What `working` says of the rows that a shadow's server is being given: their server counts them."""
 
     def said() -> str:
-        copied = 0
-        with (
-            suppress(psycopg.Error),
-            psycopg.connect(server.dsn(), autocommit=True, connect_timeout=2) as connection,
-        ):
-            ((copied,),) = connection.execute(_COPIED).fetchall()
+        copied = bytes_being_copied(server.dsn())
         return f": {copied / 10**6:,.1f} MB of a public table" if copied else ""
 
     return said

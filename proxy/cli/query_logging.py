@@ -18,7 +18,8 @@ class LoggedAnalysts(str, Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryLogging:
-    """The demo writes none."""
+    """The demo writes none. traces: whether spans go to a collector."""
 
     queries: LoggedQueries = LoggedQueries.NONE
     analysts: LoggedAnalysts = LoggedAnalysts.NAME
+    traces: bool = False

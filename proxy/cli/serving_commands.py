@@ -52,6 +52,7 @@ from proxy.cli.command_options import (
     TlsCert,
     TlsKey,
     TlsUse,
+    Traces,
     TrustedProxy,
     Workers,
 )
@@ -192,6 +193,7 @@ def serve(
     log_queries: LogQueries = LoggedQueries.PROTECTED,
     log_analysts: LogAnalysts = LoggedAnalysts.NAME,
     workers: Workers = 1,
+    traces: Traces = False,
 ) -> None:
     """Serve the databases of the given policies."""
     from proxy.cli.listen_addresses import ListenAddresses, check_can_open
@@ -203,6 +205,8 @@ def serve(
     log_to_stderr(worker=None if worker is None else worker.number)
     if (too_few := raise_open_files(len(policy))) is not None:
         raise CliError(too_few)
+    if traces:
+        _check_traces()
     certificate = chosen_certificate(tls_cert, tls_key, tls)
     letting_in = LettingIn(
         rules=certificate_rules(client_ca, client_rules, certificate),
@@ -310,7 +314,7 @@ def serve(
             checked,
             installation,
             draining,
-            QueryLogging(queries=log_queries, analysts=log_analysts),
+            QueryLogging(queries=log_queries, analysts=log_analysts, traces=traces),
             worker,
         )
         raise typer.Exit(run(serving))
@@ -369,6 +373,16 @@ def _supervise(
 def _ledger_connections(workers: int, databases: int) -> int:
     """Of its own server: for each worker a pool, a lease and a few more, and for commands beside them."""
     return 50 + workers * (10 + 6 * databases)
+
+
+def _check_traces() -> None:
+    """Before anything is started."""
+    from proxy.servers.tracing import NoTracing, check_has_packages
+
+    try:
+        check_has_packages()
+    except NoTracing:
+        raise CliError("--traces needs more packages: pip install 'dpproxy[otel]'") from None
 
 
 def _address(text: str, default: str | None = None) -> Address:

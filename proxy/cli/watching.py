@@ -70,6 +70,7 @@ async def enforce_limits(
     servers: ProxyServers,
     ending: EndingSessions,
     served: Callable[[], AbstractSet[int]],
+    count: Callable[[str], None],
     every_seconds: float = LIMITS_SECONDS,
 ) -> None:
     """Until it is cancelled: end sessions of the shadow that pass an analyst's share, and report stuck ones.
@@ -77,6 +78,7 @@ async def enforce_limits(
     Args:
         ending: Sessions that were told to end, by whichever task.
         served: Give the processes of the sessions that have a client.
+        count: Is told for what each session is ended.
     """
     monitor = ShadowMonitor(
         servers.shadow.dsn(),
@@ -90,6 +92,7 @@ async def enforce_limits(
             try:
                 for ended in await asyncio.to_thread(monitor.look, served()):
                     _log.warning("session_ended_by_share", **asdict(ended))
+                    count(ended.passed)
                 for stuck in ending.unreported():
                     _log.error("session_does_not_end", **asdict(stuck))
                 if monitor.killed is not None:
@@ -104,12 +107,13 @@ async def watch_locks(
     servers: ProxyServers,
     ending: EndingSessions,
     insists: Callable[[], bool],
+    count: Callable[[str], None],
     every_seconds: float = LOCKS_SECONDS,
 ) -> None:
     """Until it is cancelled: sessions of the shadow that keep others waiting for a lock are ended.
 
     Args:
-        ending: As of `enforce_limits`.
+        ending, count: As of `enforce_limits`.
         insists: As of LockWatch.
     """
     watch = LockWatch(
@@ -126,6 +130,7 @@ async def watch_locks(
             try:
                 for ended in await loop.run_in_executor(thread, watch.look):
                     _log.warning("session_ended_by_share", **asdict(ended))
+                    count(ended.passed)
             except Exception as error:  # a look that fails must not be the last
                 _log.warning("locks_not_watched", reason=reason_of(error))
             await asyncio.sleep(INSISTING_SECONDS if insists() else every_seconds)

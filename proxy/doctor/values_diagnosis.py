@@ -51,7 +51,7 @@ _LISTED = 5
 _SCALE = 20
 
 
-class _Check(NamedTuple):
+class _ColumnCheck(NamedTuple):
     constraint: str
     expression: str
     called: str  # how it names the column
@@ -78,7 +78,7 @@ def values_findings(connection: Connection, policy: Policy, catalog: Catalog) ->
                 yield _left_out(FindingName.VALUES_LEAVE_OUT_NULL, table.name, column, ["null"])
 
 
-def _checks(connection: Connection, policy: Policy) -> Mapping[tuple[str, str], list[_Check]]:
+def _checks(connection: Connection, policy: Policy) -> Mapping[tuple[str, str], list[_ColumnCheck]]:
     """Of listed columns of protected tables, by the table's name as SQL and their own; asked once for all."""
     asked = [
         (_quoted(connection, table.name), column)
@@ -86,14 +86,14 @@ def _checks(connection: Connection, policy: Policy) -> Mapping[tuple[str, str], 
         for column in table.columns
     ]
     given = {"tables": [one[0] for one in asked], "columns": [one[1] for one in asked]}
-    found: dict[tuple[str, str], list[_Check]] = {}
+    found: dict[tuple[str, str], list[_ColumnCheck]] = {}
     for table, column, *check in connection.execute(_CHECKS, given).fetchall():
-        found.setdefault((table, column), []).append(_Check(*check))
+        found.setdefault((table, column), []).append(_ColumnCheck(*check))
     return found
 
 
 def _bounds(
-    checks: Sequence[_Check], table: TableName, column: ColumnPolicy, bounds: Bounds
+    checks: Sequence[_ColumnCheck], table: TableName, column: ColumnPolicy, bounds: Bounds
 ) -> Iterator[Finding]:
     for stated in checked_columns(tuple(one.expression for one in checks)).values():
         low, high = _number(stated.low), _number(stated.high)
@@ -178,7 +178,11 @@ def _unlisted(expression: str, column: ColumnPolicy, real: Column) -> list[str]:
 
 
 def _against_check(
-    connection: Connection, check: _Check, table: TableName, column: ColumnPolicy, real: Column
+    connection: Connection,
+    check: _ColumnCheck,
+    table: TableName,
+    column: ColumnPolicy,
+    real: Column,
 ) -> Iterator[Finding]:
     """The constraint's own expression is evaluated, on the keys alone: no row is read."""
     keys = [key for key in column.values or () if key is not None]

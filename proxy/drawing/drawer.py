@@ -13,6 +13,7 @@ from dataclasses import dataclass, fields, replace
 
 from proxy.base.errors import Fault
 from proxy.base.node_parts import nodes
+from proxy.base.stages import Stage, in_stage
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.compiler.backend_query import CHOICES, OTHERS, BackendQuery, PublicList
 from proxy.compiler.compiling import CompiledQuery, compile_proposal
@@ -196,7 +197,8 @@ class _Reads:
         is_selected: Callable[[int], bool] | None = None,
     ) -> ExactTable:
         paid = self._paid.query(query, block)
-        return await self._in_session().run(paid, self._values(query), is_selected)
+        with in_stage(Stage.DATA):
+            return await self._in_session().run(paid, self._values(query), is_selected)
 
     async def in_two_parts(
         self,
@@ -205,7 +207,8 @@ class _Reads:
         between: Callable[[ExactTable], Awaitable[str]],
     ) -> ExactTable:
         paid = self._paid.query(query, block)
-        return await self._in_session().run_in_two_parts(paid, self._values(query), between)
+        with in_stage(Stage.DATA):
+            return await self._in_session().run_in_two_parts(paid, self._values(query), between)
 
     def _in_session(self) -> ProtectedSession:
         if self._session is None:
@@ -232,7 +235,8 @@ async def _drawn(
     if compiled.choosing is not None and not (centring is not None and centring.has_choices):
         table = await reads.at_once(compiled.choosing, planned)
         # In a thread: of many aggregates the walks take long, of many groups the plan does.
-        choice = await in_thread(with_bounds, table)
+        with in_stage(Stage.DRAW):
+            choice = await in_thread(with_bounds, table)
         compiled = await in_thread(compiled_bounded, choice.block)
     found: dict[tuple[int, ...], ExactTable] = {}
     if compiled.centring is not None:
@@ -247,7 +251,8 @@ async def _drawn(
         else:
             select = is_selected if place == 0 else None
             exact.append(await reads.at_once(query, compiled.block, select))
-    drawn = await beside(_draws(block.block, exact), drawn_block, block, exact, bits)
+    with in_stage(Stage.DRAW):
+        drawn = await beside(_draws(block.block, exact), drawn_block, block, exact, bits)
     return DrawnAnswer(
         cached=CachedBlock(chosen=choice.chosen, drawn=drawn),
         bounded=None if centring is not None else block,
@@ -311,10 +316,11 @@ async def _with_centres(
     async def between(first: ExactTable) -> str:
         nonlocal centred
         here = choice
-        if scan.has_choices:
-            here = await in_thread(with_bounds, choice_rows(first))
-            first = without_choice_rows(first)
-        centres = await in_thread(drawn_centres, here.block, first, bits)
+        with in_stage(Stage.DRAW):
+            if scan.has_choices:
+                here = await in_thread(with_bounds, choice_rows(first))
+                first = without_choice_rows(first)
+            centres = await in_thread(drawn_centres, here.block, first, bits)
         found = with_centres(here.block.block, centres)
         centred = replace(here, block=check_centred(found, here.block))
         return centres_text(found)

@@ -16,6 +16,7 @@ from types import MappingProxyType, TracebackType
 from typing import Any
 
 from proxy.base.limits import PROTECTED_SECONDS
+from proxy.base.stages import Stage, in_stage
 from proxy.drawing.answer_slots import Unfinished
 from proxy.drawing.charged_token import charged_token, refuse_dearer
 from proxy.drawing.charges import Charge
@@ -178,7 +179,8 @@ class ChargedQueries:
             return await before_charge(seconds, self._free(query, parts))
         refuse_dearer(_most(query, parts))
         if parts is not None and self._may_be_ready(query, parts):
-            paid = await self._claimed(query, parts, may_draw=False)
+            with in_stage(Stage.CHARGE):
+                paid = await self._claimed(query, parts, may_draw=False)
             if paid is not None:
                 seconds = None
                 try:
@@ -189,7 +191,8 @@ class ChargedQueries:
             async with TakenSession(self._drawer.session(query.analyst)) as taken:
                 ready = await before_charge(seconds, self._ready(taken, query, parts))
                 parts = ready.parts
-                paid = await self._paid(query, parts)
+                with in_stage(Stage.CHARGE):
+                    paid = await self._paid(query, parts)
                 seconds = None
                 try:
                     return await self._answered(query, paid, parts, ready.session, ready.lists)
@@ -238,8 +241,10 @@ class ChargedQueries:
         is_covered = self._is_covered(query, parts)
         self._left.pop(query.analyst, None)
         if not is_covered:  # else there is no need to ask: reserve decides
-            await self._ledger.look(query.analyst, _charged(query, parts))
-        session = await taken.take()
+            with in_stage(Stage.CHARGE):
+                await self._ledger.look(query.analyst, _charged(query, parts))
+        with in_stage(Stage.WAIT):
+            session = await taken.take()
         if query.prepared.zones.have_rules:
             await self._zones.check(session, query.prepared.zones)
         queries = query.prepared.queries

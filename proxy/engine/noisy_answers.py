@@ -10,6 +10,7 @@ from itertools import chain
 from typing import Protocol
 
 from proxy.base.result_columns import IntervalColumn, subquery_name
+from proxy.base.stages import Stage, in_stage
 from proxy.drawing.charges import Charge
 from proxy.drawing.compiled_blocks import CompiledBlock
 from proxy.drawing.drawer import Drawer, DrawingInputs, Lists
@@ -251,7 +252,8 @@ async def noisy_relation(
         if cached.releases:
             block = with_releases(block, cached.releases)
         work += _displayed(block, cached)
-        noisy = await beside(work, presented, block, cached.drawn)
+        with in_stage(Stage.PRESENT):
+            noisy = await beside(work, presented, block, cached.drawn)
         block = with_coarse(with_lost_rows(block, cached.drawn), noisy)
         blocks[number] = block
         tables[subquery_name(number + 1)] = (noisy, block.intervals)
@@ -261,7 +263,8 @@ async def noisy_relation(
     if any(map(operator.is_not, blocks, private.blocks)):
         private = replace(private, blocks=tuple(blocks))
     with_errors = bool(question.reading.error_columns)
-    json = await beside(work, relation_json, tables, with_errors=with_errors)
+    with in_stage(Stage.PRESENT):
+        json = await beside(work, relation_json, tables, with_errors=with_errors)
     known = with_places(clipped, blocks) if len(clipped) > 1 else tuple(clipped)
     told = _Once(partial(_told, question, private, tables, known, advice))
     if work > AT_ONCE:

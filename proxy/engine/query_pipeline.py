@@ -12,6 +12,7 @@ from time import thread_time
 from proxy.base.decimals import decimal_text
 from proxy.base.errors import Code, Refusal
 from proxy.base.session_settings import how_to_set
+from proxy.base.stages import Stage, in_stage
 from proxy.catalog.catalog_model import TableName
 from proxy.compiler.backend_query import BackendQuery
 from proxy.drawing.answer_slots import CachedQuestion
@@ -196,7 +197,8 @@ class Engine:
             self.statements.check_preview(question, settings)
             return NoisyAnswer("{}", NOTHING, None, None, None, False, question.why_empty)
         day = await self.day_of(question) if day is None else day
-        found = await self._prepared(question, arguments, settings, analyst, day)
+        with in_stage(Stage.PLAN):
+            found = await self._prepared(question, arguments, settings, analyst, day)
         private = found.private
         if question.statement.kind is StatementKind.EXPLAIN:
             return await self._explained(question, found, analyst)

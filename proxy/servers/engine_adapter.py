@@ -15,6 +15,7 @@ from typing_extensions import ParamSpec
 from proxy.accounting.amounts import charged_text
 from proxy.base.errors import CHARGED_FAULT_HINT, FAULT_HINT
 from proxy.base.limits import STATEMENT_BYTES
+from proxy.base.stages import Stage, watching
 from proxy.catalog.catalog_model import TableName
 from proxy.drawing.charged_token import asking
 from proxy.drawing.noted_charges import NotedCharges, noting
@@ -53,6 +54,7 @@ from proxy.servers.statement_reports import (
     RunningStatement,
     StatementReporter,
 )
+from proxy.servers.statement_stages import StageTime
 from proxy.turns.threads import turns_of
 
 _KEPT = 64
@@ -83,6 +85,7 @@ class EngineAdapter:
         self._kept = _Kept(engine.now.statements)
         self._reporter = reporter
         self._analyst = ""
+        self._last_read: tuple[object, StageTime] | None = None
         self._asked = lru_cache(maxsize=_KEPT)(self._asked_by)
 
     def of(self, analyst: str) -> EngineAdapter:
@@ -134,13 +137,16 @@ class EngineAdapter:
         return prepared_query(source, name)
 
     def read(self, read: Read) -> Verbatim | Substitute | ConstantsWanted | Refuse:
-        begun = time.monotonic()
+        begun = time.monotonic_ns()
         found = self._read(read)
         if isinstance(found, Refuse) and self._reporter is not None:
             statement, engine = read.handle, self._engine.now
             named = (engine.statements.relations.get(oid or 0) for oid in read.relation_oids)
             asked = _asked(statement, (), named, engine.known.naming_key)
-            self._reporter.refused(self._analyst, asked, found, time.monotonic() - begun)
+            self._reporter.refused(self._analyst, asked, found, begun)
+        if isinstance(found, Substitute):
+            done = StageTime(stage=Stage.READ, begun=begun, ended=time.monotonic_ns())
+            self._last_read = found.handle, done
         return found
 
     @refuses("read")
@@ -174,11 +180,11 @@ class EngineAdapter:
         return self._kept.substitute(question, columns)
 
     async def trial(self, analyst: str, query: PlanTrial) -> Trial | Refuse | None:
-        begun = time.monotonic()
+        begun = time.monotonic_ns()
         found = await self._tried(analyst, query)
         if isinstance(found, Refuse) and self._reporter is not None:
             asked = self._asked(query.handle)
-            self._reporter.refused(analyst, asked, found, time.monotonic() - begun)
+            self._reporter.refused(analyst, asked, found, begun)
         return found
 
     @refuses_later("trial")
@@ -205,8 +211,11 @@ class EngineAdapter:
         running = RunningStatement(
             reporter=self._reporter, analyst=analyst, asked=self._asked(query.handle)
         )
+        if self._last_read is not None and self._last_read[0] is query.handle:
+            running.stages.times.append(self._last_read[1])
+            self._last_read = None
         try:
-            with noting(running.charges):
+            with noting(running.charges), watching(running.stages):
                 result = await self._answered(analyst, query)
             running.result = _with_receipt(result, running.charges)
             return running.result

@@ -1,12 +1,14 @@
 """Metrics for Prometheus, as of the last full period.
 
 Whoever reads metrics is often not the privacy officer. So no label and no value is made of rows. None names an
-analyst, a group, a token, an address, a statement or a column. Nothing tells how long a statement took. Counts
-and budgets are shown as of the last period, so that nobody sees a single statement end.
+analyst, a group, a token, an address, a statement or a column. How long stages took is counted by coarse
+buckets and not added up: the sum of one statement is its time. Counts and budgets are shown as of the last
+period, so that nobody sees a single statement end.
 """
 
 from __future__ import annotations
 
+import math
 import platform
 import threading
 import time
@@ -16,13 +18,30 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
 
 from proxy.base.errors import Code
+from proxy.base.stages import Stage
 from proxy.engine.answer_origin import AnswerSource
 from proxy.servers.statement_reports import Listener, Outcome, QueryReport
 
 PERIOD_SECONDS = 15.0
+_OF_ROWS = (0.05, 0.2, 1.0, 5.0, 30.0, 120.0)  # seconds: of stages whose time hangs on rows
+_OTHERS = tuple(2**number / 1000 for number in range(13))  # to 4.096
+BUCKETS: Mapping[Stage, tuple[float, ...]] = {
+    one: (*(_OF_ROWS if one in (Stage.DATA, Stage.DRAW) else _OTHERS), math.inf) for one in Stage
+}
+STAGES = "dpproxy_stage_seconds"
+# What a session of the shadow was ended for, as its log says it.
+ENDED_FOR = (
+    *("statement", "transaction", "notifications", "transaction ids", "catalogues"),
+    *("temporary space", "memory", "locks", "locks that others wait for", "no client"),
+)
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 Labels = tuple[str, ...]
@@ -58,6 +77,11 @@ FAMILIES: Mapping[str, Family] = {
         text="Statements that ended without an answer, by the rule",
         of_workers=sum,
     ),
+    STAGES: Family(
+        labels=("stage", "le"),
+        text="Statements by their time in a stage, in coarse buckets",
+        of_workers=sum,
+    ),
     "dpproxy_charges_total": Family(
         labels=("database", "outcome"),
         text="Receipts, and charges that no budget covered",
@@ -84,6 +108,9 @@ FAMILIES: Mapping[str, Family] = {
     ),
     "dpproxy_cancels_total": Family(
         labels=("outcome",), text="CancelRequests with a key that was known, or not", of_workers=sum
+    ),
+    "dpproxy_shares_ended_total": Family(
+        labels=("reason",), text="Sessions that were ended for the sake of others", of_workers=sum
     ),
     "dpproxy_pool_connections": Family(
         labels=("database", "pool", "state"),
@@ -154,6 +181,10 @@ class Metrics:
                 {(d, s.value): 0 for d in databases for s in AnswerSource}
             ),
             "dpproxy_refusals_total": Counter({(d, c.name): 0 for d in databases for c in Code}),
+            STAGES: Counter(
+                {(stage.value, _le(end)): 0 for stage, ends in BUCKETS.items() for end in ends}
+            ),
+            "dpproxy_shares_ended_total": Counter({(_reason(one),): 0 for one in ENDED_FOR}),
             "dpproxy_charges_total": Counter(
                 {(d, o): 0 for d in databases for o in ("charged", "over_budget")}
             ),
@@ -179,6 +210,17 @@ class Metrics:
                 counts["dpproxy_charges_total"][database, "charged"] += len(report.charges)
             if report.outcome is Outcome.OVER_BUDGET:
                 counts["dpproxy_charges_total"][database, "over_budget"] += 1
+            seconds: dict[Stage, float] = {}
+            for one in report.stages:
+                seconds[one.stage] = seconds.get(one.stage, 0) + one.own_seconds
+            for stage, took in seconds.items():
+                for end in BUCKETS[stage]:
+                    counts[STAGES][stage.value, _le(end)] += took <= end
+
+    def session_ended(self, reason: str) -> None:
+        """Count a session that was ended. reason: one of ENDED_FOR"""
+        with self._lock:
+            self._counts["dpproxy_shares_ended_total"][_reason(reason),] += 1
 
     def observe(self, observed: Mapping[str, Rows], ready: Mapping[str, bool]) -> None:
         """Take what was seen of other things, and tell all of it from now on.
@@ -212,6 +254,14 @@ class Metrics:
         return {**counts, **self._observed}
 
 
+def _reason(text: str) -> str:
+    return text.replace(" ", "_")
+
+
+def _le(end: float) -> str:
+    return "+Inf" if end == math.inf else str(end)
+
+
 class Exposition(Protocol):
     """What `GET /metrics` asks: of this process, or of all workers."""
 
@@ -237,8 +287,20 @@ def _families(rows: Mapping[str, Rows]) -> Iterator[Metric]:
     """In the order of the table. Raises KeyError for what is not in it."""
     for name in sorted(rows, key=list(FAMILIES).index):
         family = FAMILIES[name]
+        if name == STAGES:
+            yield _histogram(family, rows[name])
+            continue
         make = CounterMetricFamily if name.endswith("_total") else GaugeMetricFamily
         made = make(name, family.text, labels=family.labels)
         for labels, value in sorted(rows[name].items()):
             made.add_metric(labels, value)
         yield made
+
+
+def _histogram(family: Family, rows: Rows) -> Metric:
+    """Without a sum, and so without a count, which is the last bucket."""
+    made = HistogramMetricFamily(STAGES, family.text, labels=family.labels[:1])
+    for stage, ends in BUCKETS.items():
+        counted = [(_le(end), float(rows.get((stage.value, _le(end)), 0))) for end in ends]
+        made.add_metric((stage.value,), counted, sum_value=None)
+    return made

@@ -17,10 +17,12 @@ from typing_extensions import assert_never
 
 from proxy.accounting.amounts import rho_charge, text
 from proxy.base.errors import Code
+from proxy.base.stages import Stage, parent_of_statement
 from proxy.drawing.noted_charges import NotedCharge, NotedCharges
 from proxy.engine.answer_origin import AnswerSource
 from proxy.engine.noisy_answers import NoisyAnswer
 from proxy.pgwire.calls import QueryAnswer, Refuse
+from proxy.servers.statement_stages import StageTime, StatementStages
 
 FINGERPRINT_DIGITS = 12
 _amount = lru_cache(maxsize=256)(text)
@@ -69,6 +71,9 @@ class QueryReport:
         code: Name of the rule or fault that ended it.
         charges: Of this statement. More than one if an answer had to be drawn again under another charge.
         seconds: That the engine took.
+        begun: When it began, as time.monotonic_ns().
+        stages: That it went through.
+        parent: `traceparent` of the authenticated request that it is part of.
     """
 
     database: str
@@ -80,6 +85,9 @@ class QueryReport:
     charges: tuple[ReportedCharge, ...]
     asked: AskedStatement
     seconds: float
+    begun: int = 0
+    stages: tuple[StageTime, ...] = ()
+    parent: str | None = None
 
 
 class StatementObserver(Protocol):
@@ -96,9 +104,10 @@ class StatementReporter:
     listener: Listener
     observers: Sequence[StatementObserver]
 
-    def refused(self, analyst: str, asked: AskedStatement, refuse: Refuse, seconds: float) -> None:
-        """Report a statement that was refused before it ran."""
-        self.report(analyst, asked, refuse, (), seconds)
+    def refused(self, analyst: str, asked: AskedStatement, refuse: Refuse, begun: int) -> None:
+        """Report a statement that was refused before it ran, being read or tried since `begun`."""
+        read = StageTime(stage=Stage.READ, begun=begun, ended=time.monotonic_ns())
+        self.report(analyst, asked, refuse, (), begun, (read,))
 
     def report(
         self,
@@ -106,9 +115,13 @@ class StatementReporter:
         asked: AskedStatement,
         result: QueryAnswer | Refuse | None,
         charges: Sequence[NotedCharge],
-        seconds: float,
+        begun: int,
+        stages: Sequence[StageTime],
+        ended: int | None = None,
     ) -> None:
+        """Report a statement. begun, ended: of the engine's work, as time.monotonic_ns(); None: now."""
         outcome, code = _outcome_of(result)
+        ended = time.monotonic_ns() if ended is None else ended
         report = QueryReport(
             database=self.database,
             listener=self.listener,
@@ -118,7 +131,10 @@ class StatementReporter:
             code=code,
             charges=tuple(map(_reported, charges)),
             asked=asked,
-            seconds=seconds,
+            seconds=(ended - begun) / 10**9,
+            begun=begun,
+            stages=tuple(stages),
+            parent=parent_of_statement(),
         )
         for observer in self.observers:
             observer.ended(report)
@@ -146,18 +162,22 @@ class RunningStatement:
     asked: AskedStatement
     charges: NotedCharges = field(default_factory=NotedCharges)
     result: QueryAnswer | Refuse | None = None
-    begun: float = field(default_factory=time.monotonic)
+    begun: int = field(default_factory=time.monotonic_ns)
+    stages: StatementStages = field(default_factory=StatementStages)
 
     def end(self) -> None:
         """Report it: now, or when the charge is known that was on its way."""
-        seconds, charging = time.monotonic() - self.begun, self.charges.awaited
+        ended, charging = time.monotonic_ns(), self.charges.awaited
         if charging is None or charging.done():
-            self._report(seconds)
+            self._report(ended)
         else:
-            charging.add_done_callback(lambda _: self._report(seconds))
+            charging.add_done_callback(lambda _: self._report(ended))
 
-    def _report(self, seconds: float) -> None:
-        self.reporter.report(self.analyst, self.asked, self.result, self.charges.made, seconds)
+    def _report(self, ended: int) -> None:
+        charges, stages = self.charges.made, self.stages.times
+        self.reporter.report(
+            self.analyst, self.asked, self.result, charges, self.begun, stages, ended
+        )
 
 
 def _outcome_of(result: QueryAnswer | Refuse | None) -> tuple[Outcome, str | None]:

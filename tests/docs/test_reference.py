@@ -18,7 +18,9 @@ from tests.servers.http.declared_responses import analysts_app
 
 _SETTINGS = (ROOT / "docs" / "reference" / "settings.md").read_text(encoding="utf-8")
 _CODE = re.compile(r"`([^`]*)`")
-_VARIABLE = re.compile(r"\b(?:DPPROXY|XDG|CREDENTIALS)_[A-Z_]+\b|(?<=environ\.get\(\")TERM\b")
+_VARIABLE = re.compile(
+    r"\b(?:DPPROXY|XDG|CREDENTIALS|OTEL)_[A-Z_]*[A-Z]\b|(?<=environ\.get\(\")TERM\b"
+)
 
 
 def _page(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import re
 from collections.abc import Iterator
@@ -13,10 +14,11 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from proxy.base.errors import Code
+from proxy.base.stages import Stage
 from proxy.cli.metrics_task import observe_metrics
 from proxy.engine.answer_origin import AnswerSource
 from proxy.servers.login_gate import LoginGate
-from proxy.servers.metrics import FAMILIES, Metrics
+from proxy.servers.metrics import BUCKETS, ENDED_FOR, FAMILIES, Metrics
 from proxy.servers.statement_reports import Listener, Outcome
 from tests.live_proxy import LiveProxy, sample_databases, start_proxy
 from tests.servers.http.both_listeners import BothListeners, open_http
@@ -39,6 +41,9 @@ _VALUES = {
     "part": {"protected", "ledger", "shadow", "accepting"},
     "worker": {"1"},
     "size": {"1", "2", "4", "8", "16", "32"},
+    "stage": {one.value for one in Stage},
+    "reason": {one.replace(" ", "_") for one in ENDED_FOR},
+    "le": {str(float(end)) for ends in BUCKETS.values() for end in ends} | {"+Inf"},
     "database": {"shop", "census"},
     "line": {
         "total",
@@ -48,6 +53,13 @@ _VALUES = {
         "table:census.adult",
     },
 }
+
+
+_BUCKETS = "dpproxy_stage_seconds_bucket"
+
+
+def _family(sample: str) -> str:
+    return sample.removesuffix("_bucket")
 
 
 @dataclass(slots=True)
@@ -143,6 +155,42 @@ def test_statements_of_both_listeners_are_counted_once_a_period_is_full(watched:
     assert more("dpproxy_charges_total", outcome="charged") == 2
     assert more("dpproxy_charges_total", outcome="over_budget") == 1
     assert more("dpproxy_budget_spent_epsilon", line="total") == pytest.approx(2)
+
+
+def test_stages_are_counted_by_buckets_and_not_added_up(watched: Watched) -> None:
+    def counted() -> dict[Stage, float]:
+        watched.look()
+        name = "dpproxy_stage_seconds_bucket"
+        return {one: watched.value(name, stage=one.value, le="+Inf") for one in Stage}
+
+    before, analyst = counted(), watched.proxy.servers.new_analyst()
+    with watched.proxy.connect(analyst=analyst) as connection:
+        connection.execute(_COUNT.encode())
+    after = counted()
+    assert {stage: after[stage] - before[stage] for stage in Stage} == dict.fromkeys(Stage, 1)
+    text = watched.metrics.text().decode()
+    assert "dpproxy_stage_seconds_sum" not in text and "dpproxy_stage_seconds_count" not in text
+    for stage in (Stage.DATA, Stage.DRAW):
+        ends = re.findall(rf'stage="{stage.value}"}}|le="([^"]+)",stage="{stage.value}"', text)
+        assert ends == ["0.05", "0.2", "1.0", "5.0", "30.0", "120.0", "+Inf"]
+
+
+def test_sessions_that_are_ended_are_counted_by_the_reason(watched: Watched) -> None:
+    """Each reason that the code of the shadow has is one of the metric."""
+    name, passed = "dpproxy_shares_ended_total", set()
+    for file in ("shadow_monitor.py", "lock_watch.py"):
+        text = (_ROOT / "proxy" / "shadow" / file).read_text(encoding="utf-8")
+        for call in (one for one in ast.walk(ast.parse(text)) if isinstance(one, ast.Call)):
+            is_end = isinstance(call.func, ast.Name) and call.func.id == "end"
+            given = [one.value for one in call.keywords if one.arg == "passed"]
+            given += call.args[-1:] if is_end else []
+            passed |= {one.value for one in given if isinstance(one, ast.Constant)}
+    assert passed == {*ENDED_FOR}
+    before = watched.value(name, reason="no_client")
+    watched.metrics.session_ended("no client")
+    assert watched.value(name, reason="no_client") == before, "rule 4"
+    watched.look()
+    assert watched.value(name, reason="no_client") == before + 1
 
 
 def test_the_state_of_the_process(watched: Watched) -> None:
@@ -255,7 +303,7 @@ def test_labels_are_of_closed_sets_and_name_nobody(watched: Watched) -> None:
     watched.listeners.query("SELECT avg(total) FROM shop.orders", analyst=analyst)
     watched.look()
     for name, labels in watched.samples():
-        assert {label for label, _ in labels} == set(FAMILIES[name].labels)
+        assert {label for label, _ in labels} == set(FAMILIES[_family(name)].labels)
         for label, value in labels:
             if label in _VALUES:
                 assert value in _VALUES[label], (name, label, value)
@@ -271,11 +319,12 @@ def test_labels_are_of_closed_sets_and_name_nobody(watched: Watched) -> None:
 
 
 def test_nothing_tells_how_long_a_statement_took(watched: Watched) -> None:
-    """Rule 3: there is no histogram and no summary, so no sum of a single statement."""
+    """Rule 3: the one histogram has coarse buckets and no sum, so none of a single statement."""
     text = watched.metrics.text().decode()
-    assert not re.search(r"_(sum|count|bucket|created)\b", text)
+    assert not re.search(r"_(sum|count|created)\b", text)
+    assert {*re.findall(r"\w+_bucket\b", text)} == {_BUCKETS}
     kinds = set(re.findall(r"^# TYPE \S+ (\w+)$", text, re.MULTILINE))
-    assert kinds == {"counter", "gauge"}
+    assert kinds == {"counter", "gauge", "histogram"}
 
 
 def test_the_text_stays_as_it_is_within_a_period(watched: Watched) -> None:
@@ -293,7 +342,7 @@ def test_security_says_what_metrics_tell() -> None:
 
 
 def test_every_family_is_told_but_for_tables_that_nobody_publishes(watched: Watched) -> None:
-    told = {name for name, _ in watched.samples()}
+    told = {_family(name) for name, _ in watched.samples()}
     unpublished = {"dpproxy_publish_age_seconds", "dpproxy_publish_stopped"}
     assert told == set(FAMILIES) - unpublished
     assert all(name.startswith("dpproxy_") for name in FAMILIES)

@@ -17,6 +17,7 @@ from fastapi.security.http import HTTPBase
 from starlette.types import Receive, Scope, Send
 
 from proxy.base.errors import Refusal
+from proxy.base.stages import take_parent
 from proxy.drawing.charged_token import charged_at_most, charging
 from proxy.engine.engine_in_force import EngineInForce
 from proxy.engine.ports import MOST_RECEIPTS
@@ -195,7 +196,9 @@ async def _logged_in(
     _basic: Annotated[object, Security(_BASIC)],
     _bearer: Annotated[object, Security(_BEARER)],
 ) -> Caller:
-    return await routes.logins.logged_in(request)
+    caller = await routes.logins.logged_in(request)
+    take_parent(request.headers.get("traceparent"))  # of strangers none is taken up
+    return caller
 
 
 _LOGIN = Depends(_logged_in)
