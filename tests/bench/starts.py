@@ -21,7 +21,7 @@ import psycopg
 from proxy.postgres.embedded import EmbeddedPostgres, start_together
 
 _COLUMNS = 20
-_COMMAND = (sys.executable, "-c", "from proxy.cli.main import main; main()")
+COMMAND = (sys.executable, "-c", "from proxy.cli.main import main; main()")
 _TICKS = os.sysconf("SC_CLK_TCK")
 _SERVES = "/docs"
 
@@ -104,7 +104,7 @@ class Took:
 def until_it_serves(arguments: Sequence[str], out: Path) -> Took:
     began = time.monotonic()
     with out.open("w") as to, (out.parent / "err.txt").open("w") as errors:
-        process = subprocess.Popen([*_COMMAND, *arguments], stdout=to, stderr=errors)
+        process = subprocess.Popen([*COMMAND, *arguments], stdout=to, stderr=errors)
         try:
             while _SERVES not in out.read_text():
                 if process.poll() is not None:
@@ -124,7 +124,7 @@ def _used(process: int) -> tuple[float, int]:
 
 def whole(arguments: Sequence[str]) -> Took:
     began = time.monotonic()
-    process = subprocess.Popen([*_COMMAND, *arguments], stdout=subprocess.DEVNULL)
+    process = subprocess.Popen([*COMMAND, *arguments], stdout=subprocess.DEVNULL)
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
@@ -175,7 +175,7 @@ def _measure(
     of = ["--policy", str(policy), "--state", state]
     if not Path(state).exists():
         subprocess.run(
-            [*_COMMAND, "ledger", "adopt", "--new", *of], check=True, stdout=subprocess.DEVNULL
+            [*COMMAND, "ledger", "adopt", "--new", *of], check=True, stdout=subprocess.DEVNULL
         )
     free = ["--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"]
     for _ in range(options.rounds):

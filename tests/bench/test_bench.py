@@ -57,3 +57,35 @@ def test_quick_run_prints_its_table(tmp_path: Path) -> None:
     ]
     assert "PostgreSQL" in done.stdout and "quoted" in done.stdout and "chosen ms" in done.stdout
     assert "relay/pgbouncer" in done.stdout or "Throughput of the relay: left out" in done.stdout
+
+
+@pytest.mark.long
+def test_sessions_under_load_are_served_and_their_memory_is_printed() -> None:
+    given = ["--idle=4", "--active=4", "--minutes=0.4", "--pause=0.1"]
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.bench.load", *given],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        cwd=Path(__file__).parents[2],
+        check=False,
+    )
+    assert done.returncode == 0, (done.stdout, done.stderr)
+    assert "  4 idle:" in done.stdout and "errors: none" in done.stdout
+    assert "'count': " in done.stdout
+
+
+@pytest.mark.long
+def test_starts_with_many_tables_are_measured() -> None:
+    given = ["--tables=3", "--shapes", "5", "--rounds=1"]
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.bench.starts", *given],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        cwd=Path(__file__).parents[2],
+        check=False,
+    )
+    assert done.returncode == 0, (done.stdout, done.stderr)
+    assert done.stdout.count("s of processor") == 2
+    assert "ended with" not in done.stderr
