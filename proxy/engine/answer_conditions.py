@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from proxy.base import limits
 from proxy.base.result_columns import is_aggregate_column
+from proxy.engine.accuracy import text_of
 from proxy.engine.unit_words import one_unit, units_word
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import BlockPlan
@@ -63,12 +64,20 @@ def fewest_units(block: BlockPlan) -> Iterator[str]:
         )
         yield (
             f"min_units_per_group {gate.units}: {what} NULL unless a noisy number counts {needed:,} {units};"
-            f" {share} is shown"
+            f" {share} is shown{_price_of_count(block)}"
         )
     elif block.selection is not None and block.selection.fewest > 1:
         yield (
             f"min_units_per_group: a group of fewer than {block.selection.fewest:,} {units} never appears"
         )
+
+
+def _price_of_count(block: BlockPlan) -> str:
+    """What the number costs that no answer is made of."""
+    gate = block.fewest
+    if gate is None or any(gate.release in one.releases for one in block.answers):
+        return ""
+    return f"; the number takes {text_of(block.releases[gate.release].loss.epsilon)} of epsilon"
 
 
 _FAR_UP = 1_000  # rows of one unit
