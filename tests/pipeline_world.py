@@ -304,6 +304,8 @@ POLICIES: Mapping[str, Policy] = {
     ),
     "clipped": _policy("8", "1e-3", mechanism=Mechanism.CLIPPED_MEAN),
     "ratio": _policy("8", "1e-3", mechanism=Mechanism.SUM_OVER_COUNT),
+    "smallest": replace(_policy("8", "1e-3", mechanism=Mechanism.BEST), min_units_per_group=11),
+    "smallest joins": replace(_with_join_keys(_policy("8", "1e-3")), min_units_per_group=11),
     "weighted": _policy(
         "8",
         "1e-3",

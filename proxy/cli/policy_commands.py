@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping
+from dataclasses import asdict
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Optional
@@ -39,6 +40,7 @@ def policy_check(
     from proxy.cli.policy_accuracy import policy_accuracy
     from proxy.cli.progress import working
     from proxy.cli.publication_checks import check_publications
+    from proxy.cli.smallest_groups import smallest_groups
     from proxy.doctor.installed_postgres import read_installation
     from proxy.engine.noise_proposal import noise_proposals
     from proxy.planner.bound_proposals import unbounded
@@ -64,17 +66,19 @@ def policy_check(
         except PolicyErrors as error:
             wrong = error
     lines = policy_accuracy(checked.policy, checked.catalog, public)
+    smallest = list(smallest_groups(checked.policy, checked.catalog, public))
     proposals = noise_proposals(
         planning_context(checked.policy, checked.catalog, public, day_of_machine())
     )
     if as_json:
         reported = accuracy_json(checked.policy, lines, proposals)
+        reported["smallest_groups"] = [asdict(one) for one in smallest]
         more = {} if wrong is None else _problems(wrong)
         typer.echo(json.dumps({**reported, "findings": findings_json(verdict), **more}, indent=2))
     else:
         for line in (*accuracy_report(checked.policy, lines, proposals), ""):
             typer.echo(line)
-        for line in (*odds_report(checked.policy), ""):
+        for line in (*odds_report(checked.policy), *(one.text() for one in smallest), ""):
             typer.echo(line)
         for line in unbounded_report(unbounded(checked.policy, checked.catalog), file):
             typer.echo(line)

@@ -6,11 +6,13 @@ from collections.abc import Iterable, Iterator
 
 from proxy.base import limits
 from proxy.base.result_columns import is_aggregate_column
-from proxy.engine.unit_words import one_unit
+from proxy.engine.accuracy import text_of
+from proxy.engine.unit_words import one_unit, units_word
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import BlockPlan
 from proxy.policy.policy_model import ROWS_AT_MOST
 from proxy.query.ir.relations import windows
+from proxy.release.fewest_units import number_needed
 
 COMPARED = (
     "rows are compared with a noisy answer: how many more or fewer of them count is not known"
@@ -42,9 +44,40 @@ def conditions(block: BlockPlan, *, are_all: bool = True) -> Iterator[str]:
     most = block.text_characters
     if most is not None and most < limits.TEXT_CHARACTERS:  # which functions have anyway
         yield f"of each long text the first {most} characters are looked at, as the query computes much of it"
+    if are_all:
+        yield from fewest_units(block)
     for column in block.unowned:
         yield f"rows whose {column} is null belong to nobody and do not count"
     yield from left_out_rows(block)
+
+
+def fewest_units(block: BlockPlan) -> Iterator[str]:
+    """From how many units on a group is shown, if the policy says it."""
+    units, gate = units_word(block), block.fewest
+    if gate is not None:
+        needed = number_needed(block)
+        what = "a group is" if block.keys else "the answer is"
+        share = (
+            "at most 1 in 1,000 of smaller ones"
+            if block.keys
+            else "with fewer in 1 of 1,000 answers"
+        )
+        yield (
+            f"min_units_per_group {gate.units}: {what} NULL unless a noisy number counts {needed:,} {units};"
+            f" {share} is shown{_price_of_count(block)}"
+        )
+    elif block.selection is not None and block.selection.fewest > 1:
+        yield (
+            f"min_units_per_group: a group of fewer than {block.selection.fewest:,} {units} never appears"
+        )
+
+
+def _price_of_count(block: BlockPlan) -> str:
+    """What the number costs that no answer is made of."""
+    gate = block.fewest
+    if gate is None or any(gate.release in one.releases for one in block.answers):
+        return ""
+    return f"; the number takes {text_of(block.releases[gate.release].loss.epsilon)} of epsilon"
 
 
 _FAR_UP = 1_000  # rows of one unit

@@ -30,6 +30,7 @@ from proxy.query.ir.noisy_expressions import AnswerOf, NoisyArithmetic, NoisyOpe
 from proxy.query.ir.query_aggregates import SPREADS, AggregateKind
 from proxy.query.ir.relations import Scan
 from proxy.query.ir.shown_columns import TopList
+from proxy.release.fewest_units import number_needed
 from proxy.release.noisy_interval import NoInterval, NoisyInterval
 from proxy.release.noisy_relation import NoisyTable, NoisyValue
 from proxy.release.null_answers import rows_needed
@@ -61,6 +62,7 @@ def answer_notices(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
 
 def _of_values(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
     """Of the groups that are shown, as far as these are known."""
+    yield from _small_groups(block, noisy)
     for position, answer in enumerate(block.answers):
         release = block.releases[answer.releases[0]]
         if isinstance(release, NoisyStatistic):
@@ -87,10 +89,25 @@ def _of_values(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
     yield from _spans(block)
 
 
+def _small_groups(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
+    """One line for all groups that the policy does not show."""
+    gate = block.fewest
+    if gate is None or not block.answers:
+        return
+    first = [row.values[0] for row in noisy.rows]
+    missing = sum(value.null_reason is NullReason.TOO_FEW_UNITS for value in first)
+    if missing:
+        where = f" in {missing:,} of {len(first):,} groups" if block.keys else ""
+        yield (
+            f"NULL{where}: too few {units_word(block)}. The policy shows no group of fewer than {gate.units:,},"
+            f" by a noisy number that has to be {number_needed(block):,} or more. Use fewer or larger groups."
+        )
+
+
 def _closed_gates(
     block: BlockPlan, number: int, release: SampleAggregate, values: Sequence[NoisyValue]
 ) -> Iterator[str]:
-    missing = sum(value.is_missing for value in values)
+    missing = sum(value.is_missing and value.null_reason is None for value in values)
     if missing:
         units = units_word(block)
         if isinstance(block.neighbours, RowNeighbours) and not block.unit_name:

@@ -57,4 +57,6 @@ def no_group(block: BlockPlan, noisy: NoisyTable) -> str | None:
 
 @lru_cache(maxsize=_CACHED)
 def _needed(selection: Selection, chance: Fraction) -> int:
-    return partition_selection.units_for(chance, selection.each.epsilon, selection.each.delta)
+    return partition_selection.units_for(
+        chance, selection.each.epsilon, selection.each.delta, selection.fewest
+    )

@@ -29,8 +29,23 @@ class KeyPlan:
 class Selection:
     """Private keys: a group appears with the optimal probability for its number of units.
 
-    loss: of the selection as a whole; each: what one group's decision may spend of it.
+    loss: of the selection as a whole; each: what one group's decision may spend of it; fewest: no group is
+    shown in which fewer are counted: units, or rows where neighbours differ in rows.
     """
 
     loss: Loss
     each: Loss
+    fewest: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FewestUnits:
+    """Public keys, or none: a group is shown only if a noisy number says that enough units are in it.
+
+    units: as the policy says; counted: so many of what the release counts are of as many units; release: that
+    number, by its place in the block.
+    """
+
+    units: int
+    counted: int
+    release: int

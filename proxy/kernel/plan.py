@@ -12,7 +12,7 @@ from itertools import product
 from proxy.base.result_columns import IntervalColumn
 from proxy.kernel.bound_choices import BoundChoice, UnitTotal, ValueChoice, WeightChoice
 from proxy.kernel.formula_model import Formula
-from proxy.kernel.key_plans import KeyPlan, Selection
+from proxy.kernel.key_plans import FewestUnits, KeyPlan, Selection
 from proxy.kernel.neighbour_kinds import Neighbours
 from proxy.kernel.statistics import Counted, Measured, Statistic, of_row
 from proxy.mechanisms.deviation_mean import NoisyCentres
@@ -366,7 +366,8 @@ class BlockPlan:
     their grid;
     unit_name: how the policy calls the unit, "" where it is a row; top: as of the AggregateBlock; reach: a unit
     has rows in so many groups at most, as it fixes the other keys (None: nothing is said of it); most_values:
-    by number from 1, answers that count different values, of which there are no more, as is public."""
+    by number from 1, answers that count different values, of which there are no more, as is public; fewest:
+    what a group of public keys has to have so that its answers are shown."""
 
     source: Relation
     neighbours: Neighbours
@@ -405,6 +406,7 @@ class BlockPlan:
     row_choices: tuple[RowChoice, ...] = ()
     reach: int | None = None
     most_values: tuple[tuple[int, int], ...] = ()
+    fewest: FewestUnits | None = None
 
     @property
     def drawn_releases(self) -> tuple[tuple[int, Release], ...]:

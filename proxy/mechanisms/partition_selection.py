@@ -47,23 +47,30 @@ def per_group(loss: Loss, groups: int) -> Loss:
     return Loss(loss.epsilon / groups, short_below(1 - longest))
 
 
-def is_selected(bits: RandomBits, units: int, epsilon: Fraction, delta: Fraction) -> bool:
+def is_selected(
+    bits: RandomBits, units: int, epsilon: Fraction, delta: Fraction, fewest: int = 1
+) -> bool:
     """Whether a group of so many units is shown: True with probability release_probability.
 
     Given    units >= 0, the number of *distinct privacy units* in the group; the (epsilon, delta)
-             of one group, from per_group when a unit may be in several
+             of one group, from per_group when a unit may be in several; fewest: of the policy
     Refuses  units < 0 and what release_probability refuses, with ValueError
     Source   Desfontaines, Voss, Gipson, Mandayam 2022
     """
-    chance = _chance(units, epsilon, delta)
+    chance = _chance(units, epsilon, delta, fewest)
     # In integers, which for 100,000 groups saves a second of fractions; what is certain takes no bits.
     return chance == _ONE or (chance > 0 and bits.below(_ONE) < chance)
 
 
-def release_probability(units: int, epsilon: Fraction, delta: Fraction) -> Fraction:
+def release_probability(
+    units: int, epsilon: Fraction, delta: Fraction, fewest: int = 1
+) -> Fraction:
     """pi_n, the most that (epsilon, delta) allows to show a group of n units, rounded down.
 
-    Given    units >= 0, 0 < epsilon <= 700, 2^-100 <= delta < 1
+    With fewest = k it is pi_(n-k+1): a group of fewer than k units is never shown, at no more epsilon
+    (PROOFS.md 32 M1).
+
+    Given    units >= 0, 0 < epsilon <= 700, 2^-100 <= delta < 1, fewest >= 1
     Refuses  anything else, and an epsilon so small that the curve has over 2^18 steps, with
              ValueError
     Source   Desfontaines, Voss, Gipson, Mandayam 2022, the recursion:
@@ -71,19 +78,21 @@ def release_probability(units: int, epsilon: Fraction, delta: Fraction) -> Fract
 
     >>> float(release_probability(1, Fraction(1), Fraction(1, 10**6)))
     1e-06
+    >>> [float(release_probability(n, Fraction(1), Fraction(1, 10**6), 11)) for n in (10, 11)]
+    [0.0, 1e-06]
     """
-    return Fraction(_chance(units, epsilon, delta), _ONE)
+    return Fraction(_chance(units, epsilon, delta, fewest), _ONE)
 
 
-def _chance(units: int, epsilon: Fraction, delta: Fraction) -> int:
-    """pi_n in fixed point."""
-    if units < 0:
-        raise ValueError("a group has at least 0 units")
+def _chance(units: int, epsilon: Fraction, delta: Fraction, fewest: int) -> int:
+    """pi_(n-k+1) in fixed point, 0 below."""
+    if units < 0 or fewest < 1:
+        raise ValueError("a group has at least 0 units, and a smallest group at least 1")
     curve = _curve(epsilon, delta)
-    return curve[min(units, len(curve) - 1)]
+    return curve[min(max(0, units - fewest + 1), len(curve) - 1)]
 
 
-def units_for(chance: Fraction, epsilon: Fraction, delta: Fraction) -> int:
+def units_for(chance: Fraction, epsilon: Fraction, delta: Fraction, fewest: int = 1) -> int:
     """The least number of units with which a group is shown with at least this probability.
 
     Given    0 < chance <= 1
@@ -92,9 +101,11 @@ def units_for(chance: Fraction, epsilon: Fraction, delta: Fraction) -> int:
 
     >>> [units_for(Fraction(n, 20), Fraction(1), Fraction(1, 10**6)) for n in (10, 19)]
     [14, 16]
+    >>> units_for(Fraction(1, 2), Fraction(1), Fraction(1, 10**6), fewest=11)
+    24
     """
     _check(epsilon, delta)
-    return bisect_left(_curve(epsilon, delta), math.ceil(chance * _ONE))
+    return bisect_left(_curve(epsilon, delta), math.ceil(chance * _ONE)) + fewest - 1
 
 
 def _check(epsilon: Fraction, delta: Fraction) -> None:

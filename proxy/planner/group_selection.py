@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from proxy.base.errors import Code, Refusal
+from proxy.kernel.fewest_units import counted_of
 from proxy.kernel.key_plans import Selection
 from proxy.kernel.sensitivities import each_selected
 from proxy.mechanisms import partition_selection
@@ -10,9 +11,9 @@ from proxy.planner.measuring import Priced
 from proxy.planner.needed_loss import needs_delta
 
 
-def select_groups(priced: Priced, position: int | None) -> Selection:
+def select_groups(priced: Priced, position: int | None, units: int = 1) -> Selection:
     """
-    Given    position: of the first key that is not public
+    Given    position: of the first key that is not public; units: so many a group has at least, by the policy
     Refuses  INFEASIBLE without delta: no key could ever appear
     Source   docs/design/mechanisms.md 4.2
     """
@@ -34,4 +35,4 @@ def select_groups(priced: Priced, position: int | None) -> Selection:
             "Use fewer aggregates in one statement, or group by a column with public values.",
             position,
         ) from None
-    return Selection(loss=loss, each=each)
+    return Selection(loss=loss, each=each, fewest=counted_of(units, context.neighbours))

@@ -29,7 +29,7 @@ from proxy.mechanisms import split
 from proxy.mechanisms.loss import Loss
 from proxy.planner.blocks_with_units import BlockWithUnit, blocks_with_units
 from proxy.planner.bounds import condition
-from proxy.planner.budget_allocation import BudgetAllocation, allocation
+from proxy.planner.budget_allocation import BudgetAllocation
 from proxy.planner.constant_sizes import check_sizes
 from proxy.planner.distinct_values import most_values
 from proxy.planner.facts import (
@@ -39,6 +39,7 @@ from proxy.planner.facts import (
     Values,
     typed,
 )
+from proxy.planner.fewest_units import GroupCount, allocated, fewest_units, with_group_count
 from proxy.planner.fixed_by_units import reach_of
 from proxy.planner.group_selection import select_groups
 from proxy.planner.label_work import one_statement
@@ -73,7 +74,7 @@ from proxy.policy.policy_model import Privacy, Weighed
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.query import AggregateBlock, Query, compared_answers
 from proxy.query.ir.query_aggregates import Aggregate
-from proxy.query.ir.relations import Relation
+from proxy.query.ir.relations import Relation, scans
 
 _TRIED = 8  # larger epsilons; more than two are rare
 _NONE: Mapping[int, Mapping[int | None, int]] = {}
@@ -288,6 +289,8 @@ class _Draft:
     present: str | None
     is_rounded: bool
     most_values: tuple[tuple[int, int], ...]
+    count: GroupCount | None
+    least_units: int
 
     def with_bounds(
         self,
@@ -303,7 +306,9 @@ class _Draft:
         shape = replace(self.context.shape, neighbours=neighbours)
         context = replace(self.context, shape=shape, chosen=chosen, weight_bound=weights)
         context = with_bounds(context, values)
-        return replace(self, context=context, allocation=allocation(self.aggregates, context))
+        return replace(
+            self, context=context, allocation=allocated(self.aggregates, context, self.count)
+        )
 
     @property
     def is_private(self) -> bool:
@@ -330,9 +335,10 @@ class _Draft:
 
         They do not cut means of deviations.
         """
+        answered = len(self.block.aggregates)
         return (
             any(column.end is IntervalEnd.CLIPPED for column in self.block.intervals)
-            and not all(is_of_deviations(one, self.context) for one in self.aggregates)
+            and not all(is_of_deviations(a, self.context) for a in self.aggregates[:answered])
             and isinstance(self.context.neighbours, UnitNeighbours)
             and self.context.most_rows is None
             and not self.context.open_values
@@ -388,6 +394,8 @@ def _draft(of: BlockWithUnit, known: PlanningContext, wanted: Loss) -> _Draft:
     for aggregate in aggregates:
         check_has_bounds(aggregate, context)
     context = with_open_values(aggregates, context)
+    least_units = known.policy.fewest_units(scan.table for scan in scans(relation))
+    aggregates, group_count = with_group_count(aggregates, least_units, context)
     return _Draft(
         block=block,
         relation=relation,
@@ -396,7 +404,9 @@ def _draft(of: BlockWithUnit, known: PlanningContext, wanted: Loss) -> _Draft:
         combinations=listed,
         aggregates=aggregates,
         context=context,
-        allocation=allocation(aggregates, context),
+        allocation=allocated(aggregates, context, group_count),
+        count=group_count,
+        least_units=least_units,
         ownership=ownership,
         group_bound=group_bound,
         reach=reach,
@@ -424,7 +434,9 @@ def _planned(draft: _Draft, spent: Iterator[Loss]) -> BlockPlan:
             for key, plan in zip(draft.block.keys, draft.keys, strict=True)
             if plan.values is None
         ]
-        selection = select_groups(Priced(context=draft.context, loss=next(spent)), secret[0])
+        selection = select_groups(
+            Priced(context=draft.context, loss=next(spent)), secret[0], draft.least_units
+        )
     rows_choice = None
     if draft.bounded_weights():
         assert draft.context.most_rows is not None
@@ -444,7 +456,8 @@ def _planned(draft: _Draft, spent: Iterator[Loss]) -> BlockPlan:
         combinations=draft.combinations,
         grouped=draft.block.grouped,
         releases=releases,
-        answers=answers,
+        answers=answers[: len(draft.block.aggregates)],
+        fewest=fewest_units(draft.count, releases, answers, draft.context),
         sub_partitions=_sub_partitions(releases),
         intervals=draft.block.intervals,
         expressions=draft.block.expressions,

@@ -58,9 +58,17 @@ def _head(old: Policy, new: Policy) -> Iterator[Change]:
     if old.statements is not new.statements:
         what = f"{old.statements.value} -> {new.statements.value}: what receipts keep of statements"
         yield change(Topic.REST, Direction.CHANGES, "statements", what)
+    if old.min_units_per_group != new.min_units_per_group:
+        where = "min_units_per_group"
+        yield _fewest_units(where, old.min_units_per_group, new.min_units_per_group)
     if old.units_about != new.units_about:
         what = f"{word_of(old.units_about)} -> {word_of(new.units_about)}: what deltas are compared with"
         yield change(Topic.REST, Direction.CHANGES, "units_about", what)
+
+
+def _fewest_units(where: str, was: int | None, now: int | None) -> Change:
+    what = f"{word_of(was)} -> {word_of(now)}: how many units a group has at least to be shown"
+    return change(Topic.PROTECTION, Direction.CHANGES, where, what)
 
 
 def _tables(old: Policy, new: Policy) -> Iterator[Change]:
@@ -109,6 +117,9 @@ def _protected(name: TableName, before: ProtectedTable, after: ProtectedTable) -
         was, now = getattr(before, key), getattr(after, key)
         if was != now:
             yield error(f"{where}.{key}", f"{word_of(was)} -> {word_of(now)}")
+    fewest = before.min_units_per_group, after.min_units_per_group
+    if fewest[0] != fewest[1]:
+        yield _fewest_units(f"{where}.min_units_per_group", *fewest)
     if before.join_keys != after.join_keys:
         yield error(f"{where}.join_keys", "joins are cut otherwise, or not allowed any more")
     for column in dict.fromkeys((*before.columns, *after.columns)):
@@ -278,6 +289,9 @@ def _renewed(was: Publication, now: Publication) -> Iterator[Change]:
             both(was.loss.delta, now.loss.delta),
         )
         what = f"epsilon {epsilon}, delta {delta}: it is released anew at once"
+        yield _published(Direction.CHANGES, now.name, what)
+    if was.smallest != now.smallest:
+        what = f"other smallest groups: it is released anew at once, {_cost(now)}"
         yield _published(Direction.CHANGES, now.name, what)
     if _every(was) != _every(now):
         what = f"{_every(was)} -> {_every(now)}"

@@ -6,7 +6,7 @@ bounds of a timestamp are seconds since 1970-01-01 00:00:00 (UTC).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
@@ -173,6 +173,7 @@ class ProtectedTable:
     chooses_rows: bool = False
     join_rows_at_most: int = JOIN_ROWS_AT_MOST
     is_unbounded: bool = False
+    min_units_per_group: int | None = None  # None: what the policy says for all tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,9 +317,24 @@ class Policy:
     accounting: Accounting = Accounting.BASIC
     publish: tuple[Publication, ...] = ()
     units_about: int | None = None  # so many units, by public knowledge; for findings alone
+    min_units_per_group: int = 1
 
     def __repr__(self) -> str:  # `source` may hold a password
         return f"Policy(database={self.database!r}, digest={self.digest[:12]})"
+
+    def fewest_units(self, names: Iterable[TableName]) -> int:
+        """So many units a group of these tables has to have: what the strictest of them asks for."""
+        tables = (self.tables.get(name) for name in names)
+        return max(
+            (
+                self.min_units_per_group
+                if table.min_units_per_group is None
+                else table.min_units_per_group
+                for table in tables
+                if isinstance(table, ProtectedTable)
+            ),
+            default=1,
+        )
 
     def protected(self) -> tuple[ProtectedTable, ...]:
         return tuple(table for table in self.tables.values() if isinstance(table, ProtectedTable))

@@ -15,17 +15,22 @@ PUBLISHED_SCHEMA = "published"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Publication:
     """The table `published.NAME`. A release is due every so many seconds, counted from `offset` seconds after
-    midnight, UTC; loss: of each."""
+    midnight, UTC; loss: of each; smallest: the smallest groups that the policy shows, by table, where it says
+    any."""
 
     name: str
     sql: str
     seconds: int
     offset: int
     loss: Loss
+    smallest: tuple[tuple[str, int], ...] = ()
 
     @property
     def version(self) -> str:
-        """Of the statement and what it may spend. What else a policy says changes the next release alone: a
-        comment in its file must not cost one."""
-        parts = (self.sql, decimal_text(self.loss.epsilon), decimal_text(self.loss.delta))
+        """Of the statement, what it may spend, and the smallest groups, to which what stands has to keep. What
+        else a policy says changes the next release alone: a comment in its file must not cost one."""
+        parts: list[object] = [
+            *(self.sql, decimal_text(self.loss.epsilon), decimal_text(self.loss.delta)),
+            *self.smallest,
+        ]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]

@@ -102,10 +102,13 @@ _IDENTIFIER_UNIT = NamedBy(TEXT, least=1, most=1)
 _ROWS_KEY = "max_rows_per_unit"
 _COUNT_KEYS = (_ROWS_KEY, "max_groups_per_unit", "max_rows_per_group_per_unit")
 _CHOSEN_KEYS = ("rows_at_most", "join_rows_at_most")
+FEWEST_UNITS = "min_units_per_group"
+MOST_FEWEST_UNITS = 1_000_000
 TABLE_KEYS: Mapping[str, Shape] = {
     "unit": Either((_ROW, Keyed(_ROW_UNIT_KEYS, ("rows",)), _IDENTIFIER_UNIT)),
     **dict.fromkeys(_COUNT_KEYS, _COUNT),
     _ROWS_KEY: Either((OneOf((CHOSEN_PRIVATELY, UNBOUNDED)), _COUNT)),
+    FEWEST_UNITS: whole_number(1, MOST_FEWEST_UNITS),
     "mechanism": one_of(Mechanism),
     "join_keys": JOIN_KEYS,
     "columns": NamedBy(COLUMN),
@@ -212,6 +215,9 @@ def _table(
                 f"{key} cannot be above {bound} ({rows})",
                 f"write {rows} or less, or leave {key} out",
             )
+    fewest = None
+    if FEWEST_UNITS in found:
+        fewest = whole(found[FEWEST_UNITS].value, FEWEST_UNITS, 1, MOST_FEWEST_UNITS, problems)
     columns: dict[str, ColumnPolicy] = {}
     if "columns" in found:
         for column in (named_entries(found["columns"].value, "columns", problems) or {}).values():
@@ -248,6 +254,7 @@ def _table(
         chooses_rows=chooses_rows,
         join_rows_at_most=joined or JOIN_ROWS_AT_MOST,
         is_unbounded=is_unbounded,
+        min_units_per_group=fewest,
     )
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -33,7 +34,7 @@ from proxy.policy_file.policy_privacy import PRIVACY, read_privacy
 from proxy.policy_file.policy_publish import PUBLISH, read_publications
 from proxy.policy_file.policy_reuse import REUSE, read_reuse
 from proxy.policy_file.policy_shapes import TEXT, Keyed, Number, Shape, one_of, whole_number
-from proxy.policy_file.policy_tables import TABLES, read_tables
+from proxy.policy_file.policy_tables import FEWEST_UNITS, MOST_FEWEST_UNITS, TABLES, read_tables
 from proxy.policy_file.yaml_positions import (
     START,
     Entry,
@@ -64,6 +65,7 @@ POLICY_KEYS: Mapping[str, Shape] = {
     "accounting": one_of(Accounting),
     "publish": PUBLISH,
     "units_about": whole_number(1, MOST_UNITS),
+    FEWEST_UNITS: whole_number(1, MOST_FEWEST_UNITS),
 }
 POLICY = Keyed(POLICY_KEYS, REQUIRED_KEYS)
 
@@ -179,9 +181,12 @@ def _policy(
     units_about = None
     if "units_about" in found:
         units_about = whole(found["units_about"].value, "units_about", 1, MOST_UNITS, problems)
+    fewest: int | None = 1
+    if FEWEST_UNITS in found:
+        fewest = whole(found[FEWEST_UNITS].value, FEWEST_UNITS, 1, MOST_FEWEST_UNITS, problems)
     if database is None or source is None or privacy is None or budgets is None:
         return None
-    if previews is None or statements is None or accounting is None:
+    if previews is None or statements is None or accounting is None or fewest is None:
         return None
     if problems.found:
         return None
@@ -190,9 +195,23 @@ def _policy(
         *(database, source, privacy, tables, budgets, digest, accepted, previews, reuse),
         statements=statements,
         accounting=accounting,
-        publish=published,
+        publish=tuple(replace(one, smallest=_smallest_groups(fewest, tables)) for one in published),
         units_about=units_about,
+        min_units_per_group=fewest,
     )
+
+
+def _smallest_groups(
+    fewest: int, tables: Mapping[TableName, ProtectedTable | PublicTable]
+) -> tuple[tuple[str, int], ...]:
+    """What the policy says of them, of all tables and of single ones."""
+    of_all = (("", fewest),) if fewest > 1 else ()
+    of_tables = (
+        (str(table.name), table.min_units_per_group)
+        for table in tables.values()
+        if isinstance(table, ProtectedTable) and table.min_units_per_group is not None
+    )
+    return (*of_all, *of_tables)
 
 
 def _is_other_version(entry: Entry | None, problems: ProblemList) -> bool:

@@ -13,4 +13,5 @@ class NullReason(Enum):
     TOO_FEW = "the noisy number of rows is too small"
     TOO_WIDE = "its error is at least half of the range that it can have"
     TOO_INEXACT = "the error is more than half of the column's bounds"
+    TOO_FEW_UNITS = "too few people: the policy shows no group so small"
     ALL_NOISE = "all that its values differ is noise, as of few people"

@@ -18,6 +18,7 @@ from proxy.release.counted_rows import better_rows, counts_of_means
 from proxy.release.deriving import answered
 from proxy.release.drawn_values import DrawnBlock, DrawnGroup, Keys
 from proxy.release.expression_intervals import BlockIntervals
+from proxy.release.fewest_units import hidden, is_shown
 from proxy.release.noisy_interval import NoInterval, NoisyInterval
 from proxy.release.noisy_relation import NoisyRow, NoisyTable, NoisyValue, capped
 from proxy.release.noisy_values import (
@@ -42,6 +43,9 @@ def presented(plan: BlockPlan, drawn: DrawnBlock) -> NoisyTable:
     operands = operand_answers(plan.answers)
     values, counts = [], counts_of_means(plan)
     for group in drawn.groups:
+        if not is_shown(plan, group):
+            values.append(tuple(map(hidden, group_values(plan, group))))
+            continue
         better = better_rows(plan, counts, group)
         # What says nothing is NULL by the error of its noise, also where that is not stated.
         shown = with_nulls(plan, rules, group, tuple(group_values(plan, group, better)))

@@ -127,6 +127,7 @@ _PARTS: Mapping[type, tuple[frozenset[str], frozenset[str], frozenset[str]]] = {
                 "top",
                 "row_choices",
                 "most_values",
+                "fewest",  # of a release that is part of the question
             }
         ),
     ),

@@ -41,8 +41,8 @@ from proxy.planner import planning
 from proxy.planner.facts import PlanningContext
 from proxy.planner.planning import Planned
 from proxy.query.ir.query import Query
-from proxy.release import adding_noise
-from proxy.release.drawn_values import Drawn
+from proxy.release import adding_noise, fewest_units, presenting
+from proxy.release.drawn_values import Drawn, DrawnBlock, DrawnGroup, DrawnNumber
 from proxy.release.noisy_relation import NoisyTable, NoisyValue
 from proxy.release.noisy_values import (
     noisy_value,
@@ -51,7 +51,7 @@ from tests import unchecked_blocks
 from tests.audit.exact_results import Auditor
 from tests.audit.layers import Layer, Patch, cost_complains, neighbours_complain
 from tests.engine import test_order
-from tests.pipeline_world import walk
+from tests.pipeline_world import POLICIES, walk
 from tests.seeded_bits import SeededBits
 
 _RUNS = 400
@@ -94,6 +94,40 @@ def selection_complains(auditor: Auditor) -> bool:
     bits = SeededBits(6)
     shown = sum(len(unchecked_blocks.release_block(block, exact, bits).rows) for _ in range(_RUNS))
     return shown > 5  # of 400 runs; more than 5 come once in 10^9 times
+
+
+_SMALLEST = POLICIES["smallest"]
+
+
+def smallest_groups_complain(auditor: Auditor) -> bool:
+    """Groups of 10 where the policy asks for 11: a private one is never shown, a public one less than once in
+    1,000 times, and then all of it."""
+    private = walk("SELECT s, count(*) FROM people GROUP BY s", _SMALLEST)
+    public = walk("SELECT t, count(*), sum(n2) FROM people GROUP BY t", _SMALLEST)
+    assert private is not None and public is not None
+    bits = SeededBits(8)
+    of_ten = [ExactTable((ExactRow(("SECRET",), 0, (10,), 10),), (Slots(total=0),), (0,))]
+    for _ in range(_RUNS):
+        if unchecked_blocks.release_block(private.plan.blocks[0], of_ten, bits).rows:
+            return True
+    block = public.plan.blocks[0]
+    assert block.fewest is not None
+    reached = 0
+    for _ in range(_RUNS):
+        noise = adding_noise._draw(_noise_of(block.releases[block.fewest.release]), bits)
+        values = [DrawnNumber(5)] * len(block.releases)
+        values[block.fewest.release] = DrawnNumber(10 + noise)
+        group = DrawnGroup(("x",), tuple(values))
+        shown = presenting.presented(block, DrawnBlock((group,))).rows[0].values
+        if len({one.is_missing for one in shown}) > 1:
+            return True
+        reached += not shown[0].is_missing
+    return reached > 3  # 0.4 are expected at most; more than 3 come once in 1,000 times
+
+
+def _noise_of(release: Release) -> Noise:
+    assert isinstance(release, NoisyStatistic)
+    return release.noise
 
 
 _SHOWN = (
@@ -183,10 +217,43 @@ def rows_counted_for_units(patch: pytest.MonkeyPatch) -> None:
 
 
 def every_private_group_shown(patch: pytest.MonkeyPatch) -> None:
-    def always(bits: RandomBits, units: int, epsilon: Fraction, delta: Fraction) -> bool:
+    def always(
+        bits: RandomBits, units: int, epsilon: Fraction, delta: Fraction, fewest: int = 1
+    ) -> bool:
         return True
 
     patch.setattr(partition_selection, "is_selected", always)
+
+
+def small_private_groups_shown(patch: pytest.MonkeyPatch) -> None:
+    """The curve begins at one unit, whatever the policy says."""
+    real = partition_selection.is_selected
+
+    def at_one(
+        bits: RandomBits, units: int, epsilon: Fraction, delta: Fraction, fewest: int = 1
+    ) -> bool:
+        return real(bits, units, epsilon, delta)
+
+    patch.setattr(partition_selection, "is_selected", at_one)
+
+
+def small_public_groups_shown(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(presenting, "is_shown", lambda block, group: True)
+
+
+def small_groups_shown_by_their_noise(patch: pytest.MonkeyPatch) -> None:
+    """The noisy number itself is compared with the policy's: half of the groups of one unit less are shown."""
+    patch.setattr(fewest_units, "reach_of", lambda noise: 0)
+
+
+def some_answers_of_small_groups_shown(patch: pytest.MonkeyPatch) -> None:
+    """Sums stay."""
+    real = fewest_units.hidden
+
+    def counts_alone(value: NoisyValue) -> NoisyValue:
+        return real(value) if value.grid == 1 and value.type is SqlType.INT8 else value
+
+    patch.setattr(presenting, "hidden", counts_alone)
 
 
 def one_noise_for_all_columns(patch: pytest.MonkeyPatch) -> None:
@@ -264,6 +331,10 @@ OUTPUT_MUTANTS: tuple[tuple[Patch, Layer], ...] = (
     (sums_in_floats, neighbours_complain),
     (rows_counted_for_units, neighbours_complain),
     (every_private_group_shown, selection_complains),
+    (small_private_groups_shown, smallest_groups_complain),
+    (small_public_groups_shown, smallest_groups_complain),
+    (small_groups_shown_by_their_noise, smallest_groups_complain),
+    (some_answers_of_small_groups_shown, smallest_groups_complain),
     (one_noise_for_all_columns, noise_complains),
     (one_noise_for_all_answers, noise_complains),
     (same_seeds_for_every_statement, seeds_complain),
@@ -274,6 +345,7 @@ OUTPUT_MUTANTS: tuple[tuple[Patch, Layer], ...] = (
 )
 OUTPUT_LAYERS = (
     selection_complains,
+    smallest_groups_complain,
     noise_complains,
     seeds_complain,
     outputs_complain,

@@ -14,15 +14,26 @@ import pytest
 
 from proxy.base.errors import Refusal
 from proxy.catalog.catalog_model import Catalog, TableName
-from proxy.cli.accuracy_report import accuracy_json, accuracy_report
+from proxy.cli.accuracy_report import accuracy_json, accuracy_report, odds_report
 from proxy.cli.explain_command import explanation
 from proxy.cli.loading import CheckedPolicy, contents_of
 from proxy.cli.policy_accuracy import policy_accuracy
 from proxy.cli.running import run
+from proxy.cli.smallest_groups import smallest_groups
 from proxy.engine.accuracy import Accuracy
+from proxy.kernel.plan import LaplaceNoise
 from proxy.planner.facts import PublicContents
 from proxy.policy.check import fitted
-from proxy.policy.policy_model import Bounds, Mechanism, MedianNoise, Noise, Policy, ProtectedTable
+from proxy.policy.policy_model import (
+    Accounting,
+    Bounds,
+    Mechanism,
+    MedianNoise,
+    Noise,
+    Policy,
+    ProtectedTable,
+)
+from proxy.release.fewest_units import reach_of
 from tests.pipeline_world import CATALOG, POLICIES
 from tests.policy.catalogs import SHOP
 from tests.policy.reading import read
@@ -43,6 +54,34 @@ tables:
   shop.products: public
 """
 _UNITS = {"row": "row", "rows": "{rows: 4}", "identifier": "{page: page}\n    max_rows_per_unit: 9"}
+
+
+def test_it_says_what_epsilon_means_as_odds() -> None:
+    policy = fitted(read(_SHOP.replace("UNIT", "row"), epsilon="2"), SHOP)
+    statement, total = odds_report(policy)
+    assert statement.startswith(
+        "One statement: someone who guesses 1 in 100 that a row is in the data"
+    )
+    assert "can at most come to 1 in 14" in statement
+    assert "All answers together, within budgets.total" in total and "certainty" in total
+    (*_, of_rho) = odds_report(replace(policy, accounting=Accounting.ZCDP))
+    assert "half of that delta is for the conversion of rho" in of_rho
+    told = accuracy_json(policy, [], [])["odds"]
+    assert told["statement"]["text"] in statement and told["total"]["text"] in total
+
+
+def test_it_says_from_how_many_units_on_groups_are_shown() -> None:
+    nothing = PublicContents(values={}, rows={}, bounds={})
+    assert not list(smallest_groups(POLICIES["world"], CATALOG, nothing))
+    found = {one.table: one for one in smallest_groups(POLICIES["smallest"], CATALOG, nothing)}
+    people, orders = found["w.people"], found["w.orders"]
+    # One unit moves the count by 1 at epsilon 8: 11 and what noise of scale 1/8 reaches.
+    assert people.fewest == 11 and people.public_half == 11 + reach_of(
+        LaplaceNoise(scale=Fraction(1, 8))
+    )
+    assert people.private_half is not None and people.private_half >= 11
+    assert "w.people: no group of fewer than 11 rows is shown, by public keys half" in people.text()
+    assert orders.units == "people" and orders.public_half is not None and orders.public_half > 11
 
 
 def _policies() -> Iterator[tuple[str, Policy, Catalog]]:

@@ -29,7 +29,12 @@ from proxy.policy.findings import Finding
 from proxy.protected import public_values
 from proxy.protected.judged_rows import CatalogueMoved, RowsWithheld, catalogue_state
 from tests.chosen_slots import with_chosen_slots
-from tests.live.served_database import READER, policy_head, served_database
+from tests.live.served_database import (
+    READER,
+    accepting_large_total,
+    policy_head,
+    served_database,
+)
 from tests.live_proxy import LiveProxy, start_proxy
 from tests.samples import checked_sample
 from tests.servers_fixture import servers
@@ -136,7 +141,8 @@ def club(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Club]:
 
     monkeypatch.setattr(reloading, "find_source", lambda *_: Same())
     file = tmp_path / "policy.yaml"
-    file.write_text(with_chosen_slots(f"{policy_head(_NAME, 'best')}{_TABLES}reuse: none\n"))
+    text = f"{policy_head(_NAME, 'best')}{_TABLES}reuse: none\n"
+    file.write_text(with_chosen_slots(accepting_large_total(text)))
     try:
         with psycopg.connect(pair.protected.dsn(_NAME), autocommit=True) as owner:
             limit = f"ALTER ROLE {READER} IN DATABASE {_NAME} SET temp_file_limit = '1GB'"

@@ -11,6 +11,7 @@ import pytest
 
 from proxy.catalog.catalog_model import TableName
 from proxy.engine.answer_accuracy import accuracies
+from proxy.engine.answer_conditions import conditions
 from proxy.engine.explain_json import explain_json
 from proxy.engine.explain_summary import (
     MOST_LINES,
@@ -32,6 +33,32 @@ def _plan(sql: str, policy: str | Policy = "world") -> PrivatePlan:
     pipeline = walk(sql, POLICIES[policy] if isinstance(policy, str) else policy)
     assert pipeline is not None
     return pipeline.plan
+
+
+def test_verbose_and_json_say_what_epsilon_means_as_odds() -> None:
+    plan = _plan("SELECT count(*) FROM people", replace(POLICIES["pure"]))
+    assert plan.loss == Loss(Fraction(1), Fraction(0))
+    odds = "someone who guesses 1 in 100 that a row is in the data can at most come to 1 in 37"
+    assert f"As odds: {odds}" in _text(plan)
+    told = explain_json(plan, LEFT, ["..."])["odds"]
+    assert isinstance(told, dict)
+    assert told["text"] == odds and told["at_most"] == pytest.approx(math.e / (99 + math.e))
+    both = _plan("SELECT count(*), (SELECT count(*) FROM orders) FROM people")
+    assert "that a row or a person is in the data can at most come to 96.8 %" in _text(both)
+
+
+@pytest.mark.parametrize(
+    ("sql", "price"),
+    [
+        ("SELECT t, sum(i4) FROM orders GROUP BY t", "; the number takes 1.6 of epsilon"),
+        ("SELECT t, count(DISTINCT uid) FROM orders GROUP BY t", ""),
+    ],
+)
+def test_explain_says_what_the_smallest_group_takes(sql: str, price: str) -> None:
+    (block,) = _plan(sql, "smallest").blocks
+    (told,) = [line for line in conditions(block) if line.startswith("min_units_per_group 11")]
+    assert told.endswith(f"at most 1 in 1,000 of smaller ones is shown{price}")
+    assert not [line for line in conditions(block, are_all=False) if "min_units" in line]
 
 
 def _text(plan: PrivatePlan) -> str:

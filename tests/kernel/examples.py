@@ -28,7 +28,7 @@ from proxy.kernel.world import World
 from proxy.mechanisms.loss import Loss
 from proxy.mechanisms.row_weights import PARTS, WeightedRows
 from proxy.planner.private_bounds import choice_of
-from proxy.policy.policy_model import Bounds
+from proxy.policy.policy_model import Bounds, Policy
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import Join, Scan, Subquery, Truncate
@@ -235,3 +235,15 @@ def block_with_an_answer() -> BlockPlan:
     assert found is not None
     (block,) = (one for one in found.plan.blocks if one.uses_answers)
     return block
+
+
+def policy_of_fewest(units: int) -> Policy:
+    """The world's, whose groups have at least so many units."""
+    return replace(POLICIES["world"], min_units_per_group=units)
+
+
+def block_of_fewest(units: int) -> BlockPlan:
+    """COUNT(*) of people by a public key, planned for groups of so many."""
+    found = walk("SELECT t, count(*) FROM people GROUP BY t", policy_of_fewest(units))
+    assert found is not None
+    return found.plan.blocks[0]

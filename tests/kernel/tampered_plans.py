@@ -11,8 +11,10 @@ from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
 from proxy.kernel.attribution import relation_of
 from proxy.kernel.bound_choices import UnitTotal, WeightChoice
+from proxy.kernel.fewest_units import counted_by
 from proxy.kernel.fixed_columns import fixed_columns, most_groups
 from proxy.kernel.join_rules import on_one_unit
+from proxy.kernel.key_plans import FewestUnits
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.owners import OfUnit, Owner, Public, Rows, name
 from proxy.kernel.plan import (
@@ -910,6 +912,48 @@ def selection_for_nothing(of: Tampered) -> BlockPlan | None:
         return None
     each = Loss(selection.each.epsilon * 2, selection.each.delta)
     return replace(of.block, selection=replace(selection, each=each))
+
+
+@kind
+def selection_of_smaller_groups(of: Tampered) -> BlockPlan | None:
+    selection = of.block.selection
+    if selection is None or selection.fewest == 1:
+        return None
+    return replace(of.block, selection=replace(selection, fewest=selection.fewest - 1))
+
+
+@kind
+def smallest_group_forgotten(of: Tampered) -> BlockPlan | None:
+    return None if of.block.fewest is None else replace(of.block, fewest=None)
+
+
+def _fewest(of: Tampered, change: Callable[[FewestUnits], FewestUnits | None]) -> BlockPlan | None:
+    changed = None if of.block.fewest is None else change(of.block.fewest)
+    return None if changed is None else replace(of.block, fewest=changed)
+
+
+@kind
+def smallest_group_of_fewer_units(of: Tampered) -> BlockPlan | None:
+    return _fewest(of, lambda one: replace(one, units=one.units - 1, counted=one.counted - 1))
+
+
+@kind
+def smallest_group_of_fewer_rows(of: Tampered) -> BlockPlan | None:
+    return _fewest(of, lambda one: replace(one, counted=one.counted - 1))
+
+
+@kind
+def smallest_group_by_what_is_not_there(of: Tampered) -> BlockPlan | None:
+    return _fewest(of, lambda one: replace(one, release=-1))
+
+
+@kind
+def smallest_group_by_rows_of_units(of: Tampered) -> BlockPlan | None:
+    """By a number that says nothing of units."""
+    for number, release in enumerate(of.block.releases):
+        if counted_by(release, 2, of.block.neighbours) is None:
+            return _fewest(of, lambda one, number=number: replace(one, release=number))  # type: ignore[misc]
+    return None
 
 
 @kind

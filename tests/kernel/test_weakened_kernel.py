@@ -21,6 +21,7 @@ from proxy.kernel import (
     attribution,
     block_price,
     column_types,
+    fewest_units,
     fixed_columns,
     join_rules,
     known_values,
@@ -50,7 +51,7 @@ from tests.pipeline_world import CATALOG, POLICIES
 
 _MODULES = (
     *(attribution, column_types, fixed_columns, join_rules, measurements, block_price, row_numbers),
-    *(proposal_check, shape, sensitivities, truncation_rules),
+    *(proposal_check, shape, sensitivities, truncation_rules, fewest_units),
     *(totality, number_totality, time_totality, text_totality, known_values, listed_values),
 )
 
@@ -381,6 +382,32 @@ _OF_KINDS = {
         measurements.price_of_selection,
         "not each_selected(shape, selection.loss).covers(selection.each)",
         "False",
+    ),
+    "selection_of_smaller_groups": _weak(
+        fewest_units.check_fewest_units,
+        "block.selection.fewest < counted_of(units, block.neighbours)",
+        "False",
+    ),
+    "smallest_group_forgotten": _weak(
+        fewest_units.check_fewest_units,
+        'raise NotPrivate(Rule.FEWEST_UNITS, "groups without a number of units")',
+        "return",
+    ),
+    "smallest_group_of_fewer_units": _weak(
+        fewest_units.check_fewest_units, "gate.units < units", "False"
+    ),
+    "smallest_group_of_fewer_rows": _weak(
+        fewest_units.check_fewest_units, "gate.counted < least", "False"
+    ),
+    "smallest_group_by_what_is_not_there": _weak(
+        fewest_units.check_fewest_units,
+        "0 <= gate.release < len(block.releases)",
+        "gate.release < len(block.releases)",
+    ),
+    "smallest_group_by_rows_of_units": _weak(
+        fewest_units.check_fewest_units,
+        'raise NotPrivate(Rule.FEWEST_UNITS, "a number that does not count units")',
+        "return",
     ),
     "private_keys_shown": _weak(
         block_price._prices,

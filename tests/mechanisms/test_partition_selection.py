@@ -113,3 +113,45 @@ def test_opendps_thresholds_are_no_oracle() -> None:
     assert shown / draws > claimed * 1.5
     ours = partition_selection.release_probability(1, ONE, Fraction(claimed))
     assert ours <= Fraction(claimed)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    epsilon=st.fractions(Fraction(1, 100), 20),
+    delta=st.fractions(Fraction(1, 10**12), Fraction(1, 2)),
+    units=st.integers(0, 4000),
+    fewest=st.integers(1, 200),
+)
+def test_no_smaller_group_is_shown_at_no_more_loss(
+    epsilon: Fraction, delta: Fraction, units: int, fewest: int
+) -> None:
+    def chance(n: int) -> Fraction:
+        return partition_selection.release_probability(n, epsilon, delta, fewest)
+
+    here, there = chance(units), chance(units + 1)
+    growth, _ = exp_bounds(epsilon)
+    assert here <= there <= growth * here + delta
+    assert 1 - here <= growth * (1 - there) + delta
+    assert chance(fewest - 1) == 0 < chance(fewest)
+    assert here == (
+        partition_selection.release_probability(units - fewest + 1, epsilon, delta)
+        if units >= fewest
+        else 0
+    )
+
+
+def test_half_of_the_groups_are_shown_with_as_many_units_more() -> None:
+    half = Fraction(1, 2)
+    assert partition_selection.units_for(half, ONE, MILLIONTH) == 14
+    assert partition_selection.units_for(half, ONE, MILLIONTH, fewest=11) == 24
+    bits = SeededBits(3)
+    shown = sum(partition_selection.is_selected(bits, 24, ONE, MILLIONTH, 11) for _ in range(400))
+    assert shown > 150
+    assert not any(
+        partition_selection.is_selected(bits, 10, ONE, MILLIONTH, 11) for _ in range(400)
+    )
+
+
+def test_a_smallest_group_has_a_unit() -> None:
+    with pytest.raises(ValueError, match="smallest"):
+        partition_selection.release_probability(1, ONE, MILLIONTH, 0)

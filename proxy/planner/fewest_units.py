@@ -1,0 +1,97 @@
+"""The number of units by which a group of public keys is shown, where the policy has a smallest group.
+
+A COUNT of the statement serves where it counts units. Else one more is drawn, for a fifth of what the block
+spends, and is no answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from proxy.base.sql_types import SqlType
+from proxy.kernel.fewest_units import counted_by, counted_of
+from proxy.kernel.key_plans import FewestUnits
+from proxy.kernel.neighbour_kinds import UnitNeighbours
+from proxy.kernel.plan import Answer, Release
+from proxy.planner.budget_allocation import BudgetAllocation, allocation
+from proxy.planner.measuring import MeasureContext
+from proxy.query.ir.expressions import ColumnRef
+from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
+
+SHARE = Fraction(1, 5)  # of what the block spends, where no answer counts units
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupCount:
+    """units: of the policy; number: of the aggregate that counts; is_added: it is none of the statement's."""
+
+    units: int
+    number: int
+    is_added: bool
+
+
+def with_group_count(
+    aggregates: tuple[Aggregate, ...], units: int, context: MeasureContext
+) -> tuple[tuple[Aggregate, ...], GroupCount | None]:
+    """Find the aggregate that counts the units of a group, or add one.
+
+    Args:
+        aggregates: Of the block, with their columns in backend types.
+        units: Of the policy.
+        context: Of the block. Groups of private keys are selected instead.
+    """
+    if units <= 1 or not aggregates or context.has_private_keys:
+        return aggregates, None
+    for number, one in enumerate(aggregates):
+        if _counts_units(one, context):
+            return aggregates, GroupCount(units=units, number=number, is_added=False)
+    count = GroupCount(units=units, number=len(aggregates), is_added=True)
+    return (*aggregates, _count_of(context)), count
+
+
+def allocated(
+    aggregates: Sequence[Aggregate], context: MeasureContext, count: GroupCount | None
+) -> BudgetAllocation:
+    """As `allocation`, with its share for a count that was added."""
+    found = allocation(aggregates, context)
+    if count is None or not count.is_added or count.number not in found.independent:
+        return found
+    others = sum(found.weights, Fraction(0)) - found.independent[count.number]
+    weight = others * SHARE / (1 - SHARE)
+    return replace(found, independent={**found.independent, count.number: weight})
+
+
+def fewest_units(
+    count: GroupCount | None,
+    releases: Sequence[Release],
+    answers: Sequence[Answer],
+    context: MeasureContext,
+) -> FewestUnits | None:
+    """What the plan says of it."""
+    if count is None:
+        return None
+    release = answers[count.number].releases[0]
+    counted = counted_by(releases[release], count.units, context.neighbours)
+    if counted is None:  # the kernel refuses it
+        counted = counted_of(count.units, context.neighbours)
+    return FewestUnits(units=count.units, counted=counted, release=release)
+
+
+def _counts_units(one: Aggregate, context: MeasureContext) -> bool:
+    if one.condition is not None:
+        return False
+    if one.kind is AggregateKind.COUNT_ROWS:
+        return not isinstance(context.neighbours, UnitNeighbours)
+    operand = one.operand
+    if one.kind is not AggregateKind.COUNT_DISTINCT or not isinstance(operand, ColumnRef):
+        return False
+    return context.has_units and context.facts[operand.relation, operand.column].is_unit
+
+
+def _count_of(context: MeasureContext) -> Aggregate:
+    neighbours = context.neighbours
+    if isinstance(neighbours, UnitNeighbours):
+        return Aggregate(AggregateKind.COUNT_DISTINCT, neighbours.column, None, SqlType.INT8)
+    return Aggregate(AggregateKind.COUNT_ROWS, None, None, SqlType.INT8)
