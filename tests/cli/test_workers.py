@@ -219,8 +219,9 @@ def test_agents_are_answered_by_both(office: Office) -> None:
         "Authorization": f"Bearer {made}",
         "Accept": "application/json, text/event-stream",
     }
-    arguments = {"name": "query", "arguments": {"database": "shop", "sql": QUESTION}}
-    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": arguments}
+    arguments = {"database": "shop", "sql": QUESTION, "max_epsilon": 2}
+    params = {"name": "query", "arguments": arguments}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
     before = office.status()["ledger"]["last_receipt"]
     for _ in range(8):  # each over a connection of its own
         answer = httpx.post(f"{office.address('HTTP')}/mcp", json=call, headers=headers, timeout=60)
