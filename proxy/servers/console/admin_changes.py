@@ -31,6 +31,7 @@ class Field:
     kind: str = "text"
     choices: str = ""
     is_fixed: bool = False
+    usual: str = ""
     is_required: bool = True
 
 
@@ -251,7 +252,13 @@ CHANGES: Mapping[str, Change] = {
         button="Create the token",
         fields=(
             _ANY_NAME,
-            Field(name="days", label="Days until it expires", kind="decimal", why="366 at most."),
+            Field(
+                name="days",
+                label="Days until it expires",
+                kind="decimal",
+                why="366 at most.",
+                usual="90",
+            ),
             Field(
                 name="database",
                 label="For one database alone",

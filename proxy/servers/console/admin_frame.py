@@ -162,7 +162,7 @@ class AdminFrame:
             "administrator": visit.session.name,
             "token": visit.session.token,
             "version": version("dpproxy"),
-            "first": quote(names[0], safe="") if names else "",
+            "home": names[0] if names else "",
             "database": "",
             "databases": names,
             **values,

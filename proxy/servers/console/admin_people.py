@@ -99,7 +99,7 @@ class AdminPeople:
 
     async def form(self, visit: Visit) -> Response:
         action, change = _of(visit)
-        values = {one.name: visit.asked(one.name, 1000) for one in change.fields}
+        values = {one.name: visit.asked(one.name, 1000) or one.usual for one in change.fields}
         return await self._form(visit, action, change, values)
 
     async def change(self, visit: Visit) -> Response:

@@ -164,7 +164,10 @@ def _database(visit: Visit) -> str:
 
 def _counts(findings: Sequence[FindingEntry]) -> str:
     found = Counter("accepted" if one.accepted is not None else one.severity for one in findings)
-    return ", ".join(f"{count} {word}" for word, count in found.items())
+    return ", ".join(
+        f"{count} {word}{'s' if count > 1 and word in ('warning', 'note') else ''}"
+        for word, count in found.items()
+    )
 
 
 def _diff(old: str, new: str) -> Iterator[tuple[str, str, str]]:
