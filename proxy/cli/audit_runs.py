@@ -28,6 +28,7 @@ _log = structlog.get_logger("dpproxy.audits")
 
 _KEPT = 20
 _SECONDS = 3600.0
+_LAST_SECONDS = 10.0  # to stop its server in good order
 _FAILURE_CHARACTERS = 2000
 _COMMAND = "from proxy.cli.main import main; main()"
 
@@ -135,7 +136,10 @@ class AuditRuns:
         except (asyncio.TimeoutError, asyncio.CancelledError):
             with contextlib.suppress(ProcessLookupError):
                 process.terminate()
-            await process.wait()
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(process.wait(), _LAST_SECONDS)
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
             raise
         if not out.strip():
             raise RuntimeError(told.decode(errors="replace").strip() or "it said nothing")

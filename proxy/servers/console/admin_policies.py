@@ -33,7 +33,7 @@ from proxy.turns.threads import in_thread
 _WIDE, _NARROW = 1180, 358
 _AROUND = 3  # lines around a change
 _TIGHT = 0.9
-_ROWS, _DISTANCE = "200", "5"
+_ROWS, _DISTANCE = "80", "5"
 _RELOADED = "The files were read again. What is in force now is below."
 
 
@@ -242,7 +242,11 @@ def audit_plot(statements: Sequence[AuditedStatement], most: int) -> Markup:
 
 
 def _number(value: float) -> str:
-    return f"{value:,.6g}"
+    """
+    >>> _number(1048576.0), _number(0.5), _number(1 / 3)
+    ('1,048,576', '0.5', '0.3333')
+    """
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
 
 
 def _moment(at: datetime) -> str:
