@@ -56,7 +56,7 @@ Database = Annotated[Text, Query(description="A database, as the ledger names it
 PolicyName = Annotated[Text, Path(description="A database that this process serves.")]
 CheckBody = Annotated[CheckPolicyRequest, Depends(CheckPolicyRequest.read)]
 AuditBody = Annotated[NewAuditRequest, Depends(NewAuditRequest.read)]
-Word = Annotated["Text | None", Query()]
+Word = Annotated[Text | None, Query()]
 
 report_router = APIRouter(
     prefix="/admin/v1",
