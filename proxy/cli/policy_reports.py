@@ -68,7 +68,7 @@ def _report(watch: PolicyWatch, given: str | None) -> PolicyReport:
 
 
 def _file(watch: PolicyWatch, given: str | None) -> PolicyFileReport:
-    name = watch.file.name if given is None else _GIVEN
+    name = str(watch.file) if given is None else _GIVEN
     text, digest = given, None
     problems: list[PolicyProblemEntry] = []
     findings: list[FindingEntry] = []

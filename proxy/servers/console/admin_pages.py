@@ -35,7 +35,6 @@ from proxy.servers.http import admin_routes as api
 from proxy.servers.http.admin_access import AdminDoor
 from proxy.servers.http.admin_models import BudgetEntry
 from proxy.servers.http.admin_report_models import ReceiptEntry
-from proxy.servers.http.http_problem import HttpProblem
 from proxy.servers.http.status_models import DatabaseStatus, StatusReport
 from proxy.turns.threads import in_thread
 
@@ -195,7 +194,7 @@ class AdminConsole:
         return await in_thread(made)
 
     async def receipts(self, visit: Visit) -> Response:
-        asked = {name: visit.asked(name) for name in ("q", "analyst", "outcome", "from", "until")}
+        asked = {name: visit.asked(name) for name in ("q", "analyst", "outcome", "since", "until")}
         sources = await self._sources(visit)
         database = _chosen(visit, "database", sources)
         shown: dict[str, Any] = {"sources": sources, "database": database, "asked": asked}
@@ -217,7 +216,7 @@ class AdminConsole:
         )
 
     async def receipts_csv(self, visit: Visit) -> Response:
-        asked = {name: visit.asked(name) for name in ("q", "analyst", "outcome", "from", "until")}
+        asked = {name: visit.asked(name) for name in ("q", "analyst", "outcome", "since", "until")}
         database = _chosen(visit, "database", await self._sources(visit))
         return await reports.receipts_as_csv(visit.administrator, database, _filter(asked, ""))
 
@@ -313,17 +312,10 @@ def _filter(asked: Mapping[str, str], after: str) -> Any:
         asked["q"].strip(),
         asked["analyst"].strip(),
         asked["outcome"],
-        _day(asked["from"]),
-        _day(asked["until"]),
+        reports.day_of(asked["since"]),
+        reports.day_of(asked["until"]),
         after,
     )
-
-
-def _day(text: str) -> date | None:
-    try:
-        return date.fromisoformat(text) if text else None
-    except ValueError:
-        raise HttpProblem(400, "a day is YYYY-MM-DD", hint="Choose one in the field.") from None
 
 
 def _receipt(one: ReceiptEntry) -> Mapping[str, str]:

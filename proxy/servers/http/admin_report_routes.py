@@ -57,6 +57,7 @@ PolicyName = Annotated[Text, Path(description="A database that this process serv
 CheckBody = Annotated[CheckPolicyRequest, Depends(CheckPolicyRequest.read)]
 AuditBody = Annotated[NewAuditRequest, Depends(NewAuditRequest.read)]
 Word = Annotated[Text | None, Query()]
+Day = Annotated[Text | None, Query(description="A day in UTC, as 2026-11-27.")]
 
 report_router = APIRouter(
     prefix="/admin/v1",
@@ -70,11 +71,11 @@ report_router = APIRouter(
 async def show_spending(
     administrator: LetIn,
     database: Word = None,
-    from_day: Annotated[date | None, Query(alias="from")] = None,
-    until_day: Annotated[date | None, Query(alias="until")] = None,
+    since: Day = None,
+    until: Day = None,
 ) -> SpendingOverTime:
     """From one day to another, both included: the last 90 days if nothing is said."""
-    return await spending(administrator, database, from_day, until_day)
+    return await spending(administrator, database, day_of(since), day_of(until))
 
 
 async def spending(
@@ -84,7 +85,7 @@ async def spending(
     first = first or last - timedelta(days=_DAYS - 1)
     if not 0 <= (last - first).days < _MOST_DAYS:
         raise HttpProblem(
-            HTTPStatus.BAD_REQUEST, f"from and until are at most {_MOST_DAYS} days apart, in order"
+            HTTPStatus.BAD_REQUEST, f"since and until are at most {_MOST_DAYS} days apart, in order"
         )
     days = await administrator.read(
         lambda dsn: spending_by_day.spending_by_day(
@@ -122,12 +123,12 @@ async def list_receipts(
     ] = None,
     analyst: Word = None,
     outcome: Word = None,
-    from_day: Annotated[date | None, Query(alias="from")] = None,
-    until_day: Annotated[date | None, Query(alias="until")] = None,
+    since: Day = None,
+    until: Day = None,
     after: Annotated[Text | None, Query(description="`next` of the page before.")] = None,
 ) -> ReceiptPage:
     """Of one database, the newest first. Texts of statements are their analyst's alone."""
-    wanted = receipt_filter(text, analyst, outcome, from_day, until_day, after)
+    wanted = receipt_filter(text, analyst, outcome, day_of(since), day_of(until), after)
     return await receipts(administrator, database, wanted)
 
 
@@ -252,7 +253,7 @@ async def list_audits(routes: State) -> AuditList:
     "/audits",
     summary="Begin a neighbour audit",
     tags=["audits"],
-    status_code=HTTPStatus.ACCEPTED,
+    status_code=HTTPStatus.CREATED,
     responses=problems(404, 501),
 )
 async def start_audit(routes: State, administrator: LetIn, new: AuditBody) -> StartedAudit:
@@ -282,6 +283,14 @@ def _whole(number: str | None, name: str, usual: int, most: int) -> int:
     ):
         raise HttpProblem(HTTPStatus.BAD_REQUEST, f"{name} is a whole number from 1 to {most}")
     return int(number)
+
+
+def day_of(text: str | None) -> date | None:
+    """Read a day. Refuses  HttpProblem 400"""
+    try:
+        return date.fromisoformat(text) if text else None
+    except ValueError:
+        raise HttpProblem(HTTPStatus.BAD_REQUEST, "a day is written as 2026-11-27") from None
 
 
 def _midnight(day: date) -> datetime:

@@ -289,13 +289,13 @@ def test_receipts_are_filtered_and_paged(site: Administered, browser: httpx.Clie
         ("outcome=adjusted", 0),
         ("q=1", 1),
         ("q=zzz", 0),
-        ("from=2020-01-01", rows),
+        ("since=2020-01-01", rows),
         ("until=2020-01-01", 0),
-        ("from=9999-12-31&until=9999-12-31", 0),
+        ("since=9999-12-31&until=9999-12-31", 0),
     ):
         found = browser.get(f"/receipts?database=shop&{query}")
         assert found.text.count('data-h="receipt"') == count, query
-    assert browser.get("/receipts?database=shop&from=yesterday").status_code == 400
+    assert browser.get("/receipts?database=shop&since=yesterday").status_code == 400
     assert browser.get("/receipts?database=shop&outcome=lost").status_code == 409
     assert browser.get("/receipts?database=shop&after=x").status_code == 409
     fingerprints = set(re.findall(r"q=([0-9a-f]{12})", first.text))
@@ -325,7 +325,7 @@ def test_budgets_say_what_the_ledger_says(site: Administered, browser: httpx.Cli
         drawn = browser.get("/budgets", params={"database": "shop", "line": line, "days": 90})
         assert f": {line.strip('()')}" in shown(drawn)
     assert browser.get("/budgets?database=nowhere&line=x&days=x").status_code == 200
-    for query in ("from=2026-01-02&until=2026-01-01", "from=1990-01-01", "from=x"):
+    for query in ("since=2026-01-02&until=2026-01-01", "since=1990-01-01", "since=x"):
         found = httpx.get(f"{site.address}/admin/v1/spending?{query}", headers=headers)
         assert found.status_code == 400, query
     assert "All checks passed" in shown(browser.get("/chain"))
