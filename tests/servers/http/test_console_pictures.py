@@ -152,7 +152,15 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
     into = folder if given is None else Path(given)
     into.mkdir(parents=True, exist_ok=True)
     free = "127.0.0.1:0"
-    arguments = ["demo", "--state", folder / "state", "--listen", free, "--http", free]
+    arguments: list[str | Path] = [
+        "demo",
+        "--state",
+        folder / "state",
+        "--listen",
+        free,
+        "--http",
+        free,
+    ]
     with serving(folder, [*arguments, "--admin", free], "Ctrl-C", is_cold=True) as running:
         found = {
             name: re.search(pattern, running.printed)
