@@ -1,4 +1,4 @@
-"""The pictures of README and docs, taken of `dpproxy demo`: `make pictures` writes them to docs/pictures/console.
+"""The pictures of the docs, taken of `dpproxy demo`: `make pictures` writes them to docs/pictures/console.
 
 Needs Chromium and the package playwright (`make test-browser` installs them).
 """
