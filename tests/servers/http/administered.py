@@ -110,14 +110,14 @@ def shown(page: httpx.Response | str) -> str:
 
 
 @contextmanager
-def administered(folder: Path) -> Iterator[Administered]:
+def administered(folder: Path, *options: str) -> Iterator[Administered]:
     operator = Operator(folder)
     operator.adopt()
     secrets = folder / "secrets"
     secrets.touch(mode=0o600)
     secrets.write_text(f"{NAME} {SECRET}\n")
     more: list[str | Path] = ["--admin", "127.0.0.1:0", "--admin-secrets", secrets]
-    more += ["--trusted-proxy", "127.0.0.1"]
+    more += ["--trusted-proxy", "127.0.0.1", *options]
     with serving(
         folder, operator.arguments(*more), "administrators:", operator.environment
     ) as running:

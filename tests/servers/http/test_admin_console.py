@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from html import unescape
+from pathlib import Path
 
 import httpx
 import psycopg
@@ -414,6 +415,25 @@ def test_what_is_written_is_shown_as_text(site: Administered, browser: httpx.Cli
     ):
         found = browser.get(path.replace("{}", "%3Cimg%20src=x%20onerror=alert(4711)%3E"))
         assert MARK not in found.text, path
+
+
+@pytest.mark.long
+def test_each_worker_knows_who_is_signed_in(tmp_path: Path) -> None:
+    """Each request comes on a connection of its own, to whichever worker."""
+    with administered(tmp_path, "--workers", "2") as site:
+        browser = site.signed_in()
+        headers = {"Connection": "close"}
+        pages = [browser.get(path, headers=headers) for path in PAGES for _ in range(3)]
+        assert {page.status_code for page in pages} == {200}
+        assert not any(page.url.path == "/sign-in" for page in pages)
+        send(browser, "/change/add-user", name="zoë")
+        token = token_of(browser.get("/", headers=headers).text)
+        cookies = dict(browser.cookies)
+        browser.post("/sign-out", data={"token": token}, headers={**OWN, **headers})
+        stolen = site.browser()
+        stolen.cookies.update(cookies)
+        again = [stolen.get("/people", headers=headers) for _ in range(12)]
+        assert {page.url.path for page in again} == {"/sign-in"}
 
 
 def test_no_response_holds_what_is_secret(site: Administered, browser: httpx.Client) -> None:
