@@ -30,8 +30,8 @@ SELECT x.* FROM (
        AND r.at >= %(since)s AND r.at < %(until)s
        AND (%(analyst)s::text IS NULL OR r.analyst = %(analyst)s)
        AND (%(outcome)s::text IS NULL OR coalesce(o.outcome, 'reserved') = %(outcome)s)
-       AND (%(text)s::text IS NULL OR r.id::text = %(text)s OR starts_with(r.fingerprint, %(text)s)
-            OR starts_with(r.policy_digest, %(text)s))
+       AND (%(text)s::text IS NULL OR r.id::text = %(text)s OR (length(%(text)s) >= 6
+            AND (starts_with(r.fingerprint, %(text)s) OR starts_with(r.policy_digest, %(text)s))))
      ORDER BY r.at DESC, r.place DESC LIMIT %(limit)s)
     UNION ALL
     (SELECT NULL, a.at, CASE a.kind WHEN 'analyst' THEN a.name ELSE '' END,
@@ -50,7 +50,7 @@ SELECT x.* FROM (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReceiptFilter:
-    """text: a receipt's number, or the beginning of a fingerprint or of a policy's digest; since, until: of
+    """text: a receipt's number, or 6 or more letters that a fingerprint or a policy's digest begins with; since, until: of
     times, the second excluded; after: what a page before says comes next."""
 
     text: str | None = None

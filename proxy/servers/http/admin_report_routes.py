@@ -119,7 +119,10 @@ async def list_receipts(
     database: Database,
     text: Annotated[
         Text | None,
-        Query(alias="q", description="A number, or how a fingerprint or a digest begins."),
+        Query(
+            alias="q",
+            description="A number, or how a fingerprint or a digest begins, in 6 letters or more.",
+        ),
     ] = None,
     analyst: Word = None,
     outcome: Word = None,
