@@ -15,7 +15,7 @@ PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
 WORKERS ?= 4
 BY_FILE := -n $(WORKERS) --dist loadfile --no-loadscope-reorder --max-worker-restart=2
 
-.PHONY: demo docs quick test test-long test-clients test-browser test-majors test-citus coverage mutation nightly bench lint lock sbom clean
+.PHONY: demo docs quick test test-long test-clients test-browser pictures test-majors test-citus coverage mutation nightly bench lint lock sbom clean
 
 $(VENV)/pyvenv.cfg:
 	$(PYTHON) -m venv $(VENV)
@@ -88,7 +88,13 @@ test-clients: $(DEV_STAMP)
 # The console in Chromium, which has to be there (Debian: apt-get install chromium).
 test-browser: $(DEV_STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check playwright axe-playwright-python
-	$(PYTEST) --timeout=0 -m long -rs tests/servers/http/test_console_browser.py
+	$(PYTEST) --timeout=0 -m long -rs tests/servers/http/test_console_browser.py \
+	  tests/servers/http/test_admin_console_browser.py tests/servers/http/test_console_pictures.py
+
+# Pictures of README and docs, of the demo's consoles.
+pictures: $(DEV_STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check playwright axe-playwright-python
+	DPPROXY_PICTURES=docs/pictures/console $(PYTEST) --timeout=0 -m long -rs tests/servers/http/test_console_pictures.py
 
 # On each major of PostgreSQL that can be had: DPPROXY_OTHER_PG_BINS=/one/bin:/other/bin names more.
 test-majors: $(DEV_STAMP)

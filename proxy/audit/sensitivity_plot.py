@@ -33,7 +33,10 @@ def sensitivity_plot(findings: Sequence[AuditFinding], title: str) -> str:
     )
     for number, finding in enumerate(plotted):
         colour = _COLOURS[number % len(_COLOURS)]
-        points = [(0.0, 0.0), *((float(k), _share(finding, k)) for k in sorted(finding.observed))]
+        points = [
+            (0.0, 0.0),
+            *((float(k), share_of_plan(finding, k)) for k in sorted(finding.observed)),
+        ]
         parts.append(_line(points, most, colour, dashed=False))
         name = f"{finding.sql}: {finding.release}, {finding.measure.value}"
         y = _TOP + _LINE * (number + 1)
@@ -42,7 +45,7 @@ def sensitivity_plot(findings: Sequence[AuditFinding], title: str) -> str:
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
-def _share(finding: AuditFinding, distance: int) -> float:
+def share_of_plan(finding: AuditFinding, distance: int) -> float:
     """Squared distances grow with the square: their root is shown."""
     share = float(finding.observed[distance] / finding.planned)
     one = finding.allowed(distance) == finding.planned * distance

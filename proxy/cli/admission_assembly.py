@@ -31,7 +31,14 @@ from proxy.servers.wire.wire_server import WireServer
 from proxy.shadow.inner_logins import InnerLogins
 
 if TYPE_CHECKING:
-    from proxy.servers.http.admin_routes import Reload, SessionsElsewhere, Status, StuckSessions
+    from proxy.servers.http.admin_access import (
+        Audits,
+        Reload,
+        ReportedPolicies,
+        SessionsElsewhere,
+        Status,
+        StuckSessions,
+    )
 
 PEOPLE_SECONDS = 1.0
 
@@ -81,17 +88,21 @@ class AdmissionAssembly:
         proxies: Networks = (),
         gate: LoginGate | None = None,
         elsewhere: SessionsElsewhere | None = None,
+        policies: ReportedPolicies | None = None,
+        audits: Audits | None = None,
     ) -> HttpListener:
         """With a gate of its own: strangers at the other listeners keep no administrator waiting."""
+        from proxy.servers.console.admin_pages import admin_console
         from proxy.servers.http.admin_routes import AdminRoutes  # models that few need
 
         gate = gate or LoginGate()
         routes = AdminRoutes(
             *(self.ledger_dsn, credentials, wire, gate, reload, stuck_sessions, metrics),
-            status,
-            elsewhere,
+            *(status, elsewhere, policies, audits),
         )
-        return HttpListener(routes.app, tls, ADMIN_LIMITS, proxies=proxies)
+        return HttpListener(
+            lambda: routes.app(admin_console(routes)), tls, ADMIN_LIMITS, proxies=proxies
+        )
 
 
 @asynccontextmanager

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from typing import Any
 
 from proxy.audit.neighbour_audit import AuditFinding
+from proxy.audit.sensitivity_plot import share_of_plan
 from proxy.cli.audit import Audited, uncompared
 from proxy.cli.text_table import text_table
 
@@ -34,6 +36,39 @@ def audit_report(audited: Audited) -> Iterator[str]:
     else:
         yield "No violation. This is a lower bound: the largest change among the databases tried,"
         yield "on invented data. It can refute a plan; it cannot prove one."
+
+
+def audit_json(audited: Audited) -> Mapping[str, Any]:
+    """shares: the largest change by distance from 1, in units of what is planned for one unit."""
+    audit = audited.audit
+    return {
+        "neighbours": audit.neighbours,
+        "compared": audit.compared,
+        "violations": audit.violations,
+        "releases": [
+            {
+                "sql": finding.sql,
+                "release": finding.release,
+                "measure": finding.measure.value,
+                "planned": float(finding.planned),
+                "observed": float(finding.observed.get(1, Fraction(0))),
+                "shares": [share_of_plan(finding, k) for k in _walked(finding)],
+                "is_above": bool(finding.violations),
+            }
+            for finding in audit.findings
+        ],
+        "failed": dict(audit.failed),
+        "not_compared": list(uncompared(audited)),
+        "refused": [{"sql": sql, "reason": reason} for sql, reason in audited.refused],
+    }
+
+
+def _walked(finding: AuditFinding) -> range:
+    """Distances from 1 on that were seen without a gap, if it is planned to move at all."""
+    most = 0
+    while most + 1 in finding.observed:
+        most += 1
+    return range(1, most + 1 if finding.planned else 1)
 
 
 def _exceptions(audited: Audited) -> Iterator[str]:

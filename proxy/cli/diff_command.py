@@ -27,7 +27,7 @@ _SIGNS = {
 }
 
 
-class _AnyVariable(dict[str, str]):
+class AnyVariable(dict[str, str]):
     """Nothing is connected to: what `${NAME}` holds does not matter, but that it is the same in both."""
 
     def get(self, key: str, default: object = None) -> str:
@@ -55,14 +55,14 @@ def policy_diff(
     from proxy.policy.policy_changes import policy_changes
 
     try:
-        (before, _), (after, text) = (read_policy_file(file, _AnyVariable()) for file in (old, new))
+        (before, _), (after, text) = (read_policy_file(file, AnyVariable()) for file in (old, new))
         changes = policy_changes(before, after)
         if dsn is not None:
             changes += _errors(before, after, dsn, text, new)
     except PolicyErrors as errors:
         raise CliError(str(errors)) from None
     if as_json:
-        typer.echo(json.dumps([_as_json(change) for change in changes], indent=2))
+        typer.echo(json.dumps([change_json(change) for change in changes], indent=2))
         return
     for line in _report(changes, old, new):
         typer.echo(line)
@@ -142,7 +142,7 @@ def _head(topic: Topic) -> str:
             assert_never(topic)
 
 
-def _as_json(change: Change) -> Mapping[str, str]:
+def change_json(change: Change) -> Mapping[str, str]:
     return {
         "topic": change.topic.value,
         "direction": change.direction.value,

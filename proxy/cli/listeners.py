@@ -13,6 +13,7 @@ from typing import Protocol
 from proxy.cli.addresses import Address
 from proxy.cli.admission_assembly import opened_admission
 from proxy.cli.assembly import Assembly, Database
+from proxy.cli.audit_runs import AuditRuns
 from proxy.cli.certificate_watch import CertificateWatch
 from proxy.cli.cli_error import CliError
 from proxy.cli.control_socket import open_control
@@ -23,6 +24,7 @@ from proxy.cli.listen_addresses import ListenAddresses, ListenerPorts, taken, tl
 from proxy.cli.loading import CheckedPolicy
 from proxy.cli.merged_metrics import MetricsOfAll
 from proxy.cli.metrics_task import observe_metrics
+from proxy.cli.policy_reports import PolicyReports
 from proxy.cli.proxy_servers import ProxyServers
 from proxy.cli.publishing_tasks import publishing_tasks, show_first
 from proxy.cli.query_logging import LoggedAnalysts, LoggedQueries, QueryLogging
@@ -90,13 +92,14 @@ async def serve_until_stopped(
     draining: Draining | None = None,
     logging: QueryLogging | None = None,
     worker: Worker | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> int:
     """
     Given    databases, assembled on these servers; until: runs while the listeners are open; policies: of the
              databases, in their order, whose files are watched; none are where there are none; installation:
              findings about this installation; draining: how long clients have when `until` has ended;
              logging: of statements, None: none; worker: what this process inherits beside others; None: it
-             serves alone
+             serves alone; environment: secrets of the policies' sources, None: those of this process
     Gives    what `until` gives, when everything is closed again in good order
     Refuses  Stopped where a port is taken, the ledger's server could lose a charge, or a server has ended
     """
@@ -160,7 +163,8 @@ async def serve_until_stopped(
         if policies:
             certificate = where.tls and CertificateWatch(where.tls, lambda: tls_contexts)
             reloads = PolicyReloads(
-                *(databases, policies, SourceVariables(), installation, readiness),
+                *(databases, policies, SourceVariables() if environment is None else environment),
+                *(installation, readiness),
                 certificate,
             )
         ending = EndingSessions()
@@ -177,7 +181,7 @@ async def serve_until_stopped(
             admission=admitted.admission,
             is_draining=lambda: draining.is_begun,
             observers=observers,
-            pages=console(admitted.admission, is_secure=where.tls is not None, people=people),
+            pages=console(admitted.admission, people=people),
             agents=_agents(letting_in, observers),
             proxies=where.proxies,
             sites=where.sites,
@@ -224,6 +228,16 @@ async def serve_until_stopped(
         closing.push_async_callback(wire.stop, 0)
         admin = None
         if letting_in.admin is not None:
+            reports = audits = None
+            if reloads is not None:
+                reports = PolicyReports(reloads)
+                files = reloads
+                audits = AuditRuns(
+                    servers.mark.state,
+                    lambda: {name: one.file for name, one in files.watches.items()},
+                    environment,
+                )
+                closing.push_async_callback(audits.close)
             admin = admitted.admin_server(
                 *(
                     letting_in.admin.credentials,
@@ -237,6 +251,8 @@ async def serve_until_stopped(
                 where.proxies,
                 admin_gate,
                 of_all,
+                reports,
+                audits,
             )
             await start("admin", admin, letting_in.admin.address)
             closing.push_async_callback(admin.stop, INTERRUPTED_GRACE)

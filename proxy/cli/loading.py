@@ -60,16 +60,21 @@ def load_policy(path: Path, environment: Mapping[str, str]) -> CheckedPolicy:
              cannot be reached
     """
     policy, text = read_policy_file(path, environment)
+    return held_policy(policy, text, str(path))
+
+
+def held_policy(policy: Policy, text: str, file: str) -> CheckedPolicy:
+    """Hold a policy against its database. As `load_policy`; text, file: what it was read of, for messages."""
     try:
         catalog = reachable_catalog(policy.source)
         day = day_of_machine()
         if check(policy, catalog, day=day):
             problems = check(policy, catalog, missing_grants(policy.source), day)
-            raise locate(problems, text, str(path))
+            raise locate(problems, text, file)
     except Unreachable as error:
-        raise CliError(f"{path}: the protected database cannot be reached: {error}") from None
+        raise CliError(f"{file}: the protected database cannot be reached: {error}") from None
     policy = fitted(policy, catalog)
-    return CheckedPolicy(policy, with_public_labels(policy, catalog), text, str(path))
+    return CheckedPolicy(policy, with_public_labels(policy, catalog), text, file)
 
 
 def contents_of(checked: CheckedPolicy) -> PublicContents:

@@ -198,11 +198,12 @@ def audit(
         Optional[Path],  # noqa: UP045
         typer.Option(help="Write sensitivity against distance as SVG.", metavar="FILE.svg"),
     ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Compare planned and largest observed sensitivity on invented data shaped by a policy."""
     from proxy.audit.sensitivity_plot import sensitivity_plot
     from proxy.cli.audit import Size, audited
-    from proxy.cli.audit_report import audit_report
+    from proxy.cli.audit_report import audit_json, audit_report
     from proxy.cli.loading import load_policy
 
     end_on_sigterm()
@@ -215,12 +216,12 @@ def audit(
     except (OSError, UnicodeError) as error:
         raise CliError(f"{questions}: {error}") from None
     found = run(audited(checked, texts, Size(rows, seed, distance)))
-    for line in audit_report(found):
+    for line in (json.dumps(audit_json(found)),) if as_json else audit_report(found):
         typer.echo(line)
     if plot is not None:
         title = f"{checked.policy.database}: empirical sensitivity"
         plot.write_text(sensitivity_plot(found.audit.findings, title), encoding="utf-8")
-        typer.echo(f"wrote {plot}")
+        typer.echo(f"wrote {plot}", err=as_json)
     if not found.audit.compared:
         raise CliError("nothing could be compared")
     if found.audit.violations:

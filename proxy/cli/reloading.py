@@ -75,13 +75,14 @@ class NotTaken(Exception):
 @dataclass(slots=True)
 class PolicyWatch:
     """One database and the file of its policy. environment: as of PolicyReloads;
-    verdict: on the policy in force, as it was logged; None: nothing was;
-    logins: held while a change insists."""
+    verdict: on the policy in force, as it was logged; None: nothing was; text: of the policy in force;
+    before: what was in force before the last change, digest and text; logins: held while a change insists."""
 
     database: Database
     file: Path
     environment: Mapping[str, str]
     verdict: Verdict | None = None
+    text: str = ""
     logins: RoleReadiness = field(default_factory=RoleReadiness)
     _displayed: object = None  # of the file, when it was looked at last
     _settled: bool = True
@@ -94,6 +95,7 @@ class PolicyWatch:
     _pending: bool = False
     _looks: int = 0
     refusal: str = ""  # why what is in the file is not in force
+    before: tuple[str, str] | None = None
 
     def look(self, now: float, *, at_once: bool = False) -> None:
         """Takes the policy up where file or catalogue have changed. A file is read once it has been left alone
@@ -147,6 +149,7 @@ class PolicyWatch:
             checked, verdict = self._checked()
             if (checked.policy, checked.catalog) != served:
                 self._adopt(checked)
+            self._keep_text(before, checked)
             self.database.note_columns(checked.catalog)
         except NotTaken as refused:
             self._refuse(refused, now, is_reported=is_reported)
@@ -167,6 +170,12 @@ class PolicyWatch:
                 )
             log_findings(name, verdict, self.verdict)
             self.verdict = verdict
+
+    def _keep_text(self, before: str, checked: CheckedPolicy) -> None:
+        """Keep the text of what is in force: the file can say something else a moment later."""
+        if self.text and self.database.policy.digest != before:
+            self.before = before, self.text
+        self.text = checked.text
 
     def _forget_refusal(self) -> None:
         """Whatever was wrong with the file or the database is mended; the policy in force is the file's."""
@@ -317,7 +326,8 @@ class PolicyReloads:
             database.installation = installation
         self._watches = [
             PolicyWatch(
-                database, Path(policy.file), environment, policy.verdict, logins or RoleReadiness()
+                *(database, Path(policy.file), environment, policy.verdict, policy.text),
+                logins or RoleReadiness(),
             )
             for database, policy in zip(databases, policies, strict=True)
         ]
@@ -345,6 +355,10 @@ class PolicyReloads:
             for watch in self._watches
         ]
         return {"policies": found}
+
+    @property
+    def watches(self) -> Mapping[str, PolicyWatch]:
+        return {watch.database.policy.database: watch for watch in self._watches}
 
     @property
     def are_taken(self) -> bool:

@@ -81,13 +81,14 @@ if TYPE_CHECKING:
 
 _DEMO_DATABASES = 2
 _DRAIN_DELAY = 5.0
-_WIRE, _HTTP = "127.0.0.1:6432", "127.0.0.1:8432"
+_WIRE, _HTTP, _ADMIN = "127.0.0.1:6432", "127.0.0.1:8432", "127.0.0.1:8433"
 
 
 def demo(
     state: DemoState = None,
     listen: Listen = _WIRE,
     http: Http = _HTTP,
+    admin: Admin = _ADMIN,
     check: Annotated[
         bool, typer.Option(help="Run a few queries through both interfaces, print a table, stop.")
     ] = False,
@@ -111,7 +112,8 @@ def demo(
     if check:
         with tempfile.TemporaryDirectory(prefix="dpproxy-check-") as folder:
             raise typer.Exit(_check_demo(state or Path(folder)))
-    where = ListenAddresses(_address(listen, _WIRE), _address(http, _HTTP))
+    administrators = _address(admin or _ADMIN, _ADMIN)
+    where = ListenAddresses(_address(listen, _WIRE), _address(http, _HTTP), admin=administrators)
     check_can_open(where)
     with demo_databases(state or demo_state(), typer.echo) as prepared:
         draining = Draining()
@@ -121,6 +123,7 @@ def demo(
             for name, wanted, got in (
                 ("PostgreSQL clients", where.wire, ports.wire),
                 ("HTTP", where.http, ports.http),
+                ("administrators", administrators, ports.admin or ("", administrators.port)),
             ):
                 if wanted.or_free and wanted.port != got[1]:
                     typer.echo(f"port {wanted.port} is taken: {name} on {got[1]} instead")
@@ -131,6 +134,10 @@ def demo(
                 typer.echo(f"    {line}\n")
             typer.echo(budget_line([one.policy for one in prepared.databases]))
             typer.echo(f"In a browser: http://{ports.http[0]}:{ports.http[1]}/")
+            if ports.admin is not None:
+                typer.echo(f"For administrators: http://{ports.admin[0]}:{ports.admin[1]}/")
+                typer.echo(f"    with the secret {prepared.secret}")
+                typer.echo(f"    policies to change: {prepared.policies[0].file} and beside it")
             typer.echo(f"What HTTP offers: http://{ports.http[0]}:{ports.http[1]}/docs")
             typer.echo("Ctrl-C stops everything.")
             await draining.begun.wait()
@@ -138,7 +145,11 @@ def demo(
             return 0
 
         serving = serve_until_stopped(
-            prepared.servers, prepared.databases, where, announce, draining=draining
+            *(prepared.servers, prepared.databases, where, announce),
+            LettingIn(admin=admin_listener(administrators, prepared.secrets)),
+            prepared.policies,
+            draining=draining,
+            environment=prepared.environment,
         )
         raise typer.Exit(run(serving))
 

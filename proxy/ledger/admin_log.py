@@ -56,3 +56,13 @@ def admin_events(ledger_dsn: str) -> Iterator[AdminEvent]:
         cursor.execute(_EVENTS)
         for at, who, what, detail in cursor:
             yield AdminEvent(at=at, who=who, what=what, detail=detail)
+
+
+def has_event(ledger_dsn: str, what: str, detail: Mapping[str, Any], since: datetime) -> bool:
+    """Whether it was noted since then with all of this detail."""
+    with psycopg.connect(ledger_dsn) as connection:
+        row = connection.execute(
+            "SELECT EXISTS (SELECT FROM ledger.admin_log WHERE at >= %s AND what = %s AND detail @> %s)",
+            (since, what, Jsonb(dict(detail))),
+        ).fetchone()
+    return row is not None and bool(row[0])

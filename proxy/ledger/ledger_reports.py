@@ -50,7 +50,7 @@ _HEADS = (
     "digest",
 )
 NEARLY_SPENT = " !"
-_BUDGETS = {
+BUDGET_NAMES = {
     LineKind.ANALYST: "{}",
     LineKind.GROUP: "(group {})",
     LineKind.TABLE: "(table {})",
@@ -68,7 +68,7 @@ def spending(ledger_dsn: str) -> Iterator[tuple[str, ...]]:
                 (found,) = lines_of_json([line])
                 mark = NEARLY_SPENT if found.used >= WARNED_FROM else ""
                 used = f"{int(found.used * 100)} %{mark}"
-            yield source, _BUDGETS[LineKind(kind)].format(name), *amounts, used, count
+            yield source, BUDGET_NAMES[LineKind(kind)].format(name), *amounts, used, count
 
 
 def receipts(ledger_dsn: str) -> Iterator[tuple[object, ...]]:

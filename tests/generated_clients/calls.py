@@ -106,6 +106,25 @@ def admin_calls(user: str, *, token: int, session: int) -> dict[str, Call]:
         "list_tokens": Call(),
         "revoke_token": Call(parameters={"number": token}),
         "list_budgets": Call(),
+        "show_spending": Call(
+            parameters={**database, "since": "2026-01-01", "until": "2026-12-31"}
+        ),
+        "list_receipts": Call(
+            parameters={
+                **database,
+                "q": "1",
+                "analyst": user,
+                "outcome": "answered",
+                "since": "2026-01-01",
+                "until": "2026-12-31",
+                "after": "2100-01-01T00:00:00+00:00/1",
+            }
+        ),
+        "verify_chain": Call(),
+        "show_policy": Call(parameters=database),
+        "check_policy": Call(parameters=database, body={"text": "database: shop"}),
+        "list_audits": Call(),
+        "start_audit": Call(body={"database": "shop", "rows": 2, "distance": 1}),
         "remove_user": Call(parameters=name),
         "show_log": Call(),
         "reload_policies": Call(),

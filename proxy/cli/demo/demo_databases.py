@@ -7,8 +7,8 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from proxy.cli.assembly import Database
@@ -36,6 +36,7 @@ from proxy.policy.policy_model import Policy
 from proxy.postgres.embedded import EmbeddedPostgres
 
 ANALYST = "analyst"
+ADMINISTRATOR = "admin"
 DATABASE = "shop"
 _REVENUE = (
     "SELECT p.category, sum(o.total) AS revenue, dp.error(sum(o.total)) AS error_95"
@@ -52,9 +53,16 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Demo:
+    """policies: as they were read, of copies in the folder; environment: their sources; secret: of the
+    administrator, whose file is `secrets`."""
+
     servers: ProxyServers
     databases: Sequence[Database]
     password: str
+    policies: Sequence[CheckedPolicy]
+    environment: Mapping[str, str] = field(repr=False)
+    secret: str = field(repr=False)
+    secrets: Path
 
 
 @contextlib.contextmanager
@@ -64,9 +72,9 @@ def demo_databases(state: Path, say: Say) -> Iterator[Demo]:
     Gives    the demo's databases, ready to be served, their servers running until the end
     Refuses  Stopped where another demo runs in the folder, or no demo made it
     """
-    policies = [sample_policy(name).policy_file for name in DEMO_SAMPLES]
     state = state_folder(state)
     claim_demo_folder(state)  # before anything is said or made
+    policies = [_own_policy(state, name) for name in DEMO_SAMPLES]
     protected = EmbeddedPostgres(state, PROTECTED, durable=False)  # invented data can be made again
     is_new = not protected.home.exists()
     with contextlib.ExitStack() as stopping:
@@ -87,7 +95,12 @@ def demo_databases(state: Path, say: Say) -> Iterator[Demo]:
             password = _with_analyst(servers.ledger_dsn, state)
             servers.match_roles(tuple(one.policy.database for one in databases))
         try:
-            yield Demo(servers, databases, password)
+            secrets, secret = _with_administrator(state)
+            yield Demo(
+                *(servers, databases, password, checked, environment),
+                secret=secret,
+                secrets=secrets,
+            )
         finally:
             say("stopping the PostgreSQL servers ...")
 
@@ -145,6 +158,26 @@ def _with_analyst(ledger_dsn: str, state: Path) -> str:
     else:
         add_analyst(ledger_dsn, ANALYST, password)
     return password
+
+
+def _own_policy(state: Path, name: str) -> Path:
+    """A copy of a sample's policy, to be changed while the demo runs. One that is there is kept."""
+    file = state / "policies" / f"{name}.yaml"
+    if not file.exists():
+        file.parent.mkdir(mode=0o700, exist_ok=True)
+        file.write_text(
+            sample_policy(name).policy_file.read_text(encoding="utf-8"), encoding="utf-8"
+        )
+    return file
+
+
+def _with_administrator(state: Path) -> tuple[Path, str]:
+    """The file of secrets, and the one in it: the same at each start."""
+    file = state / "admin.secrets"
+    if not file.exists():
+        file.touch(mode=0o600)
+        file.write_text(f"{ADMINISTRATOR} {os.urandom(32).hex()}\n")
+    return file, file.read_text().split()[-1]
 
 
 @contextlib.contextmanager

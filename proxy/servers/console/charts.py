@@ -124,6 +124,36 @@ def meter(share: float, width: int = 120, height: int = 6) -> Markup:
     )
 
 
+def spark_steps(
+    values: Sequence[float], limit: float, width: int = 150, height: int = 30
+) -> Markup:
+    """Draw what was spent so far as a small line of steps under its limit."""
+    top, bottom = 3, height - 2
+    step = (width - 2) / max(len(values) - 1, 1)
+    points = [
+        (1 + step * n, bottom - (bottom - top) * min(max(value / limit, 0.0), 1.0))
+        for n, value in enumerate(values)
+    ]
+    path = f"M{_n(points[0][0])} {_n(points[0][1])}"
+    path += "".join(f"H{_n(x)}V{_n(y)}" for x, y in points[1:])
+    return _svg(
+        f'<svg class="spark" viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
+        f' aria-hidden="true"><path class="limit" d="M1 {top}H{width - 1}"/>'
+        f'<path class="area" d="{path}V{bottom}H1Z"/><path class="line" d="{path}"/></svg>'
+    )
+
+
+def share_bar(share: float, width: int = 120, height: int = 6) -> Markup:
+    """Draw how much of what is allowed was reached; beyond it in the colour of refusals."""
+    over, radius = " low" if share > 1 else "", f"{height / 2:g}"
+    filled = _n(width * min(max(share, 0.0), 1.0))
+    return _svg(
+        f'<svg class="meter{over}" viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
+        f' aria-hidden="true"><rect class="rest" width="{width}" height="{height}" rx="{radius}"/>'
+        f'<rect class="left" width="{filled}" height="{height}" rx="{radius}"/></svg>'
+    )
+
+
 class Plot:
     """A plane with axes. Its methods add marks, and `svg` gives the text.
 

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.responses import HTMLResponse
 from markupsafe import Markup
 
 from proxy.base.errors import Fault
@@ -27,6 +27,14 @@ from proxy.engine.sessions import AnalystSession, WrongCredentials
 from proxy.servers.admission import Admission
 from proxy.servers.console.answer_pages import shown_answer, shown_rows
 from proxy.servers.console.forms import read_form
+from proxy.servers.console.page_responses import (
+    HEADERS,
+    SessionCookie,
+    html,
+    problem_page,
+    static,
+    to,
+)
 from proxy.servers.console.prices import (
     PriceColumn,
     ShownBudget,
@@ -39,7 +47,7 @@ from proxy.servers.console.prices import (
 )
 from proxy.servers.console.signed_in import Identity, SignedIn, SignedInAnalysts, new_form
 from proxy.servers.console.tables import ShownTable, examples, known_words, shown_tables
-from proxy.servers.console.templates import KINDS, address, asset, rendered
+from proxy.servers.console.templates import rendered
 from proxy.servers.http.analyst_models import QueryRequest
 from proxy.servers.http.bearers import Caller
 from proxy.servers.http.http_problem import HttpProblem, problem_of
@@ -50,17 +58,7 @@ from proxy.servers.http.strict_json import JsonNumber
 from proxy.turns.fair_share import Busy
 from proxy.turns.threads import in_thread
 
-_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
-    " form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-)
-_HEADERS = {
-    "Content-Security-Policy": _POLICY,
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
-}
-_KEPT = {"Cache-Control": "public, max-age=31536000, immutable"}
+_COOKIE = SessionCookie("dp")
 _WRONG = "Name or password is wrong."
 _BUSY = "Too many attempts from your network. Try again in a few seconds."
 _AWAY = "Nobody can sign in at the moment. Try again in a few seconds."
@@ -91,17 +89,16 @@ def signed_in_analysts(admission: Admission | None) -> SignedInAnalysts:
 
 
 def console(
-    admission: Admission | None, *, is_secure: bool, people: SignedInAnalysts | None = None
+    admission: Admission | None, people: SignedInAnalysts | None = None
 ) -> Callable[[Routes], APIRouter]:
     """The console before the routes of /v1.
 
     Args:
         admission: As of `signed_in_analysts`.
-        is_secure: Whether the listener has a certificate.
         people: Who is signed in. None: nobody is yet.
     """
     people = signed_in_analysts(admission) if people is None else people
-    return lambda routes: Console(routes, people, is_secure=is_secure).router
+    return lambda routes: Console(routes, people).router
 
 
 def _nobody_changes(analyst: str) -> Identity:
@@ -114,13 +111,10 @@ class Console:
     Args:
         routes: Of /v1, whose logins, engines and rights are used.
         people: Who is signed in.
-        is_secure: Whether the listener has a certificate.
     """
 
-    def __init__(self, routes: Routes, people: SignedInAnalysts, *, is_secure: bool) -> None:
+    def __init__(self, routes: Routes, people: SignedInAnalysts) -> None:
         self._routes, self._people = routes, people
-        self._is_secure = is_secure
-        self._cookie = "__Host-dp" if is_secure else "dp"
 
     @property
     def router(self) -> APIRouter:
@@ -136,25 +130,20 @@ class Console:
             ("/db/{database}/tables", self.tables_page, get),
             ("/db/{database}/budget", self.budget_page, get),
             ("/db/{database}/published", self.published_page, get),
-            ("/static/{digest}/{name}", self.static, get),
+            ("/static/{digest}/{name}", static, get),
         ):
             router.add_api_route(path, _page(page), **options)  # type: ignore[arg-type]
         return router
-
-    async def static(self, request: Request, digest: str, name: str) -> Response:
-        if name not in KINDS or address(name) != f"/static/{digest}/{name}":
-            raise HttpProblem(HTTPStatus.NOT_FOUND, "there is no such file")
-        return Response(asset(name), media_type=KINDS[name], headers=_KEPT)
 
     async def start(self, request: Request) -> Response:
         session = self._signed_in(request)
         databases = self._databases(_caller(request, session))
         if not databases:
-            return _html("sign_in", status=HTTPStatus.FORBIDDEN, wrong=_NOTHING, name="")
-        return _to(f"/db/{quote(databases[0], safe='')}/query")
+            return html("sign_in", status=HTTPStatus.FORBIDDEN, wrong=_NOTHING, name="")
+        return to(f"/db/{quote(databases[0], safe='')}/query")
 
     async def sign_in_page(self, request: Request) -> Response:
-        return _html("sign_in", wrong="", name="")
+        return html("sign_in", wrong="", name="")
 
     async def sign_in(self, request: Request) -> Response:
         form = await read_form(request, is_stranger=True)
@@ -162,31 +151,26 @@ class Console:
         try:
             await self._routes.logins.sign_in(request, name, password)
         except WrongCredentials:
-            return _html("sign_in", status=HTTPStatus.UNAUTHORIZED, wrong=_WRONG, name=name)
+            return html("sign_in", status=HTTPStatus.UNAUTHORIZED, wrong=_WRONG, name=name)
         except Busy:
-            return _html("sign_in", status=HTTPStatus.SERVICE_UNAVAILABLE, wrong=_BUSY, name=name)
+            return html("sign_in", status=HTTPStatus.SERVICE_UNAVAILABLE, wrong=_BUSY, name=name)
         except Fault:
-            return _html("sign_in", status=HTTPStatus.SERVICE_UNAVAILABLE, wrong=_AWAY, name=name)
+            return html("sign_in", status=HTTPStatus.SERVICE_UNAVAILABLE, wrong=_AWAY, name=name)
         begun = self._people.begin(name)
         if begun is None:  # added or removed within the last second
-            return _html("sign_in", status=HTTPStatus.SERVICE_UNAVAILABLE, wrong=_AWAY, name=name)
+            return html("sign_in", status=HTTPStatus.SERVICE_UNAVAILABLE, wrong=_AWAY, name=name)
         cookie, _ = begun
-        response = _to("/")
-        response.set_cookie(
-            self._cookie, cookie, httponly=True, samesite="strict", secure=self._is_secure, path="/"
-        )
+        response = to("/")
+        _COOKIE.set(request, response, cookie)
         return response
 
     async def sign_out(self, request: Request) -> Response:
         session = self._signed_in(request)
         form = await read_form(request)
         _check_token(session, form)
-        self._people.end(request.cookies.get(self._cookie, ""))
-        response = _to("/sign-in")
-        response.delete_cookie(
-            self._cookie, httponly=True, samesite="strict", secure=self._is_secure, path="/"
-        )
-        response.headers["Clear-Site-Data"] = '"storage"'
+        self._people.end(_COOKIE.of(request))
+        response = to("/sign-in")
+        _COOKIE.delete(request, response)
         return response
 
     async def query_page(self, request: Request, database: str) -> Response:
@@ -284,7 +268,7 @@ class Console:
         """told: further headers."""
         work = partial(rendered, template, **values)
         body = await self._in_thread(caller, values["database"], work)
-        return HTMLResponse(body, headers={**_HEADERS, **told})
+        return HTMLResponse(body, headers={**HEADERS, **told})
 
     async def _result(
         self,
@@ -381,7 +365,7 @@ class Console:
         return next((one for one in lines if one.is_own), None)
 
     def _signed_in(self, request: Request) -> SignedIn:
-        session = self._people.of(request.cookies.get(self._cookie, ""))
+        session = self._people.of(_COOKIE.of(request))
         if session is None:
             raise _SignInFirst
         return session
@@ -417,23 +401,14 @@ def _page(page: Page) -> Page:
             found: Response = await page(request, **given)
             return found
         except (_SignInFirst, WrongCredentials):
-            return _to("/sign-in")
+            return to("/sign-in")
         except Exception as error:
             problem = problem_of(error)
             if problem is None:
                 raise
-            body = rendered("problem", problem=problem)
-            return HTMLResponse(body, problem.status, {**_HEADERS, **problem.headers})
+            return problem_page(problem)
 
     return answered
-
-
-def _html(template: str, status: int = HTTPStatus.OK, **values: Any) -> HTMLResponse:
-    return HTMLResponse(rendered(template, **values), status, _HEADERS)
-
-
-def _to(place: str) -> RedirectResponse:
-    return RedirectResponse(place, HTTPStatus.SEE_OTHER, _HEADERS)
 
 
 def _caller(request: Request, session: SignedIn) -> Caller:

@@ -15,6 +15,7 @@ _log = structlog.get_logger("dpproxy.admission")
 
 LEAST_CHARACTERS = 32
 _FILE_BYTES = 64 * 1024
+_KEY_USE = b"sessions of the administrators' console"
 
 
 class CredentialsError(ValueError):
@@ -42,6 +43,11 @@ class AdminCredentials:
                 found = name
         return found
 
+    def key_of(self, name: str) -> bytes | None:
+        """Of the secret, so that what is signed with it ends with the secret."""
+        digest = self._digests.get(name)
+        return None if digest is None else hmac.digest(digest, _KEY_USE, "sha256")
+
 
 class CredentialsFile:
     """The credentials of a file, read again when it has changed. A file that cannot be read lets nobody in.
@@ -56,11 +62,17 @@ class CredentialsFile:
         self._credentials = read_admin_credentials(file)
 
     def name_of(self, presented: str) -> str | None:
+        return self._now().name_of(presented)
+
+    def key_of(self, name: str) -> bytes | None:
+        return self._now().key_of(name)
+
+    def _now(self) -> AdminCredentials:
         seen = self._look()
         if seen != self._seen:
             self._seen = seen  # of before it is read: a change meanwhile is another one
             self._take_up()
-        return self._credentials.name_of(presented)
+        return self._credentials
 
     def _take_up(self) -> None:
         try:

@@ -6,21 +6,16 @@ in the ledger under their name, in the transaction that does it.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import partial
 from http import HTTPStatus
-from typing import Annotated, Any, Protocol, TypeVar
+from typing import Annotated
 
-from fastapi import APIRouter, Depends, FastAPI, Path, Request, Response, Security
+from fastapi import APIRouter, Depends, FastAPI, Path, Request, Response
 from fastapi.responses import JSONResponse
-from fastapi.security.http import HTTPBase
 from starlette.convertors import IntegerConvertor, register_url_convertor
 
 from proxy.ledger import admin_log, bearer_tokens, data_access, groups, ledger_reports, users
-from proxy.servers.client_address import network_of
+from proxy.servers.http.admin_access import AdminDoor, LetIn, State, let_in
 from proxy.servers.http.admin_models import (
     AccessList,
     AdminLog,
@@ -41,21 +36,14 @@ from proxy.servers.http.admin_models import (
     TokenList,
     UserList,
 )
+from proxy.servers.http.admin_report_routes import report_router
 from proxy.servers.http.analyst_models import HealthResponse
-from proxy.servers.http.documented_app import (
-    DocumentedApp,
-    Operation,
-    problems,
-)
+from proxy.servers.http.documented_app import DocumentedApp, Operation, problems
 from proxy.servers.http.guard import response_of
-from proxy.servers.http.http_problem import HttpProblem, not_let_in
+from proxy.servers.http.http_problem import HttpProblem
 from proxy.servers.http.json_models import Text
 from proxy.servers.http.metrics_routes import metrics_router
-from proxy.servers.http.request_mark import mark_refused, mark_under_way
-from proxy.servers.http.request_reading import Presented, read_credentials
 from proxy.servers.http.status_models import StatusReport
-from proxy.servers.login_gate import LoginGate, log_login
-from proxy.servers.metrics import Exposition
 
 
 class _RowNumberConvertor(IntegerConvertor):
@@ -66,9 +54,6 @@ class _RowNumberConvertor(IntegerConvertor):
 
 register_url_convertor("row_number", _RowNumberConvertor())
 
-T = TypeVar("T")
-_LOGIN_SECONDS = 10.0
-_GATE_NAME = "(administrator)"
 _SPENDING = (
     *("source", "budget", "per", "epsilon", "epsilon_limit", "delta", "delta_limit"),
     *("rho", "rho_limit", "used", "receipts"),
@@ -78,161 +63,28 @@ Users, groups, access, tokens, sessions and policies of a running dpproxy.
 
 Log in with a secret of the file of credentials as a bearer token. Each change is noted in the ledger under the
 name of the secret."""
-# It declares the way to log in. AdminRoutes.let_in reads the header.
-_SCHEME = HTTPBase(
-    scheme="bearer",
-    scheme_name="administrator",
-    description="A secret of the file of credentials.",
-    auto_error=False,
-)
-Reload = Callable[[], Awaitable[Mapping[str, Any]]]
-StuckSessions = Callable[[], "Sequence[ListedStuckSession]"]
-Status = Callable[[], Awaitable[StatusReport]]
 
 
-class ListedSession(Protocol):
-    """As proxy.servers.wire.wire_sessions has it."""
+class AdminRoutes(AdminDoor):
+    """The administrators' listener. Its operations are the functions of this module."""
 
-    @property
-    def number(self) -> int: ...
-    @property
-    def analyst(self) -> str: ...
-    @property
-    def database(self) -> str: ...
-    @property
-    def address(self) -> str: ...
-    @property
-    def since(self) -> Any: ...
-
-
-class ListedStuckSession(Protocol):
-    """As proxy.shadow.ending_sessions has it."""
-
-    @property
-    def analyst(self) -> str: ...
-    @property
-    def process(self) -> int: ...
-    @property
-    def seconds(self) -> float: ...
-
-
-class Administrators(Protocol):
-    def name_of(self, presented: str) -> str | None:
-        """Whose secret this is. None: nobody's."""
-        ...
-
-
-class OpenSessions(Protocol):
-    @property
-    def sessions(self) -> Sequence[ListedSession]: ...
-    def end_session(self, number: int) -> bool: ...
-
-
-class SessionsElsewhere(Protocol):
-    """Sessions of the other workers."""
-
-    async def sessions(self) -> SessionList: ...
-    async def end_session(self, number: int) -> bool: ...
-
-
-class AdminRoutes:
-    """State of the administrators' listener. Its operations are the functions of this module.
-
-    Args:
-        ledger_dsn: The ledger's connection string.
-        credentials: Who may come in.
-        open_sessions: The sessions of the PostgreSQL listener.
-        gate: The login gate of this listener alone.
-        reload: Reads the policies again, if this process can.
-        stuck_sessions: Give the sessions of the shadow that do not end.
-        metrics: Of this process. None: there are none.
-        status: How this process is, if it can tell.
-        elsewhere: The sessions of other workers.
-    """
-
-    def __init__(
-        self,
-        ledger_dsn: str,
-        credentials: Administrators,
-        open_sessions: OpenSessions,
-        gate: LoginGate,
-        reload: Reload | None = None,
-        stuck_sessions: StuckSessions = tuple,
-        metrics: Exposition | None = None,
-        status: Status | None = None,
-        elsewhere: SessionsElsewhere | None = None,
-    ) -> None:
-        self.status = status
-        self.elsewhere = elsewhere
-        self.stuck_sessions = stuck_sessions
-        self.open_sessions = open_sessions
-        self.reload = reload
-        self._ledger_dsn = ledger_dsn
-        self._credentials = credentials
-        self._gate = gate
-        self._metrics = metrics
-
-    def app(self) -> FastAPI:
+    def app(self, *more: APIRouter) -> FastAPI:
+        """more: routes of others on this listener."""
         app = DocumentedApp(
             title="Administration of dpproxy",
             description=_DESCRIPTION,
-            routers=[reports, changes, health_router, *((metrics,) if self._metrics else ())],
+            routers=[
+                *(reports, report_router, changes, health_router),
+                *((metrics,) if self._metrics else ()),
+                *more,
+            ],
             hint="GET /docs lists what there is, below /admin/v1.",
             handlers={users.UserError: _refused},
         )
         app.state.routes, app.state.metrics = self, self._metrics
         return app
 
-    async def let_in(self, request: Request) -> Administrator:
-        """Refuses  HttpProblem, late, as a wrong password; Busy"""
-        address = network_of(None if request.client is None else request.client.host)
-        try:
-            given = read_credentials(request)
-        except HttpProblem:
-            given = None
-        # Compared before the gate: a secret has 32 characters or more, so nobody guesses it, however fast.
-        name = self._credentials.name_of(given.text) if isinstance(given, Presented) else None
-        if name is None:
-            mark_refused(request)
-            attempt = await self._gate.enter(address, _GATE_NAME, _LOGIN_SECONDS)
-            await asyncio.sleep(attempt.failed())
-            raise not_let_in()
-        log_login(address, name, by=_GATE_NAME)
-        mark_under_way(request)
-        return Administrator(ledger_dsn=self._ledger_dsn, by=f"admin API: {name} from {address}")
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Administrator:
-    """Somebody who was let in. `by`: what the ledger's log calls them."""
-
-    ledger_dsn: str = field(repr=False)
-    by: str
-
-    async def read(self, report: Callable[[str], T]) -> T:
-        return await asyncio.to_thread(report, self.ledger_dsn)
-
-    async def change(self, act: Callable[..., T], **given: Any) -> T:
-        """Change the ledger, and note it there under their name."""
-        return await asyncio.to_thread(partial(act, self.ledger_dsn, by=self.by, **given))
-
-
-async def _routes(request: Request) -> AdminRoutes:
-    routes = request.app.state.routes
-    assert isinstance(routes, AdminRoutes)
-    return routes
-
-
-State = Annotated[AdminRoutes, Depends(_routes)]
-
-
-async def _let_in(
-    request: Request, routes: State, _scheme: Annotated[object, Security(_SCHEME)]
-) -> Administrator:
-    return await routes.let_in(request)
-
-
-LetIn = Annotated[Administrator, Depends(_let_in)]
 NewUserBody = Annotated[NewUserRequest, Depends(NewUserRequest.read)]
 PasswordBody = Annotated[PasswordRequest, Depends(PasswordRequest.read)]
 NewTokenBody = Annotated[NewTokenRequest, Depends(NewTokenRequest.read)]
@@ -241,16 +93,16 @@ Group = Annotated[Text, Path(description="A group of analysts.")]
 DatabaseInPath = Annotated[Text, Path(description="A database, as the ledger names it.")]
 
 # Each operation below /admin/v1 needs the login, before anything else of its request is read.
-reports = APIRouter(prefix="/admin/v1", route_class=Operation, dependencies=[Depends(_let_in)])
+reports = APIRouter(prefix="/admin/v1", route_class=Operation, dependencies=[Depends(let_in)])
 # What the ledger refuses, such as an unknown name, is 409.
 changes = APIRouter(
     prefix="/admin/v1",
     route_class=Operation,
-    dependencies=[Depends(_let_in)],
+    dependencies=[Depends(let_in)],
     responses=problems(409),
 )
 health_router = APIRouter(route_class=Operation)
-metrics = APIRouter(dependencies=[Depends(_let_in)], include_in_schema=False)
+metrics = APIRouter(dependencies=[Depends(let_in)], include_in_schema=False)
 metrics.include_router(metrics_router)
 
 
@@ -404,7 +256,7 @@ async def end_session(routes: State, administrator: LetIn, number: int) -> Done:
     return Done()
 
 
-async def _every_session(routes: AdminRoutes) -> SessionList:
+async def _every_session(routes: AdminDoor) -> SessionList:
     own = SessionList.listing(routes.open_sessions.sessions, routes.stuck_sessions())
     if routes.elsewhere is None:
         return own

@@ -26,6 +26,7 @@ from proxy.servers.http.http_problem import CONTENT_TYPE, HttpProblem
 _LOG = structlog.get_logger("dpproxy.http")
 
 _VERSIONS = ("1.0", "1.1")
+_SCHEMES = ("http", "https")
 _POLICY = b"content-security-policy"
 _REQUEST_ID = re.compile("[A-Za-z0-9-]{1,64}")
 _SAFE_HEADERS = [
@@ -126,7 +127,7 @@ class Guard:
         await response_of(problem)(scope, receive, watched)
 
     def _come_from(self, scope: Scope) -> HttpProblem | None:
-        """The client's address of a request that a proxy passes on."""
+        """Take the client's address, and whether it came by TLS, from the proxy that passes a request on."""
         peer = scope.get("client")
         if peer is None or not is_within(peer[0], self._proxies):
             return None
@@ -139,6 +140,9 @@ class Guard:
             return HttpProblem(HTTPStatus.BAD_REQUEST, text)
         if client is not None:
             scope["client"] = (client, 0)
+        scheme = Headers(scope=scope).get("x-forwarded-proto", "").rpartition(",")[2].strip()
+        if scheme.lower() in _SCHEMES:  # the right-most is the one that the proxy wrote
+            scope["scheme"] = scheme.lower()
         return None
 
     def _objection(self, headers: Headers, version: str, raw_path: bytes) -> HttpProblem | None:

@@ -152,7 +152,7 @@ def open_http(
             bearers,
             admission,
             observers=observers,
-            pages=console(admission, is_secure=tls is not None),
+            pages=console(admission),
             agents=agents(observers, issuer) if has_agents else None,
             sites=sites,
         )

@@ -1,0 +1,118 @@
+"""What administrators are told of policies: what is in force, and what a file or a text would change."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Sequence
+
+from proxy.cli.cli_error import CliError
+from proxy.cli.diff_command import AnyVariable, change_json
+from proxy.cli.findings_report import findings_json
+from proxy.cli.loading import held_policy, verdict_of
+from proxy.cli.reloading import PolicyReloads, PolicyWatch
+from proxy.policy.policy_changes import policy_changes
+from proxy.policy.problem import Problem
+from proxy.policy_file.policy_errors import PolicyErrors
+from proxy.policy_file.policy_yaml import locate, policy_text, read_policy
+from proxy.policy_file.shown_text import shown_text
+from proxy.servers.http.admin_report_models import (
+    FindingEntry,
+    PolicyBefore,
+    PolicyChangeEntry,
+    PolicyFileReport,
+    PolicyProblemEntry,
+    PolicyReport,
+)
+
+_GIVEN = "the text"
+_NOT_SHOWN = "# The text is not shown: it cannot be told where its connection string is.\n"
+
+
+class PolicyReports:
+    """
+    Args:
+        reloads: What watches the policies' files.
+    """
+
+    def __init__(self, reloads: PolicyReloads) -> None:
+        self._reloads = reloads
+        self._turn = asyncio.Lock()  # the protected database is asked by one at a time
+
+    @property
+    def names(self) -> Sequence[str]:
+        return tuple(self._reloads.watches)
+
+    async def report(self, database: str, text: str | None = None) -> PolicyReport:
+        async with self._turn:
+            return await asyncio.to_thread(_report, self._reloads.watches[database], text)
+
+
+def _report(watch: PolicyWatch, given: str | None) -> PolicyReport:
+    database = watch.database
+    before = None
+    if watch.before is not None:
+        digest, text = watch.before
+        before = PolicyBefore(
+            digest=digest, text=_shown(text, watch), changes=_changes(text, watch.text, watch)
+        )
+    return PolicyReport(
+        database=database.policy.database,
+        digest=database.policy.digest,
+        since=database.policy_since,
+        text=_shown(watch.text, watch),
+        not_taken=watch.refusal or None,
+        before=before,
+        file=_file(watch, given),
+    )
+
+
+def _file(watch: PolicyWatch, given: str | None) -> PolicyFileReport:
+    name = str(watch.file) if given is None else _GIVEN
+    text, digest = given, None
+    problems: list[PolicyProblemEntry] = []
+    findings: list[FindingEntry] = []
+    try:
+        text = policy_text(watch.file) if text is None else text
+        policy = read_policy(text, name, watch.environment)
+        digest = policy.digest
+        if policy.source != watch.database.policy.source:
+            what = "the source is another than the one in force: that takes a new start"
+            raise locate([Problem(("source",), what, "", at_key=True)], text, name)
+        checked = held_policy(policy, text, name)
+        verdict = verdict_of(checked, watch.database.installation)
+        findings = [FindingEntry.model_validate(one) for one in findings_json(verdict)]
+    except PolicyErrors as errors:
+        problems = [
+            PolicyProblemEntry(
+                line=one.line, column=one.column, message=one.message, hint=one.hint or None
+            )
+            for one in errors.problems
+        ]
+    except (OSError, CliError) as error:
+        what = (error.strerror or "") if isinstance(error, OSError) else str(error)
+        problems = [PolicyProblemEntry(line=1, column=1, message=what, hint=None)]
+    return PolicyFileReport(
+        file=name,
+        text=None if text is None else _shown(text, watch),
+        digest=digest,
+        is_in_force=digest == watch.database.policy.digest,
+        problems=problems,
+        findings=findings,
+        changes=[] if text is None else _changes(watch.text, text, watch),
+    )
+
+
+def _changes(old: str, new: str, watch: PolicyWatch) -> list[PolicyChangeEntry]:
+    """None of a text that is no policy: its problems are told."""
+    with contextlib.suppress(PolicyErrors):
+        before, after = (read_policy(text, watch.file.name, AnyVariable()) for text in (old, new))
+        return [
+            PolicyChangeEntry.model_validate(change_json(one))
+            for one in policy_changes(before, after)
+        ]
+    return []
+
+
+def _shown(text: str, watch: PolicyWatch) -> str:
+    return shown_text(text, watch.database.policy.source) or _NOT_SHOWN

@@ -1,0 +1,213 @@
+"""What each page of the administrators' console has: who looks at it, its frame, and its errors as pages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from http import HTTPStatus
+from importlib.metadata import version
+from typing import Any
+from urllib.parse import quote
+
+from fastapi import Request, Response
+from fastapi.responses import HTMLResponse
+
+from proxy.ledger.admin_log import append_event, has_event
+from proxy.ledger.users import UserError
+from proxy.servers.console.forms import read_form
+from proxy.servers.console.page_responses import (
+    HEADERS,
+    SessionCookie,
+    html,
+    problem_page,
+    to,
+)
+from proxy.servers.console.signed_in_admins import (
+    MOST_SECONDS,
+    SignedInAdmin,
+    SignedInAdmins,
+)
+from proxy.servers.console.templates import rendered
+from proxy.servers.http.admin_access import AdminDoor, Administrator
+from proxy.servers.http.http_problem import HttpProblem, problem_of
+from proxy.servers.http.request_mark import mark_under_way
+from proxy.turns.fair_share import Busy
+from proxy.turns.threads import in_thread
+
+SIGNED_OUT = "console sign-out"
+_SIGNED_IN = "console sign-in"
+_COOKIE = SessionCookie("dp-admin")
+_WRONG = "This secret lets nobody in."
+_BUSY = "Too many attempts from your network. Try again in a few seconds."
+_OWN_PAGE = re.compile(r"/(?!/)[A-Za-z0-9/_.~%?=&:+-]{0,2000}")
+_SKEW_SECONDS = 3600  # of the ledger's clock from ours
+
+
+class _SignInFirst(Exception):
+    """Nobody is signed in, or the session has ended."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Visit:
+    """One request of somebody who is signed in."""
+
+    request: Request
+    session: SignedInAdmin
+    administrator: Administrator
+
+    def asked(self, name: str, most: int = 200) -> str:
+        """A parameter of the address; "" if it is not there."""
+        return self.request.query_params.get(name, "")[:most]
+
+    async def form(self) -> Mapping[str, str]:
+        """Read the form that was sent. Refuses  HttpProblem 403 of one that is not of this session"""
+        form = await read_form(self.request)
+        if not self.session.has_token(form.get("token", "")):
+            raise HttpProblem(
+                HTTPStatus.FORBIDDEN, "the form is not of this session", hint="Reload the page."
+            )
+        return form
+
+
+Page = Callable[[Visit], Awaitable[Response]]
+
+
+class AdminFrame:
+    """
+    Args:
+        door: Of the administrators' listener.
+    """
+
+    def __init__(self, door: AdminDoor) -> None:
+        self.door = door
+        self._admins = SignedInAdmins(door.credentials.key_of)
+
+    def page(self, page: Page) -> Callable[[Request], Awaitable[Response]]:
+        """Send who is not signed in to do so first, and show any other problem as a page."""
+
+        async def answered(request: Request) -> Response:
+            try:
+                visit = await self._visit(request)
+                response = await page(visit)
+            except _SignInFirst:
+                return to(f"/sign-in{_way_back(request)}")
+            except Exception as error:
+                problem = problem_of(_told(error))
+                if problem is None:
+                    raise
+                return problem_page(problem)
+            renewed = self._admins.renewed(visit.session)
+            if renewed is not None and "set-cookie" not in response.headers:
+                _COOKIE.set(request, response, renewed.cookie)
+            return response
+
+        return answered
+
+    async def sign_in_page(self, request: Request) -> Response:
+        return html("admin_sign_in", wrong="", to=request.query_params.get("to", "")[:2000])
+
+    async def sign_in(self, request: Request) -> Response:
+        """Late, if the secret is wrong: as the API."""
+        try:
+            form = await read_form(request, is_stranger=True)
+        except HttpProblem as problem:
+            return problem_page(problem)
+        there = form.get("to", "")
+        try:
+            name = await self.door.recognised(request, form.get("secret", "").strip())
+        except HttpProblem as problem:
+            return html("admin_sign_in", status=problem.status, wrong=_WRONG, to=there)
+        except Busy:
+            status = HTTPStatus.SERVICE_UNAVAILABLE
+            return html("admin_sign_in", status=status, wrong=_BUSY, to=there)
+        session = self._admins.begin(name)
+        if session is None:
+            status = HTTPStatus.UNAUTHORIZED
+            return html("admin_sign_in", status=status, wrong=_WRONG, to=there)
+        mark_under_way(request)
+        administrator = self.door.administrator(request, name, "console")
+        await administrator.change(
+            append_event, what=_SIGNED_IN, detail={"session": session.number}
+        )
+        response = to(there if _OWN_PAGE.fullmatch(there) else "/")
+        _COOKIE.set(request, response, session.cookie)
+        return response
+
+    async def sign_out(self, visit: Visit) -> Response:
+        await visit.form()
+        detail = {"session": visit.session.number}
+        await visit.administrator.change(append_event, what=SIGNED_OUT, detail=detail)
+        response = to("/sign-in")
+        _COOKIE.delete(visit.request, response)
+        return response
+
+    async def html(
+        self,
+        visit: Visit,
+        template: str,
+        *,
+        page: str,
+        title: str,
+        status: int = HTTPStatus.OK,
+        **values: Any,
+    ) -> Response:
+        """page: which of the tabs it is."""
+        names = self.databases
+        shown = {
+            "page": page,
+            "title": title,
+            "status": status,
+            "administrator": visit.session.name,
+            "token": visit.session.token,
+            "version": version("dpproxy"),
+            "home": names[0] if names else "",
+            "database": "",
+            "databases": names,
+            **values,
+        }
+        body = await in_thread(lambda: rendered(template, **shown))
+        return HTMLResponse(body, status, HEADERS)
+
+    @property
+    def databases(self) -> list[str]:
+        """Those that this process serves and whose policies it watches."""
+        return [] if self.door.policies is None else sorted(self.door.policies.names)
+
+    async def _visit(self, request: Request) -> Visit:
+        session = self._admins.of(_COOKIE.of(request))
+        if session is None:
+            raise _SignInFirst
+        administrator = self.door.administrator(request, session.name, "console")
+        since = datetime.fromtimestamp(
+            min(session.began, session.used) - _SKEW_SECONDS - MOST_SECONDS, timezone.utc
+        )
+        detail = {"session": session.number}
+        if await administrator.read(lambda dsn: has_event(dsn, SIGNED_OUT, detail, since)):
+            raise _SignInFirst
+        mark_under_way(request)
+        return Visit(request=request, session=session, administrator=administrator)
+
+
+def _told(error: Exception) -> Exception:
+    """What the ledger refuses, as the API tells it."""
+    if isinstance(error, UserError):
+        return HttpProblem(HTTPStatus.CONFLICT, str(error))
+    return error
+
+
+def told(error: Exception) -> HttpProblem:
+    """The problem that a form tells of. Raises the error again where nobody has thought of its kind."""
+    problem = problem_of(_told(error))
+    if problem is None:
+        raise error
+    return problem
+
+
+def _way_back(request: Request) -> str:
+    """The page that was asked for, to be shown after signing in."""
+    there = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    if request.method != "GET" or there == "/" or not _OWN_PAGE.fullmatch(there):
+        return ""
+    return f"?to={quote(there, safe='')}"

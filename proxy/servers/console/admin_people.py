@@ -1,0 +1,199 @@
+"""The administrators' pages of people: who is there, who may query what, and the forms that change it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from datetime import datetime, timezone
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import Response
+
+from proxy.servers.console.admin_changes import CHANGES, Change
+from proxy.servers.console.admin_frame import AdminFrame, Visit, told
+from proxy.servers.console.page_responses import to
+from proxy.servers.console.spending_charts import ShownLine, amount_text, shown_line
+from proxy.servers.http import admin_routes as api
+from proxy.servers.http.admin_models import CreatedToken, DatabaseAccess, TokenEntry
+from proxy.servers.http.http_problem import HttpProblem
+
+_SHOWN = 200  # analysts on a page
+
+
+class AdminPeople:
+    def __init__(self, frame: AdminFrame) -> None:
+        self._frame, self._door = frame, frame.door
+
+    async def people(self, visit: Visit) -> Response:
+        by = visit.administrator
+        users = (await api.list_users(by)).users
+        access = (await api.list_access(by)).databases
+        tokens = (await api.list_tokens(by)).tokens
+        budgets = await self._budgets(visit)
+        sessions = await api.list_sessions(self._door, by)
+        wanted = visit.asked("q").strip()
+        found = [one for one in users if wanted.lower() in one.name.lower()]
+        valid = Counter(one.analyst for one in tokens if one.state == "valid")
+        shown = [
+            {
+                "name": one.name,
+                "groups": one.groups,
+                "databases": [each.source for each in access if _may(each, one.name, one.groups)],
+                "tokens": valid[one.name],
+                "left": "; ".join(
+                    f"{source}: {_left(budgets[source, one.name])}"
+                    for source in (each.source for each in access)
+                    if (source, one.name) in budgets
+                ),
+            }
+            for one in found[:_SHOWN]
+        ]
+        done = CHANGES.get(visit.asked("done"))
+        return await self._frame.html(
+            visit,
+            "admin_people",
+            page="People",
+            title="People and groups",
+            done="" if done is None else done.done,
+            people=shown,
+            hidden=len(users) - len(shown),
+            q=wanted,
+            access=access,
+            groups=(await api.list_groups(by)).groups,
+            tokens=[_token(one) for one in tokens],
+            sessions=[
+                {
+                    "number": one.number,
+                    "analyst": one.analyst,
+                    "database": one.database,
+                    "address": one.address,
+                    "at": _minute(one.since),
+                }
+                for one in sessions.sessions
+            ],
+            stuck=sessions.stuck,
+        )
+
+    async def person(self, visit: Visit) -> Response:
+        by, name = visit.administrator, visit.asked("name", 1000)
+        users = {one.name: one for one in (await api.list_users(by)).users}
+        if name not in users:
+            raise HttpProblem(HTTPStatus.NOT_FOUND, "there is no such analyst")
+        access = (await api.list_access(by)).databases
+        budgets = await self._budgets(visit)
+        tokens = (await api.list_tokens(by)).tokens
+        return await self._frame.html(
+            visit,
+            "admin_person",
+            page="People",
+            title=name,
+            name=name,
+            groups=users[name].groups,
+            lines=[
+                (one.source, _may(one, name, users[name].groups), budgets.get((one.source, name)))
+                for one in access
+            ],
+            tokens=[_token(one) for one in tokens if one.analyst == name],
+        )
+
+    async def form(self, visit: Visit) -> Response:
+        action, change = _of(visit)
+        values = {one.name: visit.asked(one.name, 1000) or one.usual for one in change.fields}
+        return await self._form(visit, action, change, values)
+
+    async def change(self, visit: Visit) -> Response:
+        action, change = _of(visit)
+        form = await visit.form()
+        values = {one.name: form.get(one.name, "") for one in change.fields}
+        try:
+            _check(change, form)
+            made = await change.run(self._door, visit, values)
+        except Exception as error:
+            problem = told(error)
+            values.pop("password", None)
+            return await self._form(visit, action, change, values, problem)
+        if isinstance(made, CreatedToken):
+            return await self._frame.html(
+                visit,
+                "admin_token",
+                page="People",
+                title="Token",
+                made=made,
+                expires=_minute(made.expires_at),
+            )
+        return to(f"/people?done={action}")
+
+    async def _form(
+        self,
+        visit: Visit,
+        action: str,
+        change: Change,
+        values: Mapping[str, str],
+        problem: HttpProblem | None = None,
+    ) -> Response:
+        by = visit.administrator
+        choices = {
+            "analysts": [one.name for one in (await api.list_users(by)).users][:1000],
+            "groups": list((await api.list_groups(by)).groups),
+            "databases": [one.source for one in (await api.list_access(by)).databases],
+        }
+        return await self._frame.html(
+            visit,
+            "admin_change",
+            status=HTTPStatus.OK if problem is None else problem.status,
+            page="People",
+            title=change.title,
+            action=action,
+            change=change,
+            values=values,
+            choices=choices,
+            problem=problem,
+        )
+
+    async def _budgets(self, visit: Visit) -> Mapping[tuple[str, str], ShownLine]:
+        """By source and name of the budget: an analyst's is called as the analyst."""
+        today = datetime.now(timezone.utc).date()
+        found = (await api.list_budgets(visit.administrator)).budgets
+        return {(one.source, one.budget): shown_line(one, {}, today) for one in found}
+
+
+def _of(visit: Visit) -> tuple[str, Change]:
+    action = str(visit.request.path_params["action"])
+    if action not in CHANGES:
+        raise HttpProblem(HTTPStatus.NOT_FOUND, "there is no such page")
+    return action, CHANGES[action]
+
+
+def _check(change: Change, form: Mapping[str, str]) -> None:
+    missing = [one.label for one in change.fields if one.is_required and not form.get(one.name)]
+    if missing:
+        raise HttpProblem(HTTPStatus.BAD_REQUEST, f"{missing[0]} is empty")
+    if change.typed and form.get("typed", "").strip() != form[change.typed].strip():
+        what = f"type {form[change.typed]} into the last field to confirm"
+        raise HttpProblem(HTTPStatus.BAD_REQUEST, what)
+
+
+def _may(one: DatabaseAccess, name: str, groups: list[str]) -> bool:
+    return not one.is_restricted or name in one.analysts or bool(set(groups) & set(one.groups))
+
+
+def _left(line: ShownLine) -> str:
+    return "no limit" if line.left == "–" else f"{line.unit} {line.left} of {line.limit}"
+
+
+def _token(one: TokenEntry) -> Mapping[str, Any]:
+    return {
+        "number": one.number,
+        "analyst": one.analyst,
+        "source": one.source or "all databases",
+        "note": one.note,
+        "expires": _minute(one.expires_at),
+        "spent": amount_text(one.spent),
+        "limit": "–" if one.epsilon is None else amount_text(one.epsilon),
+        "state": one.state,
+    }
+
+
+def _minute(at: datetime) -> str:
+    return f"{at.astimezone(timezone.utc):%Y-%m-%d %H:%M}"
