@@ -40,6 +40,7 @@ _END_SECONDS = 15.0  # for a worker whose line to here is closed
 _RELOAD_SECONDS = 120.0
 _STATUS_SECONDS = 10.0
 _MOST_ONCE = 100_000
+_COUNTED = ("_total", "_stage_seconds")  # metrics that only grow; the second is a histogram
 # Without the current folder on the path, which is no part of the program.
 _PROGRAM = (
     "import sys; del sys.path[0]; from proxy.cli.worker_process import run_worker; run_worker({})"
@@ -212,7 +213,7 @@ class Supervisor:
 
     def _forget(self, one: WorkerProcess) -> None:
         for name, rows in self._rows.pop(one.number, {}).items():
-            if name.endswith("_total"):  # a counter goes on from where it was
+            if name.endswith(_COUNTED):  # a counter goes on from where it was
                 for labels, value in rows:
                     key = name, tuple(labels)
                     self._rows_before[key] = self._rows_before.get(key, 0) + value
