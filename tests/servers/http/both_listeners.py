@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -156,7 +157,8 @@ def open_http(
             agents=agents(observers, issuer) if has_agents else None,
             sites=sites,
         )
-        await server.start("127.0.0.1", 0)
+        # As a worker does, which is given its socket.
+        await server.start_on(socket.create_server(("127.0.0.1", 0), backlog=512))
         return server, sessions
 
     server, sessions = proxy.do(start())
