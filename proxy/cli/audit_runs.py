@@ -10,7 +10,6 @@ import asyncio
 import contextlib
 import fcntl
 import json
-import os
 import shutil
 import sys
 import time
@@ -21,6 +20,7 @@ from typing import Any
 
 import structlog
 
+from proxy.cli.source_variables import inherited_environment
 from proxy.ledger.users import UserError
 from proxy.servers.http.admin_report_models import AuditedStatement, AuditRun
 
@@ -49,7 +49,7 @@ class AuditRuns:
     ) -> None:
         self._folder = home / "audits"
         self._files = files
-        self._environment = {**os.environ, **(environment or {})}
+        self._environment = {**inherited_environment(), **(environment or {})}
         self._running: asyncio.Task[None] | None = None
 
     async def start(self, database: str, *, rows: int, distance: int) -> int:
@@ -90,7 +90,7 @@ class AuditRuns:
             one
             if one.state != "running" or (is_running and one is found[0])
             else one.model_copy(
-                update={"state": "failed", "failure": "dpproxy was stopped meanwhile"}
+                update={"state": "failed", "failure": "the proxy was stopped meanwhile"}
             )
             for one in found
         ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -20,7 +19,11 @@ _LOOKS_EVERY = 0.5  # seconds
 
 
 def is_told() -> bool:
-    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+    if not sys.stderr.isatty():
+        return False
+    from rich.console import Console
+
+    return not Console(stderr=True).is_dumb_terminal
 
 
 def counted(items: Iterable[_T], what: str) -> Iterator[_T]:

@@ -15,7 +15,7 @@ from proxy.engine.unit_words import units_word
 from proxy.kernel.plan import BlockPlan
 from proxy.planner.facts import PublicContents
 from proxy.policy.policy_model import Policy, ProtectedTable
-from proxy.release.fewest_units import number_needed
+from proxy.release.small_groups import number_needed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

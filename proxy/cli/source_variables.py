@@ -14,6 +14,11 @@ _VARIABLE = "CREDENTIALS_DIRECTORY"
 _LONGEST_BYTES = 64 * 1024
 
 
+def inherited_environment() -> dict[str, str]:
+    """Copy the variables of this process, for a program of ours."""
+    return dict(os.environ)
+
+
 class SourceVariables(Mapping[str, str]):
     """Each file is read when its name is looked up, so that a changed one counts when policies are read again.
 

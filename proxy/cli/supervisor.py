@@ -28,6 +28,7 @@ from proxy.cli.keeping_servers import keep_servers
 from proxy.cli.listening_sockets import Sockets
 from proxy.cli.merged_status import merged_status
 from proxy.cli.proxy_servers import ServedLedger
+from proxy.cli.source_variables import inherited_environment
 from proxy.cli.worker_hub import WorkerHub
 from proxy.cli.worker_messages import Message, packed
 from proxy.servers.draining import Draining
@@ -196,6 +197,7 @@ class Supervisor:
                 pass_fds=[theirs.fileno(), *files.values()],
                 stdin=subprocess.DEVNULL,
                 stdout=None if is_told else subprocess.DEVNULL,
+                env=inherited_environment(),
                 start_new_session=True,  # the terminal's Ctrl-C is for the supervisor
             )
         reader, writer = await asyncio.open_connection(sock=ours)

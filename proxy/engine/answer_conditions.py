@@ -12,7 +12,7 @@ from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import BlockPlan
 from proxy.policy.policy_model import ROWS_AT_MOST
 from proxy.query.ir.relations import windows
-from proxy.release.fewest_units import number_needed
+from proxy.release.small_groups import number_needed
 
 COMPARED = (
     "rows are compared with a noisy answer: how many more or fewer of them count is not known"

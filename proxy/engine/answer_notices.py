@@ -30,11 +30,11 @@ from proxy.query.ir.noisy_expressions import AnswerOf, NoisyArithmetic, NoisyOpe
 from proxy.query.ir.query_aggregates import SPREADS, AggregateKind
 from proxy.query.ir.relations import Scan
 from proxy.query.ir.shown_columns import TopList
-from proxy.release.fewest_units import number_needed
 from proxy.release.noisy_interval import NoInterval, NoisyInterval
 from proxy.release.noisy_relation import NoisyTable, NoisyValue
 from proxy.release.null_answers import rows_needed
 from proxy.release.null_reason import NullReason
+from proxy.release.small_groups import number_needed
 from proxy.release.spread_values import units_needed
 
 _COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT)

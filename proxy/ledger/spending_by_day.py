@@ -51,7 +51,7 @@ class SpentDay:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Row:
+class _SpendingRow:
     source: str
     kind: str
     name: str
@@ -72,7 +72,7 @@ def spending_by_day(
     """
     with psycopg.connect(ledger_dsn) as connection:
         rows = (
-            connection.cursor(row_factory=class_row(_Row))
+            connection.cursor(row_factory=class_row(_SpendingRow))
             .execute(_DAYS, {"source": source, "since": since, "until": until})
             .fetchall()
         )

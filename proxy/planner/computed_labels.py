@@ -51,7 +51,7 @@ def parts_of_key(expression: Expression, labels: Labels) -> tuple[Expression, ..
     Given    labels: what is publicly known of a part
     """
     found = _parts(expression, labels)
-    return tuple(dict.fromkeys(found)) if found else None
+    return None if found is None else tuple(dict.fromkeys(found))
 
 
 def _parts(expression: Expression, labels: Labels) -> list[Expression] | None:

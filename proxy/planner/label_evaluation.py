@@ -82,7 +82,7 @@ def asked(
     Returns:
         Their texts for each row. None: that is not known, or not the same on each server.
     """
-    kinds = tuple(part.type or SqlType.TEXT for part in parts)
+    kinds = tuple(map(_kind, parts))
     columns = {
         part: ColumnRef(f"p{number}", kind, None, DOMAIN)
         for number, (part, kind) in enumerate(zip(parts, kinds, strict=True))
@@ -103,6 +103,14 @@ def asked(
             tuple(row[places[one]] if one in places else next(rest) for one in expressions)
         )
     return texts
+
+
+def _kind(part: Expression) -> SqlType:
+    """Numbers that are computed are numeric in the compiled statement, whatever they are called: a float would
+    keep 15 digits of them."""
+    kind = part.type or SqlType.TEXT
+    is_computed = isinstance(part, Arithmetic | Bucket | NumericCall | Quotient)
+    return SqlType.NUMERIC if is_computed and kind.is_float else kind
 
 
 def _of_columns(expression: Expression, columns: Mapping[Expression, ColumnRef]) -> Expression:

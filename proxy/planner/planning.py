@@ -31,6 +31,7 @@ from proxy.planner.blocks_with_units import BlockWithUnit, blocks_with_units
 from proxy.planner.bounds import condition
 from proxy.planner.budget_allocation import BudgetAllocation
 from proxy.planner.constant_sizes import check_sizes
+from proxy.planner.counted_fewest import GroupCount, allocated, fewest_units, with_group_count
 from proxy.planner.distinct_values import most_values
 from proxy.planner.facts import (
     PlanningContext,
@@ -39,7 +40,6 @@ from proxy.planner.facts import (
     Values,
     typed,
 )
-from proxy.planner.fewest_units import GroupCount, allocated, fewest_units, with_group_count
 from proxy.planner.fixed_by_units import reach_of
 from proxy.planner.group_selection import select_groups
 from proxy.planner.label_work import one_statement

@@ -18,7 +18,6 @@ from proxy.release.counted_rows import better_rows, counts_of_means
 from proxy.release.deriving import answered
 from proxy.release.drawn_values import DrawnBlock, DrawnGroup, Keys
 from proxy.release.expression_intervals import BlockIntervals
-from proxy.release.fewest_units import hidden, is_shown
 from proxy.release.noisy_interval import NoInterval, NoisyInterval
 from proxy.release.noisy_relation import NoisyRow, NoisyTable, NoisyValue, capped
 from proxy.release.noisy_values import (
@@ -26,6 +25,7 @@ from proxy.release.noisy_values import (
 )
 from proxy.release.null_answers import answer_rules, with_nulls
 from proxy.release.rounding import rounded
+from proxy.release.small_groups import hidden, is_shown
 from proxy.release.spread_values import spread_release, spread_value
 from proxy.release.value_ranges import value_ranges
 from proxy.release.window_intervals import WindowGroups

@@ -41,7 +41,7 @@ from proxy.planner import planning
 from proxy.planner.facts import PlanningContext
 from proxy.planner.planning import Planned
 from proxy.query.ir.query import Query
-from proxy.release import adding_noise, fewest_units, presenting
+from proxy.release import adding_noise, presenting, small_groups
 from proxy.release.drawn_values import Drawn, DrawnBlock, DrawnGroup, DrawnNumber
 from proxy.release.noisy_relation import NoisyTable, NoisyValue
 from proxy.release.noisy_values import (
@@ -243,12 +243,12 @@ def small_public_groups_shown(patch: pytest.MonkeyPatch) -> None:
 
 def small_groups_shown_by_their_noise(patch: pytest.MonkeyPatch) -> None:
     """The noisy number itself is compared with the policy's: half of the groups of one unit less are shown."""
-    patch.setattr(fewest_units, "reach_of", lambda noise: 0)
+    patch.setattr(small_groups, "reach_of", lambda noise: 0)
 
 
 def some_answers_of_small_groups_shown(patch: pytest.MonkeyPatch) -> None:
     """Sums stay."""
-    real = fewest_units.hidden
+    real = small_groups.hidden
 
     def counts_alone(value: NoisyValue) -> NoisyValue:
         return real(value) if value.grid == 1 and value.type is SqlType.INT8 else value

@@ -33,7 +33,7 @@ from proxy.policy.policy_model import (
     Policy,
     ProtectedTable,
 )
-from proxy.release.fewest_units import reach_of
+from proxy.release.small_groups import reach_of
 from tests.pipeline_world import CATALOG, POLICIES
 from tests.policy.catalogs import SHOP
 from tests.policy.reading import read

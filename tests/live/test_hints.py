@@ -40,6 +40,18 @@ HINTS: dict[str, str | tuple[str, ...]] = {
     ),
     "If dp.low(count(*)) is above 0, there are some.": (f"SELECT count(*), dp.low(count(*)) {_ORDERS}",),
     "Publish the SELECT itself.": "speaks to who writes a policy",
+    "The policy does not offer the column for this use. `SELECT * FROM dp.columns` says what each is for.": (
+        "SELECT * FROM dp.columns",
+    ),
+    "SUM, AVG, MIN and MAX need bounds. Take a column that has them, or write `greatest(least(x, 100), 0)`.": (
+        f"SELECT sum(greatest(least(total, 100), 0)) {_ORDERS}",
+    ),
+    "The key of GROUP BY has no public values. Take a coarser one, or a column that has `values`.": (
+        f"SELECT status, count(*) {_ORDERS} GROUP BY status",
+    ),
+    "What a preview of protected rows (`SELECT * ... LIMIT 10`) gets: `empty`, no rows, or `refuse`. Default:"
+    " the policy's `previews`.": "describes a setting, in the reference",
+    "One SELECT, in the SQL of PostgreSQL.": "describes an argument, to agents",
     "Join its answers: ... FROM (aggregates by k) a JOIN {} p ON p.k = a.k, where the protected table is"
     " aggregated inside.": "the demo publishes nothing: tests/live/test_published.py runs it",
     "Use count(column).": (f"SELECT count(product_id) {_ORDERS}",),

@@ -50,7 +50,7 @@ from tests.pipeline_world import POLICIES, Pipeline, walk
 GOLDEN = Path(__file__).parents[1] / "golden"
 PIPELINE, REFUSED = GOLDEN / "pipeline", GOLDEN / "refused"
 # Raised by the shadow, by a cancel request or by a broken server; each has its own test on a real one.
-ELSEWHERE = {Code.PROTECTED, Code.CANCELLED, Code.UNAVAILABLE, Code.ROLE}
+ELSEWHERE = {Code.PROTECTED, Code.CANCELLED, Code.UNAVAILABLE, Code.ROLE, Code.TOO_DEAR}
 
 
 def arguments_of(case: Case) -> tuple[tuple[SqlType, ...], tuple[str | None, ...]]:

@@ -10,7 +10,7 @@ import pytest
 from proxy.kernel.fewest_units import counted_of
 from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.plan import GaussianNoise, LaplaceNoise
-from proxy.release.fewest_units import MISSED, reach_of
+from proxy.release.small_groups import MISSED, reach_of
 
 
 @pytest.mark.parametrize("scale", [Fraction(1, 2), Fraction(2), Fraction(10), Fraction(250)])

@@ -22,7 +22,7 @@ Run = Callable[[AdminDoor, Visit, Form], Awaitable[Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Field:
+class FormField:
     """why: what stands below it; choices: the list that is proposed; is_fixed: it comes with the link."""
 
     name: str
@@ -36,14 +36,14 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class AdminChange:
     """text: what happens; typed: the field that has to be typed again, "" where nothing is taken away;
     done: what is said afterwards."""
 
     title: str
     text: str
     button: str
-    fields: Sequence[Field]
+    fields: Sequence[FormField]
     done: str
     run: Run
     typed: str = ""
@@ -130,22 +130,24 @@ async def _end_session(door: AdminDoor, visit: Visit, form: Form) -> Any:
     return await api.end_session(door, visit.administrator, _row(form))
 
 
-_NAME = Field(name="name", label="Analyst", is_fixed=True)
-_ANY_NAME = Field(name="name", label="Analyst", choices="analysts")
-_DATABASE = Field(name="database", label="Database", is_fixed=True)
-_GROUP = Field(name="group", label="Group", is_fixed=True)
-_NUMBER = Field(name="number", label="Number", is_fixed=True)
-_PASSWORD = Field(name="password", label="Password", kind="password", why="8 characters or more.")
+_NAME = FormField(name="name", label="Analyst", is_fixed=True)
+_ANY_NAME = FormField(name="name", label="Analyst", choices="analysts")
+_DATABASE = FormField(name="database", label="Database", is_fixed=True)
+_GROUP = FormField(name="group", label="Group", is_fixed=True)
+_NUMBER = FormField(name="number", label="Number", is_fixed=True)
+_PASSWORD = FormField(
+    name="password", label="Password", kind="password", why="8 characters or more."
+)
 
-CHANGES: Mapping[str, Change] = {
-    "add-user": Change(
+CHANGES: Mapping[str, AdminChange] = {
+    "add-user": AdminChange(
         title="Add an analyst",
         text="The analyst may query every database that is open to everybody, with the budget that the policy"
         " gives each analyst. Who was removed and comes back under the same name keeps what was spent.",
         button="Add the analyst",
         fields=(
-            Field(name="name", label="Name", why="A PostgreSQL role gets this name."),
-            Field(
+            FormField(name="name", label="Name", why="A PostgreSQL role gets this name."),
+            FormField(
                 name="password",
                 label="Password",
                 kind="password",
@@ -156,7 +158,7 @@ CHANGES: Mapping[str, Change] = {
         done="The analyst is added, and can log in within a second.",
         run=_add_user,
     ),
-    "set-password": Change(
+    "set-password": AdminChange(
         title="Set a password",
         text="The password of before stops working. Sessions of the console end; PostgreSQL sessions that are"
         " open go on.",
@@ -165,7 +167,7 @@ CHANGES: Mapping[str, Change] = {
         done="The password is set.",
         run=_set_password,
     ),
-    "remove-user": Change(
+    "remove-user": AdminChange(
         title="Remove an analyst",
         text="Sessions end within seconds, and tokens stop working. What was spent stays in the ledger, under"
         " this name.",
@@ -175,16 +177,16 @@ CHANGES: Mapping[str, Change] = {
         run=_remove_user,
         typed="name",
     ),
-    "add-to-group": Change(
+    "add-to-group": AdminChange(
         title="Add an analyst to a group",
         text="A group is there as soon as somebody is in it. It can be let into databases here, and have a"
         " budget of its own in the policy (budgets.groups).",
         button="Add to the group",
-        fields=(_ANY_NAME, Field(name="group", label="Group", choices="groups")),
+        fields=(_ANY_NAME, FormField(name="group", label="Group", choices="groups")),
         done="The analyst is in the group.",
         run=_add_to_group,
     ),
-    "remove-from-group": Change(
+    "remove-from-group": AdminChange(
         title="Take an analyst from a group",
         text="What the group alone may query, the analyst may not query any more.",
         button="Take from the group",
@@ -193,7 +195,7 @@ CHANGES: Mapping[str, Change] = {
         run=_remove_from_group,
         typed="name",
     ),
-    "restrict": Change(
+    "restrict": AdminChange(
         title="Restrict a database",
         text="Nobody may query it until you let somebody in. Sessions of it end within seconds.",
         button="Restrict it",
@@ -202,7 +204,7 @@ CHANGES: Mapping[str, Change] = {
         run=_restrict,
         typed="database",
     ),
-    "open": Change(
+    "open": AdminChange(
         title="Open a database to everybody",
         text="Every analyst may query it, within their budgets. The list of who could is forgotten.",
         button="Open it",
@@ -211,7 +213,7 @@ CHANGES: Mapping[str, Change] = {
         run=_open,
         typed="database",
     ),
-    "allow-user": Change(
+    "allow-user": AdminChange(
         title="Let an analyst query a database",
         text="If it is open to everybody now, it is restricted: nobody else may query it from then on.",
         button="Let in",
@@ -219,15 +221,15 @@ CHANGES: Mapping[str, Change] = {
         done="The analyst may query the database.",
         run=_allow_user,
     ),
-    "allow-group": Change(
+    "allow-group": AdminChange(
         title="Let a group query a database",
         text="If it is open to everybody now, it is restricted: nobody else may query it from then on.",
         button="Let in",
-        fields=(_DATABASE, Field(name="group", label="Group", choices="groups")),
+        fields=(_DATABASE, FormField(name="group", label="Group", choices="groups")),
         done="The group may query the database.",
         run=_allow_group,
     ),
-    "withdraw-user": Change(
+    "withdraw-user": AdminChange(
         title="Take an analyst's access away",
         text="The analyst's sessions of this database end within seconds.",
         button="Take it away",
@@ -236,7 +238,7 @@ CHANGES: Mapping[str, Change] = {
         run=_withdraw_user,
         typed="name",
     ),
-    "withdraw-group": Change(
+    "withdraw-group": AdminChange(
         title="Take a group's access away",
         text="Sessions of those who may query this database by the group alone end within seconds.",
         button="Take it away",
@@ -245,40 +247,40 @@ CHANGES: Mapping[str, Change] = {
         run=_withdraw_group,
         typed="group",
     ),
-    "create-token": Change(
+    "create-token": AdminChange(
         title="Create a token",
         text="A program logs in with it over HTTP, in the place of a password. What it asks is charged to the"
         " analyst. The token is shown once, on the next page.",
         button="Create the token",
         fields=(
             _ANY_NAME,
-            Field(
+            FormField(
                 name="days",
                 label="Days until it expires",
                 kind="decimal",
                 why="366 at most.",
                 usual="90",
             ),
-            Field(
+            FormField(
                 name="database",
                 label="For one database alone",
                 choices="databases",
                 is_required=False,
                 why="Empty: all that the analyst may query.",
             ),
-            Field(
+            FormField(
                 name="epsilon",
                 label="Limit of epsilon",
                 kind="decimal",
                 is_required=False,
                 why="What all its statements may cost together. Empty: the analyst's budget alone.",
             ),
-            Field(name="note", label="Note", is_required=False, why="What it is for."),
+            FormField(name="note", label="Note", is_required=False, why="What it is for."),
         ),
         done="The token is created.",
         run=_create_token,
     ),
-    "revoke-token": Change(
+    "revoke-token": AdminChange(
         title="Revoke a token",
         text="Nothing is charged through it any more. A statement that runs through it ends within seconds.",
         button="Revoke the token",
@@ -287,7 +289,7 @@ CHANGES: Mapping[str, Change] = {
         run=_revoke_token,
         typed="number",
     ),
-    "end-session": Change(
+    "end-session": AdminChange(
         title="End a session",
         text="The client's connection is closed. What its statement was charged stays charged. The analyst can"
         " log in again.",

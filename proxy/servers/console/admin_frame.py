@@ -45,7 +45,7 @@ _OWN_PAGE = re.compile(r"/(?!/)[A-Za-z0-9/_.~%?=&:+-]{0,2000}")
 _SKEW_SECONDS = 3600  # of the ledger's clock from ours
 
 
-class _SignInFirst(Exception):
+class _NotSignedIn(Exception):
     """Nobody is signed in, or the session has ended."""
 
 
@@ -91,7 +91,7 @@ class AdminFrame:
             try:
                 visit = await self._visit(request)
                 response = await page(visit)
-            except _SignInFirst:
+            except _NotSignedIn:
                 return to(f"/sign-in{_way_back(request)}")
             except Exception as error:
                 problem = problem_of(_told(error))
@@ -178,14 +178,14 @@ class AdminFrame:
     async def _visit(self, request: Request) -> Visit:
         session = self._admins.of(_COOKIE.of(request))
         if session is None:
-            raise _SignInFirst
+            raise _NotSignedIn
         administrator = self.door.administrator(request, session.name, "console")
         since = datetime.fromtimestamp(
             min(session.began, session.used) - _SKEW_SECONDS - MOST_SECONDS, timezone.utc
         )
         detail = {"session": session.number}
         if await administrator.read(lambda dsn: has_event(dsn, SIGNED_OUT, detail, since)):
-            raise _SignInFirst
+            raise _NotSignedIn
         mark_under_way(request)
         return Visit(request=request, session=session, administrator=administrator)
 

@@ -50,7 +50,7 @@ def admin_console(door: AdminDoor) -> APIRouter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Waiting:
+class ToDo:
     """What an administrator has to do. href, link: where."""
 
     word: str
@@ -257,9 +257,9 @@ class AdminConsole:
         return [one.source for one in access.databases]
 
 
-def _waiting(report: StatusReport, watched: Sequence[str]) -> Iterator[Waiting]:
+def _waiting(report: StatusReport, watched: Sequence[str]) -> Iterator[ToDo]:
     if report.state != "ready":
-        yield Waiting(
+        yield ToDo(
             word=report.state,
             title="dpproxy does not serve at the moment",
             text="A part does not answer, or it is being stopped: see the table below.",
@@ -267,7 +267,7 @@ def _waiting(report: StatusReport, watched: Sequence[str]) -> Iterator[Waiting]:
     for one in report.databases:
         name, here = one.database, quote(one.database, safe="")
         if not one.is_policy_taken:
-            yield Waiting(
+            yield ToDo(
                 word="not taken",
                 title=f"The policy file of {name} says something else than what is in force",
                 text="The policy of before stays in force.",
@@ -275,7 +275,7 @@ def _waiting(report: StatusReport, watched: Sequence[str]) -> Iterator[Waiting]:
                 link="What keeps it",
             )
         if one.tables_changed:
-            yield Waiting(
+            yield ToDo(
                 word="closed",
                 title=f"Tables of {name} changed and are not asked",
                 text=f"{', '.join(one.tables_changed)}: they are declared otherwise, or a finding closes them.",
@@ -283,7 +283,7 @@ def _waiting(report: StatusReport, watched: Sequence[str]) -> Iterator[Waiting]:
                 link="Findings",
             )
         for budget in one.budgets_nearly_spent:
-            yield Waiting(
+            yield ToDo(
                 word="80 %",
                 title=f"A budget of {name} is nearly spent: {budget.strip('()')}",
                 text="Statements are refused when it is spent.",
@@ -292,13 +292,13 @@ def _waiting(report: StatusReport, watched: Sequence[str]) -> Iterator[Waiting]:
             )
         for each in one.publications:
             if each.is_stopped:
-                yield Waiting(
+                yield ToDo(
                     word="stopped",
                     title=f"published.{each.table} of {name} is not released any more",
                     text="Run dpproxy publish list: it says why.",
                 )
     if report.stuck_sessions:
-        yield Waiting(
+        yield ToDo(
             word="stuck",
             title=f"{report.stuck_sessions} sessions were told to end and have not",
             text="They hold their places.",

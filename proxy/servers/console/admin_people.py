@@ -10,7 +10,7 @@ from typing import Any
 
 from fastapi import Response
 
-from proxy.servers.console.admin_changes import CHANGES, Change
+from proxy.servers.console.admin_changes import CHANGES, AdminChange
 from proxy.servers.console.admin_frame import AdminFrame, Visit, told
 from proxy.servers.console.page_responses import to
 from proxy.servers.console.spending_charts import ShownLine, amount_text, shown_line
@@ -128,7 +128,7 @@ class AdminPeople:
         self,
         visit: Visit,
         action: str,
-        change: Change,
+        change: AdminChange,
         values: Mapping[str, str],
         problem: HttpProblem | None = None,
     ) -> Response:
@@ -158,14 +158,14 @@ class AdminPeople:
         return {(one.source, one.budget): shown_line(one, {}, today) for one in found}
 
 
-def _of(visit: Visit) -> tuple[str, Change]:
+def _of(visit: Visit) -> tuple[str, AdminChange]:
     action = str(visit.request.path_params["action"])
     if action not in CHANGES:
         raise HttpProblem(HTTPStatus.NOT_FOUND, "there is no such page")
     return action, CHANGES[action]
 
 
-def _check(change: Change, form: Mapping[str, str]) -> None:
+def _check(change: AdminChange, form: Mapping[str, str]) -> None:
     missing = [one.label for one in change.fields if one.is_required and not form.get(one.name)]
     if missing:
         raise HttpProblem(HTTPStatus.BAD_REQUEST, f"{missing[0]} is empty")

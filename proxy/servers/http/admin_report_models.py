@@ -18,14 +18,14 @@ class SpentDayEntry(ResponseModel):
     receipts: int
 
 
-class SpentBudget(ResponseModel):
+class BudgetSpent(ResponseModel):
     source: str
     budget: str = Field(description="As in /budgets.")
     days: list[SpentDayEntry] = Field(description="Those on which something was paid.")
 
 
 class SpendingOverTime(ResponseModel):
-    budgets: list[SpentBudget]
+    budgets: list[BudgetSpent]
 
 
 class ReceiptEntry(ResponseModel):

@@ -26,6 +26,7 @@ from proxy.servers.http.admin_access import (
 )
 from proxy.servers.http.admin_report_models import (
     AuditList,
+    BudgetSpent,
     ChainReport,
     CheckPolicyRequest,
     NewAuditRequest,
@@ -33,7 +34,6 @@ from proxy.servers.http.admin_report_models import (
     ReceiptEntry,
     ReceiptPage,
     SpendingOverTime,
-    SpentBudget,
     SpentDayEntry,
     StartedAudit,
 )
@@ -94,7 +94,7 @@ async def spending(
     )
     return SpendingOverTime(
         budgets=[
-            SpentBudget(
+            BudgetSpent(
                 source=source,
                 budget=budget,
                 days=[
