@@ -50,14 +50,8 @@ SELECT x.* FROM (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReceiptFilter:
-    """Which receipts are wanted; None: any.
-
-    Attributes:
-        text: A receipt's number, or 6 or more letters that a fingerprint or a policy's digest begins with.
-        since: The first moment.
-        until: The moment after the last.
-        after: What a page before says comes next.
-    """
+    """text: a receipt's number, or 6 or more letters that a fingerprint or a policy's digest begins with;
+    since, until: of times, the second excluded; after: what a page before says comes next."""
 
     text: str | None = None
     analyst: str | None = None

@@ -121,7 +121,7 @@ async def list_receipts(
         Text | None,
         Query(
             alias="q",
-            description="A number, or how a fingerprint or a digest begins, in 6 letters or more.",
+            description="A number, or 6 letters that a fingerprint or digest begins with.",
         ),
     ] = None,
     analyst: Word = None,

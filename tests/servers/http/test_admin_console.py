@@ -334,7 +334,7 @@ def test_budgets_say_what_the_ledger_says(site: Administered, browser: httpx.Cli
 
 def test_a_policy_is_checked_compared_and_taken(site: Administered, browser: httpx.Client) -> None:
     before = site.operator.policy.read_text()
-    more = before.replace("epsilon: 50", "epsilon: 60").replace(
+    more = before.replace("epsilon: 50", "epsilon: 40").replace(
         "values: [CA, TX]", f"values: [CA, TX, '{MARK}']"
     )
 
@@ -346,7 +346,7 @@ def test_a_policy_is_checked_compared_and_taken(site: Administered, browser: htt
     digest = in_force()
     # A text is compared, and nothing is taken up.
     checked = send(browser, "/policy/shop", act="check", text=more)
-    assert "epsilon 50 -> 60" in shown(checked) and MARK in shown(checked)
+    assert "epsilon 50 -> 40" in shown(checked) and MARK in shown(checked)
     assert "NOT_IN_THE_POLICY" in checked.text and in_force() == digest
     for text, told in (
         (before.replace("columns:", "colums:"), "unknown key 'colums'"),
@@ -372,8 +372,8 @@ def test_a_policy_is_checked_compared_and_taken(site: Administered, browser: htt
         assert "The files were read again" in shown(done)
         until(lambda: in_force() != digest)  # at once, or when nobody is in its way
         page = shown(browser.get("/policy/shop"))
-        assert "What the last change did" in page and "epsilon 50 -> 60" in page
-        assert "of ε 60" in shown(browser.get("/budgets?database=shop"))
+        assert "What the last change did" in page and "epsilon 50 -> 40" in page
+        assert "of ε 40" in shown(browser.get("/budgets?database=shop"))
     finally:
         site.operator.policy.write_text(before)
         send(browser, "/policy/shop", act="reload")
