@@ -278,6 +278,8 @@ def test_a_session_is_ended(site: Administered, browser: httpx.Client) -> None:
 
 def test_receipts_are_filtered_and_paged(site: Administered, browser: httpx.Client) -> None:
     site.ask("SELECT count(*) FROM shop.customers WHERE state = 'CA'")
+    reserved = "/receipts?database=shop&outcome=reserved"
+    until(lambda: 'data-h="receipt"' not in browser.get(reserved).text)  # settled after the answer
     first = browser.get("/receipts?database=shop")
     assert "ann" in shown(first) and "table shop.customers" in shown(first)
     rows = first.text.count('data-h="receipt"')
