@@ -154,6 +154,7 @@ def _check(folder: Path, seconds: float, pause: float) -> None:
         assert len(known) <= sum(log.sent for log in own), "a statement was charged twice"
 
 
+@pytest.mark.long
 def test_some_are_killed(tmp_path: Path) -> None:
     _check(tmp_path, seconds=3, pause=0.5)
 

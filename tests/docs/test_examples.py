@@ -135,6 +135,7 @@ def _has_frames() -> bool:
     return all(importlib.util.find_spec(package) for package in _FRAMES)
 
 
+@pytest.mark.long
 def test_the_blocks_of_the_python_client(
     demo: Demo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

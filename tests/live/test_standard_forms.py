@@ -71,7 +71,7 @@ def _differences(proxy: LiveProxy, settings: Sequence[str], statements: Sequence
         return differ
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize("settings", _SESSIONS, ids=lambda one: one[0] if one else "as it is")
 @pytest.mark.parametrize("kind", CONDITIONS)
 def test_a_condition_means_what_it_means_to_postgresql(
