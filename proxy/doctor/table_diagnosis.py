@@ -173,8 +173,7 @@ def _visibility(name: TableName, text: str, relation: _DescribedTable) -> Iterat
         yield _found(
             FindingName.NOT_VACUUMED,
             name,
-            f"{text} {never}: {relation.pages_visible} of {relation.pages} pages are in the visibility map, "
-            "index-only scans need them all",
+            f"{text} {never}: index-only scans need all of its pages in the visibility map",
             f"VACUUM (ANALYZE) {text};",
         )
 

@@ -250,9 +250,9 @@ class ChargedQueries:
         queries = query.prepared.queries
         if not self._public.isdisjoint(query.prepared.tables):
             await session.understand(queries)
-        await session.refuse_impossible(queries)
         # Always, whatever rows there are; and a list that is too long costs nothing.
         lists = await read_lists(session, queries) if query.prepared.has_lists else {}
+        await session.refuse_impossible(queries)
         if parts is not None and parts.is_cached:
             parts = replace(parts, claimed=await confirmed(session, parts.claimed))
         return Ready(session=session, lists=lists, parts=parts)

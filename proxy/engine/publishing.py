@@ -218,8 +218,8 @@ class Publishing:
         async with self._engine.drawer.session(_ACCOUNT) as session:
             await self._zones.check(session, prepared.zones)
             queries = [one for block in prepared.compiled for one in block.all]
-            await session.refuse_impossible(queries)
             lists = await read_lists(session, queries)
+            await session.refuse_impossible(queries)
             parts = await self._engine.questions(prepared.plan)
             await refuse_lacking(session, parts or ())
             planned = PlannedRelease(

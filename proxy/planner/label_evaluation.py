@@ -30,6 +30,7 @@ from proxy.query.ir.expressions import (
     Connective,
     Constant,
     Expression,
+    Extract,
     In,
     Is,
     Like,
@@ -109,7 +110,7 @@ def _kind(part: Expression) -> SqlType:
     """Numbers that are computed are numeric in the compiled statement, whatever they are called: a float would
     keep 15 digits of them."""
     kind = part.type or SqlType.TEXT
-    is_computed = isinstance(part, Arithmetic | Bucket | NumericCall | Quotient)
+    is_computed = isinstance(part, Arithmetic | Bucket | Extract | NumericCall | Quotient)
     return SqlType.NUMERIC if is_computed and kind.is_float else kind
 
 

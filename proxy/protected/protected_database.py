@@ -402,7 +402,7 @@ class DatabaseSession:
             self._reading = reading
             await asyncio.wait({reading})
             error = reading.exception()
-            if isinstance(error, Refusal):
+            if isinstance(error, Refusal | Fault):
                 raise error
             if error is not None:
                 kind, reason = type(error).__name__, reason_of(error)
