@@ -31,7 +31,6 @@ from proxy.planner.blocks_with_units import BlockWithUnit, blocks_with_units
 from proxy.planner.bounds import condition
 from proxy.planner.budget_allocation import BudgetAllocation
 from proxy.planner.constant_sizes import check_sizes
-from proxy.planner.counted_fewest import GroupCount, allocated, fewest_units, with_group_count
 from proxy.planner.distinct_values import most_values
 from proxy.planner.facts import (
     PlanningContext,
@@ -41,6 +40,7 @@ from proxy.planner.facts import (
     typed,
 )
 from proxy.planner.fixed_by_units import reach_of
+from proxy.planner.group_count import GroupCount, allocated, fewest_units, with_group_count
 from proxy.planner.group_selection import select_groups
 from proxy.planner.label_work import one_statement
 from proxy.planner.later_rows import present_of, without_later_rows
