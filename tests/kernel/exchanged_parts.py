@@ -83,7 +83,8 @@ class Exchanger:
         old = at(block, path)
         options = [*self._values(old, wanted)]
         own = by_class([block])
-        for kind in wanted.nodes:
+        # A set of classes has another order in each process.
+        for kind in sorted(wanted.nodes, key=lambda one: one.__qualname__):
             options += [*own.get(kind, ()), *self.others.get(kind, ())][:_MOST_OF_A_CLASS]
         found: BlockPlan = with_part(block, path, self.random.choice(options)) if options else block
         return found

@@ -30,7 +30,7 @@ from tests.kernel.tiny_database import tiny_database
 from tests.pipeline_world import CATALOG
 
 _ALL = Loss(Fraction(10**9), Fraction(9, 10))
-_TRIED = 250
+_TRIED = 320
 _ROWS = 14
 _UNITS = ("NULL", "'1'", "'2'", "'2'", "'3'", "'3'")
 _VALUES = {
