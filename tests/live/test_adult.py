@@ -53,10 +53,15 @@ def adult() -> Iterator[Database]:
 
 
 async def answers(served: Database, aggregate: str, runs: int) -> list[float]:
-    # Of its own: pools cannot be opened twice, and each aggregate has its own repeatable bits.
+    # Of its own: a closed lease cannot be opened again, and each aggregate has its own repeatable bits.
     bits = SeededBits(_SEED)
     database = assemble(
-        served.policy, served.catalog, served.shadow, served.lease, LEDGER_CIPHER, bits
+        served.policy,
+        served.catalog,
+        served.shadow,
+        servers().lease(served.policy),
+        LEDGER_CIPHER,
+        bits,
     )
     engine = database.engine
     statement = engine.statements.look(f"SELECT {aggregate} FROM {ADULT}")
