@@ -68,6 +68,7 @@ quick: $(DEV_STAMP)
 # The linters run beside the tests, which wait a part of their time. Where they find nothing, they say nothing: the
 # last line is then pytest's. The first time one process compiles the tests, or each worker would compile them all.
 test: $(DEV_STAMP) $(GENERATOR_STAMP)
+	@$(BIN)/python -m tests.test_size
 	@log=$$(mktemp); $(MAKE) --no-print-directory lint >"$$log" 2>&1 & linting=$$!; \
 	test -e $(COMPILED_STAMP) || { $(PYTEST) -m "not long" --collect-only -qq >/dev/null 2>&1; touch $(COMPILED_STAMP); }; \
 	$(PYTEST) -m "not long" $(BY_FILE); tests=$$?; \

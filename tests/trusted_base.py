@@ -166,7 +166,7 @@ ALLOWED: Mapping[str, str] = {
     " no row, and the kernel judges what it makes",
     **_excused(
         _FLOW,
-        _within("engine", "role_readiness machine_clock engine_in_force policy_statements"),
+        _within("engine", "role_readiness machine_clock policy_statements"),
     ),
     "proxy.engine.own_status": "the row of dp.status: numbers of one analyst's own sessions; it sees no row",
     "proxy.ledger.admin_log": "what administrators did: no part of the guarantee of an answer",

@@ -24,11 +24,10 @@ from proxy.cli.judging_rows import (
 )
 from proxy.doctor.installed_postgres import Installation
 from proxy.drawing.drawer import Drawer
-from proxy.engine.engine_in_force import EngineInForce
 from proxy.engine.os_random import OsRandom
 from proxy.engine.own_status import ServingProcess
 from proxy.engine.publishing import Publishing
-from proxy.engine.query_pipeline import Engine
+from proxy.engine.query_pipeline import Engine, EngineInForce
 from proxy.engine.releasing import Releasing
 from proxy.engine.role_readiness import RoleReadiness
 from proxy.ledger.engine_ledger import EngineLedger

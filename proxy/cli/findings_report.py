@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from proxy.doctor.own_role import OWN_ROLE
+from proxy.doctor.role_diagnosis import OWN_ROLE
 from proxy.policy.finding_names import FindingName, Severity
 from proxy.policy.findings import Finding, Verdict
 from proxy.policy.problem import Problem

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from proxy.catalog.catalog_model import Catalog, TableName
-from proxy.doctor.all_findings import diagnose
-from proxy.doctor.finding_tables import concerned_tables, sharing_tables
+from proxy.doctor.all_findings import concerned_tables, diagnose, sharing_tables
 from proxy.doctor.installed_postgres import Installation
 from proxy.ledger.noted_columns import OtherColumns
 from proxy.policy.check import check

@@ -44,8 +44,18 @@ from proxy.query.ir.expressions import (
     TextCall,
 )
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
-from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
-from proxy.query.ir.windows import OrderTerm, WindowColumn, WindowFunction
+from proxy.query.ir.relations import (
+    GroupByUnit,
+    Join,
+    OrderTerm,
+    Relation,
+    Scan,
+    Subquery,
+    Truncate,
+    UnionAll,
+    WindowColumn,
+    WindowFunction,
+)
 
 
 def relation_sql(relation: Relation, binds: Binds) -> str:

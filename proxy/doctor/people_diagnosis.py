@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.doctor.declared_people import DeclaredPeople, declared_people
 from proxy.doctor.left_out_people import left_out_findings
 from proxy.doctor.links_diagnosis import Relations
 from proxy.doctor.named_columns_diagnosis import named_column_findings
-from proxy.doctor.needed_tables import needed_tables
 from proxy.doctor.public_table_diagnosis import PROTECT, public_table_findings
-from proxy.doctor.same_people_diagnosis import same_people_findings
 from proxy.doctor.unit_diagnosis import (
     RowUnitReason,
     row_unit_reason,
@@ -21,7 +19,7 @@ from proxy.doctor.unit_diagnosis import (
 from proxy.policy.finding_names import FindingName, Severity
 from proxy.policy.findings import Finding
 from proxy.policy.identifier_names import IdentifierNames
-from proxy.policy.people import People, people
+from proxy.policy.people import People, Place, people
 from proxy.policy.policy_model import IdentifierUnit, Policy, ProtectedTable, PublicTable, RowUnit
 
 
@@ -264,3 +262,100 @@ def _finding(
 ) -> Finding:
     place = ("tables", str(name), *path)
     return Finding(name=kind, where=str(name), what=what, fix=fix, path=place, subjects=subjects)
+
+
+# Public tables that the protected tables of a policy refer to: the lookups that analysts join.
+#
+# A word list never has every word for people. A public table that nothing refers to is rarely a lookup, so
+# its owner says why it is public. A column that is called as a table is no reference: badges list people.
+
+
+def needed_tables(policy: Policy, declared: DeclaredPeople) -> frozenset[TableName]:
+    """The public tables to which a protected table refers: by a foreign key, by `references` or by the
+    definition of a view, also through other public tables. A table with `join_keys` is joined by those."""
+    public = {table.name for table in policy.tables.values() if isinstance(table, PublicTable)}
+    needed = {
+        table.name
+        for table in policy.tables.values()
+        if isinstance(table, PublicTable) and table.join_keys
+    }
+    waiting = [table.name for table in policy.protected()] + list(needed)
+    while waiting:
+        name = waiting.pop()
+        more = (set(_targets(name, policy, declared)) & public) - needed
+        needed |= more
+        waiting += more
+    return frozenset(needed)
+
+
+def _targets(name: TableName, policy: Policy, declared: DeclaredPeople) -> Iterator[TableName]:
+    links = declared.relations.links
+    parents = {parent for parent in links.children if name in links.children_of(parent)}
+    beside = {name, *links.readable_from(name), *parents}
+    yield from beside - {name}
+    for relation in beside:
+        yield from (key.target for key in links.foreign_keys.get(relation, ()))
+    table = policy.tables.get(name)
+    if isinstance(table, ProtectedTable):
+        for column in table.columns.values():
+            if column.references is not None:
+                yield column.references[0]
+
+
+# Two identifiers of a policy that refer to the same people, who are then protected as if they were two.
+
+
+def same_people_findings(
+    policy: Policy, catalog: Catalog, relations: Relations, declared: Catalog
+) -> Iterator[Finding]:
+    """By foreign keys to one column, or to two columns of one table that tell its rows apart: id and e-mail."""
+    first_of: dict[str, ProtectedTable] = {}
+    for table in policy.protected():
+        if isinstance(table.unit, IdentifierUnit) and table.unit.path is None:
+            first_of.setdefault(table.unit.identifier, table)
+    visited: set[str] = set()
+    for identifier, table in first_of.items():
+        visited.add(identifier)
+        held = people(policy, catalog, relations.links, [table], with_keys=False).holding
+        twins = list(_twins(identifier, held, relations, declared))
+        also = people(policy, catalog, relations.links, twins, with_keys=False).holding
+        for other, other_table in first_of.items():
+            assert isinstance(other_table.unit, IdentifierUnit)
+            place = (other_table.name, other_table.unit.column)
+            if other in visited or (place not in held and place not in also):
+                continue
+            fix = f"write unit: {{{identifier}: {other_table.unit.column}}}"
+            if place not in held:
+                fix = (
+                    f"protect a view of {other_table.name} that shows the {identifier} as {table.name} has it, "
+                    "or take one of the two out of the policy"
+                )
+            yield Finding(
+                name=FindingName.SAME_PEOPLE_TWO_NAMES,
+                where=str(other_table.name),
+                what=f"'{other}' of {other_table.name} and '{identifier}' of {table.name} are the same people, "
+                "by their foreign keys",
+                fix=fix,
+                path=("tables", str(other_table.name), "unit"),
+            )
+
+
+def _twins(
+    identifier: str, held: Collection[Place], relations: Relations, declared: Catalog
+) -> Iterator[ProtectedTable]:
+    """Further columns that tell the same people apart, as if they were units: foreign keys refer to them in a
+    table that has the identifier in a unique column."""
+    referred = {
+        (key.target, key.target_columns[0])
+        for keys in relations.links.foreign_keys.values()
+        for key in keys
+        if len(key.target_columns) == 1
+    }
+    listing = {
+        name
+        for name, column in held
+        if (there := declared.tables.get(name)) is not None and there.is_unique(column)
+    }
+    for name, column in sorted(referred - set(held)):
+        if name in listing:
+            yield ProtectedTable(name=name, unit=IdentifierUnit(identifier, column), columns={})

@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import psycopg
+from psycopg import sql
+
 from proxy.catalog.catalog_model import Catalog, Table, TableName
 from proxy.doctor.diagnosis_session import Connection, name_text, table_text
 from proxy.policy.finding_names import FindingName
@@ -272,3 +275,47 @@ def _create_index(
     include = f" INCLUDE ({', '.join(rest)})" if rest else ""
     # Two lines: psql -c runs what it is given as one transaction, in which neither may stand.
     return f"{word} ON {text} ({', '.join(first)}){include};\nVACUUM {text};"
+
+
+# Public tables that are too large to copy, by the planner's estimate: known before a row of them is read.
+
+
+_MOST_ROWS = 2_000_000
+_MOST_BYTES = 1 << 30
+
+
+def public_size_findings(
+    connection: Connection, policy: Policy, catalog: Catalog
+) -> Iterator[Finding]:
+    """Of views, foreign tables and partitioned tables too, for which the catalogue has no size."""
+    for table in policy.tables.values():
+        there = catalog.tables.get(table.name)
+        if not isinstance(table, PublicTable) or there is None:
+            continue
+        columns = [column.name for column in there.columns if table.has(column.name)]
+        try:
+            rows, width = _estimate(connection, (table.name.schema, table.name.name), columns)
+        except psycopg.Error:
+            continue  # it cannot be read, which `policy check` and `serve` say
+        if rows > _MOST_ROWS or rows * width > _MOST_BYTES:
+            yield Finding(
+                name=FindingName.PUBLIC_IS_LARGE,
+                where=str(table.name),
+                what=f"{table.name} is public and has about {rows:,} rows in {rows * width >> 20:,} MiB, which "
+                "are copied at each start and every hour",
+                fix="give analysts a view of what they need of it, or accept this with the reason",
+                path=("tables", str(table.name)),
+            )
+
+
+def _estimate(
+    connection: Connection, table: tuple[str, str], columns: list[str]
+) -> tuple[int, int]:
+    """Rows, and bytes of each. Nothing is run."""
+    statement = sql.SQL("EXPLAIN (FORMAT JSON) SELECT {} FROM {}").format(
+        sql.SQL(", ").join(map(sql.Identifier, columns)), sql.Identifier(*table)
+    )
+    row = connection.execute(statement).fetchone()
+    assert row is not None
+    plan = row[0][0]["Plan"]
+    return int(plan["Plan Rows"]), int(plan["Plan Width"])

@@ -5,31 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
+from proxy.base.decimals import decimal_text
 from proxy.base.result_columns import IntervalEnd
 from proxy.base.written_names import written_name
-from proxy.engine.accuracy import unit_of_error
+from proxy.engine.accuracy import text_of, unit_of_error
 from proxy.engine.advice import BEST, MORE, OR_RAISE
-from proxy.engine.cut_questions import cut_questions
 from proxy.engine.group_threshold import no_group, small_groups
 from proxy.engine.impossible_answers import empty_groups, impossible_answers
 from proxy.engine.shown_rows import choice_notices, groups_phrase, is_null, shown_rows
 from proxy.engine.unit_words import aggregate_word, answer_name, units_word
-from proxy.engine.wide_quotients import wide_quotients
-from proxy.kernel.neighbour_kinds import RowNeighbours
+from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import (
     BlockPlan,
     DeviationMean,
     NoisyStatistic,
     OrderStatistic,
+    RecentredMean,
     SampleAggregate,
     UnitExtreme,
 )
-from proxy.policy.policy_model import Mechanism
-from proxy.query.ir.expressions import ColumnRef
+from proxy.kernel.statistics import Measured
+from proxy.policy.policy_model import BoundsKind, Mechanism
+from proxy.query.ir.expression_walk import children, columns
+from proxy.query.ir.expressions import Choose, ColumnRef, Expression, Quotient
 from proxy.query.ir.noisy_expressions import AnswerOf, NoisyArithmetic, NoisyOperator
-from proxy.query.ir.query_aggregates import SPREADS, AggregateKind
-from proxy.query.ir.relations import Scan
-from proxy.query.ir.shown_columns import TopList
+from proxy.query.ir.query import TopList
+from proxy.query.ir.query_aggregates import SPREADS, Aggregate, AggregateKind
+from proxy.query.ir.relations import Scan, scans
 from proxy.release.noisy_interval import NoInterval, NoisyInterval
 from proxy.release.noisy_relation import NoisyTable, NoisyValue
 from proxy.release.null_answers import rows_needed
@@ -340,3 +342,111 @@ def _side(top: TopList) -> str:
 
 def _where(block: BlockPlan, count: int, values: Sequence[object]) -> str:
     return f" in {groups_phrase(block, count, len(values))}" if block.keys else ""
+
+
+# Means and spreads of quotients, whose range by the bounds of their columns is far wider than they are.
+
+
+_FAR = 20  # times the answer: so wide a range
+_LARGE = 10  # an error of such a part of the answer
+
+
+def wide_quotients(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
+    """Say what makes a mean of quotients inexact, and what to write instead. Bounds of sums are chosen."""
+    for number, answer in enumerate(block.answers, start=1):
+        measured = _measured(block, number)
+        is_mean = answer.aggregate.kind in (AggregateKind.AVG, *SPREADS)
+        if measured is None or not is_mean or not _is_open(answer.aggregate.operand):
+            continue
+        largest = max(abs(measured.clamp.low), abs(measured.clamp.high))
+        values = (row.values[number - 1] for row in noisy.rows)
+        if any(_is_far_below(value, measured) for value in values):
+            yield (
+                f"{answer_name(block, number)}: by the bounds of its columns the quotient can be"
+                f" {text_of(largest)}. Bounded as in avg(least(a / b, 100)) it has less noise."
+            )
+
+
+def _measured(block: BlockPlan, number: int) -> Measured | None:
+    answer = block.answers[number - 1]
+    if answer.calculated is not None:
+        return answer.calculated.measured[0]
+    release = block.releases[answer.releases[0]]
+    return release.measured if isinstance(release, DeviationMean | RecentredMean) else None
+
+
+def _is_open(expression: Expression | None) -> bool:
+    """Whether columns are divided by each other, and no least() or greatest() is around."""
+    if expression is None or isinstance(expression, Choose):
+        return False
+    if (
+        isinstance(expression, Quotient)
+        and not expression.remainder
+        and columns(expression.divisor)
+    ):
+        return True
+    return any(map(_is_open, children(expression)))
+
+
+def _is_far_below(value: NoisyValue, measured: Measured) -> bool:
+    """Whether it is NULL, or inexact and far below the range."""
+    if value.is_missing or value.half_width is None:
+        return value.null_reason is not None
+    width = measured.width * measured.grid
+    number = abs(value.index * value.grid)
+    return _LARGE * value.half_width * value.grid >= number and width >= _FAR * number
+
+
+# What an analyst can ask where it is not counted how much the policy's bounds cut.
+
+
+def cut_questions(block: BlockPlan, aggregate: Aggregate) -> Iterator[str]:
+    """Give questions that count the values and the units that the policy's bounds cut of an aggregate.
+
+    Where the name of a column or table is not that of the statement, nothing is given.
+    """
+    named = {
+        column: relation for operand in aggregate.operands for relation, column in columns(operand)
+    }
+    for column, bounds in block.clamped:
+        if column in named and bounds.kind is BoundsKind.NUMBER:
+            unit = _unit(block, named[column])
+            counted = "count(*)" if unit is None else f"count(DISTINCT {unit})"
+            low, high = decimal_text(bounds.low), decimal_text(bounds.high)
+            yield f"{counted} with WHERE {written_name(column)} < {low} OR {written_name(column)} > {high}"
+    yield from _of_total(block, aggregate)
+
+
+def _of_total(block: BlockPlan, aggregate: Aggregate) -> Iterator[str]:
+    operand = aggregate.operand
+    if aggregate.kind is not AggregateKind.SUM or not isinstance(operand, ColumnRef):
+        return
+    unit = _unit(block, operand.relation)
+    tables = list(dict.fromkeys(scan.table for scan in scans(block.source)))
+    is_of_some = block.where is not None or aggregate.condition is not None
+    if unit is None or len(tables) != 1 or is_of_some:
+        return
+    table = f"{written_name(tables[0].schema)}.{written_name(tables[0].name)}"
+    for answer in block.answers:
+        release = block.releases[answer.releases[0]]
+        if answer.aggregate != aggregate or not isinstance(release, NoisyStatistic):
+            continue
+        if release.total is None or release.total.choice is not None:
+            continue
+        most = decimal_text(release.total.most * release.grid)
+        test = f"t < -{most} OR t > {most}" if release.is_signed else f"t > {most}"
+        yield (
+            f"SELECT count(*) FROM (SELECT {unit}, sum({written_name(operand.column)}) AS t FROM {table}"  # noqa: S608
+            f" GROUP BY {unit}) q WHERE {test}"
+        )
+
+
+def _unit(block: BlockPlan, relation: str | None) -> str | None:
+    """The column of the unit, if it is one of this table."""
+    if not isinstance(block.neighbours, UnitNeighbours):
+        return None
+    column = block.neighbours.column
+    is_there = column.relation == relation and any(
+        scan.alias == relation for scan in scans(block.source)
+    )
+    return written_name(column.column) if is_there else None

@@ -7,10 +7,11 @@ Source  docs/design/reuse.md 2
 
 from __future__ import annotations
 
+import hmac
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from threading import Lock
 from typing import Protocol
 
@@ -176,3 +177,22 @@ class CachedAnswers:
 
 def _order_of(block: BlockPlan) -> Order:
     return Order(keys=tuple(range(len(block.keys))), releases=tuple(range(len(block.releases))))
+
+
+# What names a statement in the ledger: a digest under a key that is beside it.
+
+
+_REMEMBERED = 64
+_REMEMBERED_CHARACTERS = 8_192
+
+
+def fingerprint(text: str, key: bytes) -> str:
+    """Name a statement, in hexadecimal. Without the key nobody can test a guess of its literals."""
+    return _remembered(text, key) if len(text) <= _REMEMBERED_CHARACTERS else _digest(text, key)
+
+
+def _digest(text: str, key: bytes) -> str:
+    return hmac.digest(key, text.encode("utf-8", "surrogatepass"), "sha256").hex()[:32]
+
+
+_remembered = lru_cache(maxsize=_REMEMBERED)(_digest)

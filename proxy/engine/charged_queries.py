@@ -25,10 +25,9 @@ from proxy.drawing.kept_answers import ClaimedAnswers
 from proxy.drawing.protected_reads import ProtectedSession
 from proxy.drawing.statement_time import before_charge
 from proxy.engine.answer_origin import FRESH, AnswerOrigin, of_parts
-from proxy.engine.cached_answers import CachedAnswers
+from proxy.engine.cached_answers import CachedAnswers, fingerprint
 from proxy.engine.derived_answers import DerivedBlock
 from proxy.engine.explain_text import FreeBlock
-from proxy.engine.listed_keys import confirmed
 from proxy.engine.noisy_answers import (
     ChargedDrawing,
     NoisyAnswer,
@@ -38,11 +37,10 @@ from proxy.engine.noisy_answers import (
 from proxy.engine.policy_limits import policy_rules
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.ports import Ledger
-from proxy.engine.public_lists import read_lists
+from proxy.engine.public_lists import confirmed, read_lists
 from proxy.engine.published_answers import PublishedSources, published_names
 from proxy.engine.remembered_plans import PreparedQuery
 from proxy.engine.session_zone import ZoneRules
-from proxy.engine.statement_fingerprint import fingerprint
 from proxy.engine.statement_parts import StatementParts, statement_parts
 from proxy.engine.undelivered_answers import (
     UndeliveredAnswer,

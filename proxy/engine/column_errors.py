@@ -22,9 +22,8 @@ from proxy.kernel.plan import BlockPlan, OrderStatistic, UnitExtreme
 from proxy.mechanisms import order_statistic
 from proxy.query.ir.noisy_expressions import AnswerOf, NoisyExpression
 from proxy.query.ir.noisy_parts import answers_in, is_of_one_row
-from proxy.query.ir.query import AggregateBlock
+from proxy.query.ir.query import COMPUTED_AROUND, OF_A_RANK, AggregateBlock, OutputColumn
 from proxy.query.ir.query_aggregates import AggregateKind
-from proxy.query.ir.shown_columns import COMPUTED_AROUND, OF_A_RANK, OutputColumn
 from proxy.release.noisy_interval import NoInterval, NoisyInterval
 from proxy.release.noisy_relation import NoisyTable, NoisyValue
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from proxy.base.errors import Code, Refusal
 from proxy.drawing.answer_slots import CachedQuestion
 from proxy.drawing.protected_reads import ProtectedSession
-from proxy.engine.listed_keys import confirmed
+from proxy.engine.public_lists import confirmed
 from proxy.engine.published_ports import StoredBlock
 from proxy.release.cached_block import CachedBlock, cached_text
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from time import thread_time
@@ -22,7 +22,6 @@ from proxy.engine.arguments import constants, refuse_offsets
 from proxy.engine.cached_answers import CachedAnswers, CachedLedger
 from proxy.engine.charged_queries import ChargedQueries, PlannedQuery
 from proxy.engine.column_errors import reported, unreported
-from proxy.engine.ended_columns import ended_lines
 from proxy.engine.explain_json import explain_json
 from proxy.engine.explain_summary import summary_lines, verbose_lines
 from proxy.engine.impossible_conditions import impossible_conditions
@@ -31,7 +30,7 @@ from proxy.engine.own_status import ServingProcess
 from proxy.engine.policy_limits import policy_rules
 from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery
 from proxy.engine.ports import MOST_RECEIPTS, Ledger
-from proxy.engine.present_slots import settled_arguments, span_text
+from proxy.engine.present_slots import ended_lines, settled_arguments, span_text
 from proxy.engine.published_answers import PublishedSources
 from proxy.engine.remembered_plans import PreparedQuery, RememberedPlans
 from proxy.engine.session_zone import in_session_zone, zones_used
@@ -552,3 +551,18 @@ async def with_accounts(
     parts = [f'"{name}":{document}' for name, document in documents.items()]
     rest = relation.removeprefix("{")
     return "{" + ",".join(parts) + ("" if rest == "}" else ",") + rest
+
+
+# The engine that the listeners ask, which another one replaces when the policy or the catalogue changes.
+
+
+@dataclass(slots=True)
+class EngineInForce:
+    """`now` is looked at once for a step of a statement: what has begun ends with the engine it began with.
+
+    reading, answering: turns of reading long statements and of making answers, shared by the listeners.
+    """
+
+    now: Engine
+    reading: AnalystTurns = field(default_factory=AnalystTurns.of_reading)
+    answering: AnalystTurns = field(default_factory=AnalystTurns.of_answering)

@@ -13,7 +13,7 @@ from proxy.engine.advice import SO_RAISE
 from proxy.engine.unit_words import plural
 from proxy.kernel.plan import BlockPlan
 from proxy.query.ir.noisy_parts import answers_in, parts_of
-from proxy.query.ir.shown_columns import NoisyComparison, RowChoice, TopList
+from proxy.query.ir.query import NoisyComparison, RowChoice, TopList
 from proxy.release.expression_intervals import interval_of
 from proxy.release.noisy_interval import NoInterval, NoisyInterval
 from proxy.release.noisy_relation import NoisyRow, NoisyTable

@@ -52,8 +52,17 @@ from proxy.kernel.world import World as World
 from proxy.policy.policy_model import IdentifierUnit, ProtectedTable, PublicTable, RowUnit
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
-from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
-from proxy.query.ir.windows import WindowColumn, WindowFunction
+from proxy.query.ir.relations import (
+    GroupByUnit,
+    Join,
+    Relation,
+    Scan,
+    Subquery,
+    Truncate,
+    UnionAll,
+    WindowColumn,
+    WindowFunction,
+)
 
 # Aggregates that are exact functions of a multiset of rows, whatever their order.
 _EXACT = (

@@ -52,7 +52,7 @@ from proxy.query.ir.expressions import (
     TimeBin,
 )
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
-from proxy.query.ir.windows import OrderTerm, WindowColumn, WindowFunction
+from proxy.query.ir.relations import OrderTerm, WindowColumn, WindowFunction
 from proxy.query.syntax.placeholders import ClientArray, ClientParameter, ScalarAnswer
 
 Types = Mapping[ColumnName, SqlType]

@@ -17,8 +17,14 @@ from proxy.kernel.column_types import columns_in, has_one_form
 from proxy.kernel.key_plans import KeyPlan
 from proxy.kernel.owners import NO_COLUMNS, ColumnName, ColumnNames, Known, OfUnit, Public, name
 from proxy.query.ir.expressions import ColumnRef, Expression
-from proxy.query.ir.relations import GroupByUnit, Join, Subquery
-from proxy.query.ir.windows import Frame, WindowColumn, WindowFunction
+from proxy.query.ir.relations import (
+    Frame,
+    GroupByUnit,
+    Join,
+    Subquery,
+    WindowColumn,
+    WindowFunction,
+)
 
 Pairs = Sequence[tuple[ColumnName, ColumnName]]
 

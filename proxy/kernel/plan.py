@@ -22,9 +22,9 @@ from proxy.mechanisms.row_weights import PARTS, WeightedRows
 from proxy.policy.policy_model import Bounds, MedianNoise
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.noisy_expressions import NoisyExpression
+from proxy.query.ir.query import OutputColumn, RowChoice, TopList
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import Relation, scans
-from proxy.query.ir.shown_columns import OutputColumn, RowChoice, TopList
 
 _ONE = Fraction(1)
 

@@ -116,8 +116,17 @@ from proxy.query.ir.expressions import (
     TimeBin,
 )
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
-from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
-from proxy.query.ir.windows import WindowColumn, WindowFunction
+from proxy.query.ir.relations import (
+    GroupByUnit,
+    Join,
+    Relation,
+    Scan,
+    Subquery,
+    Truncate,
+    UnionAll,
+    WindowColumn,
+    WindowFunction,
+)
 
 _ENDS = (AggregateKind.MIN, AggregateKind.MAX)
 _DEEPEST = 5_000  # half of what 2 MB of stack take (TOTALITY.md 1)

@@ -86,8 +86,16 @@ from proxy.query.ir.expressions import (
     TextCall,
 )
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
-from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
-from proxy.query.ir.windows import WindowColumn
+from proxy.query.ir.relations import (
+    GroupByUnit,
+    Join,
+    Relation,
+    Scan,
+    Subquery,
+    Truncate,
+    UnionAll,
+    WindowColumn,
+)
 
 LONG_NUMBER = 60  # digits, from which on a refusal speaks of them
 _MENTION = 30.0

@@ -6,13 +6,20 @@ As the other exchanges (shadow_exchanges.py); it comes with all that is charged,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from typing import Any
 
-from proxy.pgwire.calls import Arguments, Refuse, Verbatim
+from proxy.pgwire.calls import Arguments, ReadArguments, Refuse, Rehearsal, Verbatim
 from proxy.pgwire.expectations import MessageKind, Messages, ShadowReply
-from proxy.pgwire.frames import Bind, decode_data_row, describe_statement, described_parameters
-from proxy.pgwire.measured_values import fits, measured_sql
-from proxy.pgwire.session import FAILED, Failed, ReadState, Session, succeeded
+from proxy.pgwire.frames import (
+    FLUSH,
+    Bind,
+    decode_data_row,
+    describe_statement,
+    described_parameters,
+)
+from proxy.pgwire.rehearsal import rehearsed, send_rehearsal
+from proxy.pgwire.session import FAILED, Failed, ReadState, Session, Wait, succeeded
 from proxy.pgwire.shadow_exchanges import (
     ARGUMENTS_TOO_LONG,
     INTERNAL,
@@ -20,6 +27,8 @@ from proxy.pgwire.shadow_exchanges import (
     SETTINGS_SQL,
     TEXT_OID,
     decoded_json,
+    fits,
+    measured_sql,
     run,
     search_path_of,
     settings_of,
@@ -121,3 +130,45 @@ def _read_state(session: Session, payload: bytes) -> ReadState:
         session.read_state = read if row[-1] and len(payload) <= _REMEMBERED_BYTES else None
     session.answers.client_encoding = read.client_encoding
     return read
+
+
+# The client's arguments and the rehearsal with them, in one round trip where only time differs by that.
+#
+# Both are asked of the shadow in the order in which they would be asked one by one, and it does nothing more
+# after an error. So errors come as they would, and the rehearsal is of this very moment: what somebody has
+# renamed, revoked or set since the last one is found. One case differs: where SQL has put another statement
+# under the name, what the rehearsal of the old one says is shown once, and the next Bind finds the other.
+
+
+# Of all values. Those of long ones are measured first, and a plan shows each value where it is used.
+_SHORT = 1_000
+
+
+def rehearsed_arguments(
+    session: Session, message: Bind, step: ReadArguments, held: Sequence[int] | None = None
+) -> Generator[Wait, Any, Arguments | Verbatim | Refuse | Failed]:
+    """held: as of decoded_arguments."""
+    oids = step.parameter_oids
+    reply, sent = send_arguments(session, message, oids), None
+    if step.rehearsal is not None and _goes_along(message, step.rehearsal):
+        given = (oids, message.values, message.formats)
+        formats = message.result_formats
+        sent = send_rehearsal(session, step.rehearsal, *given, b"", formats, goes_on=True)
+    session.to_shadow.append(FLUSH)
+    yield reply if sent is None else sent.last
+    if sent is None:
+        return decoded_arguments(session, message, oids, reply, held=held)
+    needed = rehearsed(session, sent)
+    if isinstance(needed, Failed):
+        decoded_arguments(
+            session, message, oids, reply, held=held
+        )  # forgets a statement that is not ours any more
+        return needed  # whatever else is wrong: the server skips until the client's Sync
+    return decoded_arguments(session, message, oids, reply, needed, held=held)
+
+
+def _goes_along(message: Bind, rehearsal: Rehearsal) -> bool:
+    """Not where something is made, or a block is needed, or the portal's name may be taken: then it is looked
+    first whether there is anything to rehearse."""
+    is_plain = rehearsal.made is None and not rehearsal.same_kind and not message.portal
+    return is_plain and message.size <= _SHORT

@@ -19,9 +19,15 @@ from proxy.pgwire.frames import (
     parse,
 )
 from proxy.pgwire.held_timeouts import hold, send_hold
-from proxy.pgwire.measured_values import fits, measured_sql
 from proxy.pgwire.session import FAILED, Failed, Session, Wait, succeeded
-from proxy.pgwire.shadow_exchanges import ARGUMENTS_TOO_LONG, INTERNAL, rows_of, run
+from proxy.pgwire.shadow_exchanges import (
+    ARGUMENTS_TOO_LONG,
+    INTERNAL,
+    fits,
+    measured_sql,
+    rows_of,
+    run,
+)
 from proxy.pgwire.statement_look import NOT_UTF8
 from proxy.pgwire.wording import Wording
 

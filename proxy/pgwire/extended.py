@@ -16,6 +16,7 @@ from typing_extensions import assert_never
 
 from proxy.base.errors import Code
 from proxy.base.limits import ARGUMENTS_BYTES, PARAMETERS
+from proxy.pgwire.argument_exchanges import rehearsed_arguments
 from proxy.pgwire.calls import (
     ExecutePrepared,
     Inspect,
@@ -46,7 +47,6 @@ from proxy.pgwire.query_sequence import (
     run_bound,
     run_prepared,
 )
-from proxy.pgwire.rehearsed_arguments import rehearsed_arguments
 from proxy.pgwire.session import (
     Conversation,
     Executed,

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from proxy.pgwire.calls import StatementReader
-from proxy.pgwire.effects import Effects, Result
 from proxy.pgwire.plain_frames import PassingRun, round_of, round_status
-from proxy.pgwire.relay import UNANSWERED, Relay
+from proxy.pgwire.relay import UNANSWERED, Effects, Relay, Result
 
 
 class QuickRelay(Relay):

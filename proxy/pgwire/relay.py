@@ -7,21 +7,25 @@ wait.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from proxy.base.limits import LOOKED_AT_BYTES
 from proxy.base.operator_runs import has_long_run, long_run
 from proxy.pgwire.calls import (
+    ConstantsWanted,
     Look,
     LookPrepared,
     PlanTrial,
+    QueryAnswer,
     Read,
     Refuse,
     RunQuery,
     StatementReader,
+    Substitute,
+    Trial,
     Verbatim,
 )
-from proxy.pgwire.effects import Effects, Result, Wanted
 from proxy.pgwire.expectations import Expectation, MessageKind, ReplyOutcome, ShadowReply
 from proxy.pgwire.extended import (
     bind_frame,
@@ -42,7 +46,7 @@ from proxy.pgwire.held_timeouts import send_restored
 from proxy.pgwire.plain_frames import BOUND, CLOSED, DESCRIBED, EXECUTED, SYNCED, ending_of
 from proxy.pgwire.session import Conversation, Session, Stored, Wait
 from proxy.pgwire.simple import simple_query
-from proxy.pgwire.statement_look import LOOKED_AT_AT_ONCE, Pieces, pieces_of
+from proxy.pgwire.statement_look import LOOKED_AT_AT_ONCE, Looked, Pieces, pieces_of
 from proxy.pgwire.wording import Wording
 
 # What is done in one turn before other sessions get theirs, about 5 us each: a frame counts one. A short text
@@ -441,3 +445,24 @@ def _relayed(pieces: Pieces) -> Expectation:
         return next(filter(None, (hint(message) for hint in hints)), None)
 
     return Expectation(MessageKind.QUERY, wording=Wording(column_hint=column_hint))
+
+
+# What the machine of the relay hands out: bytes for both sides, and what it waits for.
+
+
+Wanted = RunQuery | PlanTrial | Read | Look | LookPrepared
+Result = (
+    QueryAnswer | Trial | None | Verbatim | Substitute | ConstantsWanted | Refuse | Looked | Pieces
+)
+
+
+@dataclass(slots=True)
+class Effects:
+    """What to do now. wanted: answer it by `answered`; Read, Look and LookPrepared take long, and are for a
+    thread. close: after the bytes were sent."""
+
+    to_client: bytes = b""
+    to_shadow: bytes = b""
+    wanted: Wanted | None = None
+    close: bool = False
+    more: bool = False  # frames are left for another turn: call `go_on`

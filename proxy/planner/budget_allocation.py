@@ -30,8 +30,7 @@ from proxy.planner.measuring import (
     never_null,
     operands_of,
 )
-from proxy.planner.order_statistics import weights_of_choice
-from proxy.planner.unit_extremes import ValuedRows, unit_weights
+from proxy.planner.order_statistics import ValuedRows, unit_weights, weights_of_choice
 from proxy.policy.policy_model import Noise
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind

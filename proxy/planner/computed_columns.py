@@ -8,9 +8,8 @@ from fractions import Fraction
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.planner import grids
-from proxy.planner.bounds import Bounded, bounded, condition
+from proxy.planner.bounds import Bounded, bounded, condition, stored_without_bounds
 from proxy.planner.facts import ColumnFacts, Facts
-from proxy.planner.leaf_bounds import stored_without_bounds
 from proxy.planner.mapped_texts import depends_on_locale
 from proxy.planner.narrowing import key_values
 from proxy.planner.open_values import grid_of_open, kept_range, open_rows

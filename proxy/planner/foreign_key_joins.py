@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from proxy.planner.facts import PlanningContext, RelationWithUnit, UnitRows
-from proxy.planner.from_leaves import is_unique, leaf, origin
-from proxy.planner.truncation import can_be_truncated_by
+from proxy.planner.truncation import can_be_truncated_by, is_unique, leaf, origin
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.relations import Join
 

@@ -8,7 +8,7 @@ from typing import NoReturn
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.kernel.column_types import is_hashed
-from proxy.planner import truncation, truncation_hints, unit_truncation
+from proxy.planner import truncation, unit_truncation
 from proxy.planner.bounds import condition
 from proxy.planner.column_origins import origin, part_of_table, whole_table
 from proxy.planner.facts import (
@@ -22,14 +22,14 @@ from proxy.planner.facts import (
     typed,
 )
 from proxy.planner.foreign_key_joins import along_a_foreign_key
-from proxy.planner.lookups import looked_up
-from proxy.planner.narrowing import narrowed
-from proxy.planner.same_unit import (
+from proxy.planner.lookups import (
     along_the_reference,
     compared_exactly,
+    looked_up,
     on_the_unit,
     unit_names,
 )
+from proxy.planner.narrowing import narrowed
 from proxy.planner.truncation import truncate_public, truncated_join
 from proxy.planner.unit_truncation import with_join_condition
 from proxy.policy.policy_model import ProtectedTable
@@ -113,7 +113,7 @@ def _joined_rows(
     if not isinstance(left.ownership, PublicRows):
         found = truncated_join(relation, left, right, known)
     if found is None:
-        _refuse(refused, truncation_hints.hint(relation, left, right, known))
+        _refuse(refused, truncation.truncation_hint(relation, left, right, known))
     return RelationWithUnit(found[0], facts, found[1])
 
 
@@ -259,7 +259,7 @@ def _partners(
             if rule is not None and truncation.can_be_truncated_by(a, b):
                 return truncate_public(public, column, rule, known), rule.most
     declared = [
-        truncation_hints.of_public(public, column, known)
+        truncation.public_truncation_hint(public, column, known)
         for (a, b), column in zip(joined.equal, columns, strict=True)
         if isinstance(public, Scan) and truncation.can_be_truncated_by(a, b)
     ]

@@ -57,14 +57,15 @@ from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import (
     GroupByUnit,
     Join,
+    OrderTerm,
     Relation,
     Scan,
     Subquery,
     Truncate,
     UnionAll,
+    WindowColumn,
     rewrite,
 )
-from proxy.query.ir.windows import OrderTerm, WindowColumn
 
 _EQUAL = (Comparator.EQ, Comparator.NE)
 # character(n) is declared with its length, and compared without its blanks; labels are short.

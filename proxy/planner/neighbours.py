@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from typing_extensions import assert_never
 
@@ -10,8 +10,10 @@ from proxy.base import limits
 from proxy.base.errors import Code, Fault, Refusal
 from proxy.kernel.key_plans import KeyPlan
 from proxy.kernel.neighbour_kinds import Neighbours, RowNeighbours, UnitNeighbours
-from proxy.planner.facts import ProtectedRows, PublicRows, RowOwnership, UnitRows
+from proxy.planner.facts import PlanningContext, ProtectedRows, PublicRows, RowOwnership, UnitRows
+from proxy.policy.policy_model import IdentifierUnit, ProtectedTable
 from proxy.query.ir.expressions import ColumnRef
+from proxy.query.ir.relations import Relation, scans
 
 
 def most_rows(ownership: RowOwnership, neighbours: Neighbours) -> int | None:
@@ -106,3 +108,20 @@ def check_private_keys(
 def lacks_bound(ownership: RowOwnership) -> bool:
     """Whether private keys would need a bound on the groups of a unit that nobody has given."""
     return isinstance(ownership, UnitRows) and ownership.is_chosen and ownership.groups is None
+
+
+# Rows that belong to nobody: their privacy unit is null, and no answer counts them (ADR 0012).
+
+
+def columns_without_unit(source: Relation, known: PlanningContext) -> tuple[str, ...]:
+    """Columns that name the unit of a row, or lead to it, and can be null."""
+    return tuple(dict.fromkeys(_nullable(source, known)))
+
+
+def _nullable(source: Relation, known: PlanningContext) -> Iterator[str]:
+    for scan in scans(source):
+        policy = known.policy.tables[scan.table]
+        if isinstance(policy, ProtectedTable) and isinstance(policy.unit, IdentifierUnit):
+            column = known.catalog.tables[scan.table].column(policy.unit.column)
+            if column is not None and column.nullable:
+                yield f"{column.name} of {scan.table}"

@@ -24,8 +24,7 @@ from proxy.query.ir.expressions import (
     Constant,
     Expression,
 )
-from proxy.query.ir.relations import Join, Relation, Subquery
-from proxy.query.ir.windows import WindowFunction
+from proxy.query.ir.relations import Join, Relation, Subquery, WindowFunction
 
 
 def first_rows(

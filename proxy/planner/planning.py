@@ -39,7 +39,6 @@ from proxy.planner.facts import (
     Values,
     typed,
 )
-from proxy.planner.fixed_by_units import reach_of
 from proxy.planner.group_count import GroupCount, allocated, fewest_units, with_group_count
 from proxy.planner.group_selection import select_groups
 from proxy.planner.label_work import one_statement
@@ -56,7 +55,12 @@ from proxy.planner.measuring import (
 )
 from proxy.planner.narrowed_operands import has_fixed_bounds, operand_facts
 from proxy.planner.needed_loss import NeedsEpsilon
-from proxy.planner.neighbours import check_private_keys, most_rows, neighbours_of
+from proxy.planner.neighbours import (
+    check_private_keys,
+    columns_without_unit,
+    most_rows,
+    neighbours_of,
+)
 from proxy.planner.open_operands import (
     kept_totals,
     value_choices,
@@ -67,9 +71,9 @@ from proxy.planner.open_operands import (
 from proxy.planner.order_statistics import weight_choice
 from proxy.planner.planned_keys import listed_groups
 from proxy.planner.private_bounds import choice_of, given_bound, report_weight, rows_weight
+from proxy.planner.rows_per_unit import reach_of
 from proxy.planner.shared_releases import Spent, block_releases
 from proxy.planner.unit_truncation import most_read, with_condition
-from proxy.planner.unowned_rows import columns_without_unit
 from proxy.policy.policy_model import Privacy, Weighed
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.query import AggregateBlock, Query, compared_answers

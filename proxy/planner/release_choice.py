@@ -46,11 +46,10 @@ from proxy.planner.measuring import (
     operands_of,
 )
 from proxy.planner.needed_loss import needs_delta
-from proxy.planner.order_statistics import order_release
+from proxy.planner.order_statistics import order_release, unit_extreme
 from proxy.planner.private_bounds import PARTS, chosen_total, noise_loss
 from proxy.planner.sample_aggregate import clipped_mean_of, smoothed
 from proxy.planner.text_lengths import is_long
-from proxy.planner.unit_extremes import unit_extreme
 from proxy.policy import policy_model
 from proxy.policy.policy_model import Mechanism
 from proxy.query.ir.expressions import ColumnRef

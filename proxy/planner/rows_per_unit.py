@@ -6,6 +6,7 @@ alone, before and after.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import NoReturn
@@ -14,6 +15,12 @@ from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.result_columns import UNIT_COLUMN, aggregate_column, key_column
 from proxy.base.sql_types import SqlType
+from proxy.kernel.attribution import relation_of
+from proxy.kernel.fixed_columns import fixed_columns, is_fixed, most_groups
+from proxy.kernel.key_plans import KeyPlan
+from proxy.kernel.owners import NO_COLUMNS, ColumnNames
+from proxy.kernel.refusals import NotPrivate
+from proxy.kernel.world import World
 from proxy.planner import grids
 from proxy.planner.bounds import bounded, condition
 from proxy.planner.computed_columns import computed_column
@@ -24,9 +31,9 @@ from proxy.planner.facts import (
     RelationWithUnit,
     UnitRows,
     Untruncated,
+    Values,
     typed,
 )
-from proxy.planner.fixed_by_units import are_fixed
 from proxy.planner.narrowing import key_values, narrowed
 from proxy.planner.open_values import kept_range, open_rows
 from proxy.planner.possible_truth import listed_value
@@ -34,7 +41,7 @@ from proxy.planner.unit_truncation import with_condition
 from proxy.policy.policy_model import Bounds, BoundsKind
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
-from proxy.query.ir.relations import GroupByUnit
+from proxy.query.ir.relations import GroupByUnit, Relation
 
 _COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT, AggregateKind.COUNT_DISTINCT)
 _DAY = 86_400
@@ -248,3 +255,44 @@ def _total(operand: Expression, each: Bounds, ownership: UnitRows, facts: Facts)
 
 def _refuse(message: str, hint: str) -> NoReturn:
     raise Refusal(Code.UNSUPPORTED, message, hint)
+
+
+# Keys that a privacy unit fixes, as the kernel sees it: the unit has one value of them, in all of its rows.
+
+
+def reach_of(
+    source: RelationWithUnit,
+    keys: Sequence[KeyPlan],
+    combinations: Sequence[Values] | None,
+    context: PlanningContext,
+) -> int | None:
+    """Bound the groups in which one unit has rows, by the keys that the unit fixes.
+
+    Args:
+        source: Where the rows are from.
+        keys: The keys of the block.
+        combinations: The groups that are answered; None: all combinations of the values of keys.
+        context: Policy and catalogue.
+
+    Returns:
+        The bound of the kernel; None where it knows none.
+    """
+    if not keys or not isinstance(source.ownership, UnitRows):
+        return None
+    return most_groups(keys, combinations, _fixed(source.relation, context))
+
+
+def are_fixed(
+    keys: Sequence[Expression], source: RelationWithUnit, context: PlanningContext
+) -> bool:
+    """Say whether a unit has one value of all keys, so that it has one row by unit and keys."""
+    fixed = _fixed(source.relation, context)
+    return all(is_fixed(key, fixed) for key in keys)
+
+
+def _fixed(relation: Relation, context: PlanningContext) -> ColumnNames:
+    """Nothing of a relation that the kernel refuses: it refuses the plan, too."""
+    try:
+        return fixed_columns(relation_of(relation, World(context.policy, context.catalog)))
+    except NotPrivate:
+        return NO_COLUMNS

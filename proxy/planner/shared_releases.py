@@ -11,8 +11,8 @@ from proxy.kernel.plan import Answer, Calculated, Release
 from proxy.mechanisms.loss import Loss
 from proxy.planner.budget_allocation import BudgetAllocation, MadeOf, SharedStatistic
 from proxy.planner.measuring import MeasureContext, Priced, is_unit_extreme, operands_of
+from proxy.planner.order_statistics import ValuedRows, kept_units, valued_rows
 from proxy.planner.release_choice import plan_release, shared_statistic
-from proxy.planner.unit_extremes import ValuedRows, kept_units, valued_rows
 from proxy.query.ir.query_aggregates import Aggregate
 
 

@@ -7,6 +7,7 @@ comes after the cut. Proof: PROOFS.md, "Joins by truncation".
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
@@ -15,6 +16,7 @@ from typing_extensions import assert_never
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
+from proxy.catalog.catalog_model import TableName
 from proxy.kernel.attribution import relation_of
 from proxy.kernel.owners import Rows, name
 from proxy.kernel.refusals import NotPrivate
@@ -27,7 +29,6 @@ from proxy.planner.facts import (
     TruncatedPart,
     UnitRows,
 )
-from proxy.planner.from_leaves import is_unique, leaf, origin, replaced, truncated_leaf
 from proxy.policy.policy_model import IdentifierUnit, JoinKey, ProtectedTable
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.relations import Join, Relation, Scan, Subquery, Truncate, scans
@@ -298,3 +299,120 @@ def _reference(scan: Scan, name: str, known: PlanningContext) -> ColumnRef:
     column = known.catalog.tables[scan.table].column(name)
     assert column is not None
     return ColumnRef(name, column.type, None, scan.alias)
+
+
+# Which keys of the policy would allow a join that is refused.
+
+
+_BY_JOIN_KEYS = "; or ask the data owner for `join_keys` in the policy: "
+
+
+def truncation_hint(
+    joined: Join, left: RelationWithUnit, right: RelationWithUnit, known: PlanningContext
+) -> str:
+    """Which keys of the policy would allow a join, or nothing."""
+    if same_table(left, right, known):
+        return ""
+    for a, b in joined.equal:
+        if not can_be_truncated_by(a, b):
+            continue
+        missing: list[str] = []
+        for side, column in ((left, a), (right, b)):
+            place = leaf(side.relation, column.relation)
+            found = None if place is None else origin(place, column.column)
+            if found is None or _is_found_through_reference(found[0], known):
+                break
+            if place is None or not holds_the_rows(side, place):
+                break
+            if key_rule(side.relation, column, known) is None:
+                missing.append(f"{found[1]} of {found[0]}")
+        else:
+            listed = " and ".join(missing)
+            return f"{_BY_JOIN_KEYS}{listed}"
+    return ""
+
+
+def public_truncation_hint(public: Scan, column: ColumnRef, known: PlanningContext) -> str:
+    """Which declaration would allow a join with a public table on a column that is no key of it: as many rows
+    as one value has, where its rows are known. Without a primary key it cannot be said which rows are kept."""
+    name = column.column
+    keep, more = "unique", ", by which only rows that are alone with their value are joined"
+    if known.catalog.tables[public.table].primary_key:
+        most = _most_of_one_value(public.table, name, known)
+        keep, more = (str(most), "") if most else ("N", ", N being the rows of one value at most")
+    return f"{_BY_JOIN_KEYS}{name}: {{keep: {keep}}} of {public.table}{more}"
+
+
+def _most_of_one_value(table: TableName, column: str, known: PlanningContext) -> int | None:
+    """What was read of a public table are its different rows: all of them, where its key is of the columns."""
+    columns, rows = known.rows.get(table, ((), ()))
+    if column not in columns or not set(known.catalog.tables[table].primary_key) <= set(columns):
+        return None
+    found = Counter(row[columns.index(column)] for row in rows)
+    return max(found.values(), default=None)
+
+
+def _is_found_through_reference(name: TableName, known: PlanningContext) -> bool:
+    table = known.policy.tables[name]
+    unit = table.unit if isinstance(table, ProtectedTable) else None
+    return isinstance(unit, IdentifierUnit) and unit.path is not None
+
+
+# The tables and subqueries that a FROM clause joins, and the columns of tables that theirs are.
+
+
+def leaf(relation: Relation, alias: str) -> Scan | Subquery | None:
+    """The table or subquery of this alias among those that are joined."""
+    match relation:
+        case Scan() | Subquery():
+            return relation if relation.alias == alias else None
+        case Join():
+            return leaf(relation.left, alias) or leaf(relation.right, alias)
+        case Truncate():
+            return leaf(relation.source, alias)
+        case _:
+            return None
+
+
+def truncated_leaf(relation: Relation, alias: str) -> Scan | Subquery | Truncate | None:
+    """The table or subquery of this alias, with what has been cut of it."""
+    match relation:
+        case Scan() | Subquery() | Truncate():
+            return relation if relation.alias == alias else None
+        case Join():
+            return truncated_leaf(relation.left, alias) or truncated_leaf(relation.right, alias)
+        case _:
+            return None
+
+
+def replaced(relation: Relation, truncated: Scan | Subquery | Truncate) -> Relation:
+    """The join with the table or subquery of the same alias exchanged."""
+    match relation:
+        case Scan() | Subquery() | Truncate():
+            return truncated if relation.alias == truncated.alias else relation
+        case Join():
+            left, right = replaced(relation.left, truncated), replaced(relation.right, truncated)
+            return replace(relation, left=left, right=right)
+        case _:
+            return relation
+
+
+def origin(place: Scan | Subquery, name: str) -> tuple[TableName, str] | None:
+    """The table's column that a column is, through subqueries that leave it as it is."""
+    if isinstance(place, Scan):
+        return place.table, name
+    expression = dict(place.outputs).get(name)
+    if not isinstance(expression, ColumnRef):
+        return None
+    below = leaf(place.source, expression.relation)
+    return None if below is None else origin(below, expression.column)
+
+
+def is_unique(place: Scan | Subquery, name: str, known: PlanningContext) -> bool:
+    """By a key that the server checks, where no join in between repeats rows."""
+    if isinstance(place, Scan):
+        return known.catalog.tables[place.table].is_unique(name)
+    expression, below = dict(place.outputs).get(name), place.source
+    if not isinstance(expression, ColumnRef) or not isinstance(below, Scan | Subquery):
+        return False
+    return is_unique(below, expression.column, known)

@@ -46,8 +46,15 @@ from proxy.planner.unit_truncation import check_forms, key_of
 from proxy.policy.policy_model import Bounds, ProtectedTable
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.rebuilding import rebuild
-from proxy.query.ir.relations import Join, Relation, Scan, Subquery
-from proxy.query.ir.windows import OrderTerm, WindowColumn, WindowFunction
+from proxy.query.ir.relations import (
+    Join,
+    OrderTerm,
+    Relation,
+    Scan,
+    Subquery,
+    WindowColumn,
+    WindowFunction,
+)
 
 _OF_A_UNIT = "a window over rows of a protected table must be partitioned by the privacy unit"
 

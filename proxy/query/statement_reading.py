@@ -5,7 +5,8 @@ Reading comes first (bind), rewriting after it, from what was read (rewrite).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import TokenType
@@ -18,25 +19,25 @@ from proxy.query.bind.evaluated_constants import NOTHING_EVALUATED, Evaluated
 from proxy.query.bind.output_columns import result_select
 from proxy.query.bind.public_scalars import public_scalars
 from proxy.query.bind.statement_binding import bind_statement, refuse_table
+from proxy.query.ir.bound_statement import AggregateSubquery, GroupingValue, KeyValue
 from proxy.query.ir.exposed import Exposed
 from proxy.query.ir.query import Query
 from proxy.query.rewrite.account_relations import ACCOUNT_RELATIONS, account_edits
 from proxy.query.rewrite.ctes_left import settle_ctes
-from proxy.query.rewrite.edits import Edit
+from proxy.query.rewrite.edits import Edit, apply, with_relation
 from proxy.query.rewrite.empty_twins import on_twins, whole_on_twin
 from proxy.query.rewrite.replacing_aggregates import error_columns, replace_aggregates
-from proxy.query.rewrite.rewritten_statement import RewrittenStatement, rewrite_statement
-from proxy.query.rewrite.zero_divisors import zero_divisor_edits
 from proxy.query.syntax.constant_spans import (
     EXACT_PRESENT,
     ConstantSpan,
     PresentRule,
     constant_spans,
 )
+from proxy.query.syntax.divisor_spans import divisors
 from proxy.query.syntax.explain_options import check_options
 from proxy.query.syntax.previews import is_preview
 from proxy.query.syntax.probes import reads_nothing
-from proxy.query.syntax.selects import selects
+from proxy.query.syntax.selects import Select, Span, selects
 from proxy.query.syntax.statements import Statement, StatementKind
 from proxy.query.syntax.tokens import too_complex
 from proxy.query.syntax.with_clauses import Visible, refuse_unicode_names, visible_ctes
@@ -288,3 +289,121 @@ def _preview_of_whole_table(
         if words[0] != "table" or not {"limit", "fetch"} & set(words):
             raise
         return Preview(occurrences[index].name, refusal)
+
+
+# The rewritten statement: the client's own text with noisy relations in the place of protected data.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RewrittenStatement:
+    """text: of `source`, the client's, with all edits made; relation_parameter: the number of its jsonb
+    parameter, {"b1": [rows of the first aggregate subquery], ...}."""
+
+    source: str
+    edits: tuple[Edit, ...]
+    relation_parameter: int
+    text: str
+
+    def inlined(self, relation: str) -> str:
+        """With the relation as a literal, for COPY, which takes no parameters."""
+        # E'' means the same whatever standard_conforming_strings is in the session.
+        escaped = relation.replace("\\", "\\\\").replace("'", "''")
+        literal = f"E'{escaped}'::pg_catalog.jsonb"
+        return apply(self.source, with_relation(self.edits, literal))
+
+
+def rewrite_statement(source: str, edits: tuple[Edit, ...], parameters: int) -> RewrittenStatement:
+    """
+    Given    parameters: how many the client's statement has
+    Refuses  SYNTAX: edits that overlap
+    """
+    return RewrittenStatement(
+        source=source, edits=edits, relation_parameter=parameters + 1, text=apply(source, edits)
+    )
+
+
+# A division by a noisy 0 gives NULL: its divisor is wrapped in nullif(..., 0).
+#
+# PostgreSQL raises an error for a division by 0. A noisy count can be 0 by its noise alone, and then one
+# group would cost the analyst the whole answer. Constants, and divisors in a SELECT that reads public rows
+# only, stay as they are.
+
+
+def zero_divisor_edits(
+    statement: Statement, subqueries: Sequence[AggregateSubquery], replaced: Sequence[Edit]
+) -> tuple[Edit, ...]:
+    """Wrap the divisors of a rewritten statement that can be noisy.
+
+    Args:
+        statement: The client's statement.
+        subqueries: Its SELECTs that noisy relations replace.
+        replaced: The edits that do so. Text that they replace is left alone.
+
+    Returns:
+        Two insertions for each divisor. They come before `replaced` where both are at one place.
+    """
+    lexed = statement.lexed
+    spans = sorted((edit.start, edit.end) for edit in replaced if edit.end > edit.start)
+    answers = _AnswerSpans.of(statement, subqueries)
+    found: list[Edit] = []
+    for divisor in divisors(lexed, statement.first, statement.last):
+        start, stop = lexed.lexemes[divisor[0]].start, lexed.lexemes[divisor[1] - 1].end
+        operator = lexed.lexemes[divisor[0] - 1].start
+        if not _is_replaced(spans, operator) and answers.may_be_in(divisor):
+            found.append(Edit(start, start, "nullif("))
+            found.append(Edit(stop, stop, ", 0)"))
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _AnswerSpans:
+    """Where answers are in a statement.
+
+    spans: Answers in the text, and whole SELECTs that give them.
+    aggregating: The SELECTs that noisy relations replace, by their keyword.
+    selects: All SELECTs, and for each whether it reads answers in FROM.
+    """
+
+    spans: frozenset[Span]
+    aggregating: frozenset[int]
+    selects: tuple[tuple[Select, bool], ...]
+
+    @classmethod
+    def of(cls, statement: Statement, subqueries: Sequence[AggregateSubquery]) -> _AnswerSpans:
+        keywords = frozenset(subquery.select.keyword for subquery in subqueries)
+        names = {cte.name for cte in visible_ctes(statement.lexed)}
+        lexemes = statement.lexed.lexemes
+
+        def reads_answers(select: Select) -> bool:
+            first, last = select.clauses.get("from", (0, 0))
+            is_named = any(lexeme.name in names for lexeme in lexemes[first:last])
+            return is_named or any(first <= keyword < last for keyword in keywords)
+
+        spans = {
+            span
+            for subquery in subqueries
+            for span, meaning in subquery.spans.items()
+            if not isinstance(meaning, KeyValue | GroupingValue)
+        }
+        spans |= {(one.select.keyword, one.select.end) for one in subqueries}
+        return cls(
+            frozenset(spans),
+            keywords,
+            tuple((select, reads_answers(select)) for select in selects(statement)),
+        )
+
+    def may_be_in(self, part: Span) -> bool:
+        """Whether a part of the text can be made of answers."""
+        if any(part[0] <= first and last <= part[1] for first, last in self.spans):
+            return True
+        around = [one for one in self.selects if one[0].keyword < part[0] and part[1] <= one[0].end]
+        if not around:
+            return False
+        select, reads_answers = max(around, key=lambda one: one[0].keyword)
+        return reads_answers and select.keyword not in self.aggregating
+
+
+def _is_replaced(spans: Sequence[tuple[int, int]], place: int) -> bool:
+    """Whether an edit covers the place. Edits do not overlap."""
+    number = bisect_right(spans, place, key=lambda span: span[0])
+    return number > 0 and place < spans[number - 1][1]

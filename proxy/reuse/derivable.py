@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from proxy.catalog.catalog_model import Column, ForeignKey, Table, TableName
 from proxy.kernel.column_types import conjuncts
-from proxy.kernel.plan import BlockPlan, GaussianNoise, LaplaceNoise, Noise
+from proxy.kernel.plan import BlockPlan, GaussianNoise, LaplaceNoise, Noise, NoisyStatistic, Release
+from proxy.kernel.sensitivities import sensitivity_of
+from proxy.kernel.shape import shape_of
+from proxy.kernel.statistics import Counted, Measured, Statistic
 from proxy.planner.column_slices import compared_texts
 from proxy.planner.facts import PlanningContext
-from proxy.query.ir.expressions import ColumnRef, Connective, Expression
+from proxy.query.ir.expressions import Clamped, ColumnRef, Connective, Expression
 from proxy.query.ir.relations import Join, Relation, Scan
-from proxy.reuse.block_question import BlockQuestion, about_of, column_name
+from proxy.reuse.block_question import BlockQuestion, about_of, column_name, measure_name
 from proxy.reuse.derivation import (
     NOTHING_MORE,
     AnswerKey,
@@ -24,7 +27,6 @@ from proxy.reuse.derivation import (
     UsableAnswer,
     source_of,
 )
-from proxy.reuse.same_measures import release_names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,3 +244,57 @@ def _reference(table: Table, column: Column) -> ForeignKey | None:
         return None
     found = (key for key in table.foreign_keys if key.columns == (column.name,))
     return next(found, None)
+
+
+# Names of what is measured, alike where the same rows are counted: by count(*), by count(x) of a column that
+# is never NULL, and by the number of rows that AVG and variances are divided by.
+#
+# Of columns alone: of an expression it is not proven that it is NULL just where its grid index is, as in
+# planner.budget_allocation, which shares the same numbers within a statement.
+
+
+NeverNull = Callable[[ColumnRef], bool]
+
+
+def release_names(
+    block: BlockPlan, question: BlockQuestion, is_never_null: NeverNull
+) -> tuple[str, ...]:
+    """Of a question's releases, in its order.
+
+    Given    is_never_null: of a column, by what the server enforces
+    """
+    named = zip(question.releases, question.release_names, strict=True)
+    return tuple(_name(block, block.releases[n], name, is_never_null) for n, name in named)
+
+
+def _name(block: BlockPlan, release: Release, name: str, is_never_null: NeverNull) -> str:
+    if not isinstance(release, NoisyStatistic) or release.statistic is not Statistic.ROWS:
+        return name
+    if release.total is not None:  # rows of a unit are bounded otherwise
+        return name
+    found = _counted(release.of)
+    if found is None:
+        return name
+    column, condition, fills = found
+    if column is not None and (fills or is_never_null(column)):
+        column = None
+    return measure_name(
+        block, "rows", column, condition, sensitivity_of(release, shape_of(block)).l1
+    )
+
+
+def _counted(
+    of: Counted | tuple[Measured, ...],
+) -> tuple[ColumnRef | None, Expression | None, bool] | None:
+    """The column whose values are counted (None: all rows), of which rows, and whether it is never NULL, as far
+    as that is known. None: neither a column nor all rows."""
+    if isinstance(of, Counted):
+        if of.operand is None or isinstance(of.operand, ColumnRef):
+            return of.operand, of.condition, of.never_null
+        return None
+    if len(of) != 1:
+        return None
+    operand = of[0].operand
+    column = operand.operand if isinstance(operand, Clamped) else operand
+    # A value is NULL, and not counted, where its column is.
+    return (column, of[0].condition, False) if isinstance(column, ColumnRef) else None

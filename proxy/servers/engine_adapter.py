@@ -20,14 +20,11 @@ from proxy.catalog.catalog_model import TableName
 from proxy.drawing.charged_token import asking
 from proxy.drawing.noted_charges import NotedCharges, noting
 from proxy.engine.answer_lines import AnswerLines, answer_lines
-from proxy.engine.engine_in_force import EngineInForce
+from proxy.engine.cached_answers import fingerprint
 from proxy.engine.noisy_answers import NoisyAnswer
 from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery
-from proxy.engine.query_pipeline import Engine
-from proxy.engine.rehearsal_queries import goes_to_the_server, rehearsal
-from proxy.engine.rewritten_text import rewritten_text
-from proxy.engine.statement_fingerprint import fingerprint
-from proxy.engine.trial_statement import trial_of
+from proxy.engine.query_pipeline import Engine, EngineInForce
+from proxy.engine.rehearsal_queries import goes_to_the_server, rehearsal, rewritten_text, trial_of
 from proxy.pgwire.calls import (
     ChargedAnswer,
     ConstantsWanted,
@@ -44,8 +41,8 @@ from proxy.pgwire.calls import (
     Trial,
     Verbatim,
 )
+from proxy.query.syntax.parameters import settled
 from proxy.query.syntax.prepared_statements import prepared_names, prepared_query
-from proxy.query.syntax.settled_literals import settled
 from proxy.query.syntax.statements import Execute, Statement, StatementKind, StoredQuery
 from proxy.servers.error_boundary import refuses, refuses_later
 from proxy.servers.statement_reports import (

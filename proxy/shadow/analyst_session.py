@@ -29,9 +29,14 @@ from proxy.pgwire.answers import REPORT_BYTES
 from proxy.pgwire.calls import NO_RELATION, DescribedColumn, Rehearsal, Trial
 from proxy.pgwire.constant_exchanges import describing
 from proxy.pgwire.held_timeouts import hold_sql
-from proxy.pgwire.measured_values import fits, measured_sql
 from proxy.pgwire.rehearsal import MAKE, MAKE_OIDS, make_values, needs_relation
-from proxy.pgwire.shadow_exchanges import ARGUMENTS_TOO_LONG, JSONB_OID, TEXT_OID
+from proxy.pgwire.shadow_exchanges import (
+    ARGUMENTS_TOO_LONG,
+    JSONB_OID,
+    TEXT_OID,
+    fits,
+    measured_sql,
+)
 from proxy.pgwire.trial_run import trial_oids, trial_sql, trial_values
 from proxy.pgwire.wording import UNKNOWN_NAME_HINT, UNKNOWN_NAMES
 from proxy.shadow.gathered_rows import CHUNK_ROWS, GatheredRows, fetched

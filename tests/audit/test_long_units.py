@@ -16,8 +16,7 @@ import pytest
 from proxy.base import limits
 from proxy.compiler import relation_sql
 from proxy.compiler.binds import Binds
-from proxy.query.ir.relations import Subquery
-from proxy.query.ir.windows import WindowColumn
+from proxy.query.ir.relations import Subquery, WindowColumn
 from tests.audit.two_states import TwoStates, two_states
 from tests.servers_fixture import servers
 

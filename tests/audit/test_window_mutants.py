@@ -12,7 +12,7 @@ from proxy.kernel.refusals import NotPrivate
 from proxy.planner import numbered_rows, unit_windows
 from proxy.planner.facts import ColumnFacts
 from proxy.query.ir.expressions import ColumnRef
-from proxy.query.ir.windows import WindowColumn
+from proxy.query.ir.relations import WindowColumn
 from tests.audit.exact_results import Auditor
 from tests.audit.without_kernel import without_kernel
 from tests.pipeline_world import POLICIES, walk

@@ -12,7 +12,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from proxy.doctor.own_role import OWN_ROLE
+from proxy.doctor.role_diagnosis import OWN_ROLE
 from proxy.postgres.least_safe_minor import LEAST_SAFE_MINOR
 from proxy.postgres.postgres_binaries import find_binaries
 from proxy.protected.reading_settings import SETTINGS

@@ -20,7 +20,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from proxy.engine.statement_fingerprint import fingerprint
+from proxy.engine.cached_answers import fingerprint
 from proxy.ledger.text_keys import reading_cipher
 from tests.cli.operator_at_work import Listening, Operator
 from tests.servers_fixture import servers

@@ -22,8 +22,7 @@ from proxy.cli.loading import CheckedPolicy, load_policy
 from proxy.cli.refreshing import copy_public_tables
 from proxy.cli.reloading import PolicyReloads
 from proxy.cli.shadow_building import shadows_being_built
-from proxy.doctor.all_findings import diagnose
-from proxy.doctor.finding_tables import concerned_tables
+from proxy.doctor.all_findings import concerned_tables, diagnose
 from proxy.policy.finding_names import FindingName
 from proxy.policy.findings import Finding
 from proxy.protected import public_values

@@ -12,8 +12,8 @@ import pytest
 
 from proxy.postgres.postgres_account import NoAccount
 from proxy.postgres.postgres_binaries import BinariesNotFound
+from proxy.postgres.postgres_data import InitdbFailed
 from proxy.postgres.postgres_error import EmbeddedPostgresError, InUse
-from proxy.postgres.postgres_initdb import InitdbFailed
 from tests.cli.commands import Done, dpproxy
 from tests.samples import SHOP_POLICY as _SHOP
 from tests.servers_fixture import servers

@@ -10,7 +10,7 @@ import pytest
 
 from proxy.cli.findings_report import findings_lines, refusal_text
 from proxy.doctor.all_findings import diagnose
-from proxy.doctor.own_role import OWN_ROLE
+from proxy.doctor.role_diagnosis import OWN_ROLE
 from proxy.policy.finding_names import FindingName, Severity
 from proxy.policy.findings import Finding
 from proxy.protected.catalog_reader import read_catalog

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from proxy.doctor.finding_tables import concerned_tables
+from proxy.doctor.all_findings import concerned_tables
 from proxy.policy.check import check, fitted
 from proxy.policy.finding_names import FindingName, Severity
 from proxy.policy.findings import Finding, Verdict

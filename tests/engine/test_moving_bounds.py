@@ -19,10 +19,9 @@ from proxy.compiler.backend_query import BackendQuery
 from proxy.drawing.charges import PaidQuery
 from proxy.drawing.drawer import Drawer
 from proxy.engine.cached_answers import CachedAnswers
-from proxy.engine.engine_in_force import EngineInForce
 from proxy.engine.noisy_answers import NoisyAnswer
 from proxy.engine.policy_statements import ProtectedQuery
-from proxy.engine.query_pipeline import Engine
+from proxy.engine.query_pipeline import Engine, EngineInForce
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.pgwire.calls import (
     Arguments,

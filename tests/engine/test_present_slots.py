@@ -18,9 +18,8 @@ import pytest
 
 from proxy.drawing.drawer import Drawer
 from proxy.engine.cached_answers import CachedAnswers
-from proxy.engine.ended_columns import ended_lines
 from proxy.engine.policy_statements import ProtectedQuery
-from proxy.engine.present_slots import settled_arguments
+from proxy.engine.present_slots import ended_lines, settled_arguments
 from proxy.engine.query_pipeline import Engine
 from proxy.kernel.plan import PrivatePlan
 from proxy.pgwire.constant_exchanges import describing

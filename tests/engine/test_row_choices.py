@@ -13,8 +13,7 @@ from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.answer_notices import answer_notices
 from proxy.engine.column_errors import ColumnError, column_errors, large_errors, reported
 from proxy.kernel.plan import BlockPlan, LaplaceNoise, NoisyStatistic
-from proxy.query.ir.query import AggregateBlock
-from proxy.query.ir.shown_columns import RowChoice
+from proxy.query.ir.query import AggregateBlock, RowChoice
 from proxy.release.drawn_values import DrawnBlock, DrawnGroup, DrawnNumber
 from proxy.release.noisy_interval import NoInterval
 from proxy.release.noisy_relation import NoisyTable

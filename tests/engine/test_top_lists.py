@@ -11,7 +11,7 @@ import pytest
 from proxy.engine.answer_notices import answer_notices
 from proxy.engine.column_errors import reported
 from proxy.kernel.plan import LaplaceNoise, NoisyStatistic
-from proxy.query.ir.shown_columns import TopList
+from proxy.query.ir.query import TopList
 from proxy.release.drawn_values import DrawnBlock, DrawnGroup, DrawnNumber
 from proxy.release.presenting import presented
 from tests.pipeline_world import read

@@ -52,7 +52,7 @@ def test_changes_come_out_as_if_all_were_made_anew(
 ) -> None:
     blocks = _blocks(text)
     found = [changed(block, lambda part: rebuild(part, _moved)) for block in blocks]
-    for module in ("query", "query_aggregates", "rebuilding", "relations", "windows"):
+    for module in ("query", "query_aggregates", "rebuilding", "relations"):
         of = f"proxy.query.ir.{module}"
         monkeypatch.setattr(f"{of}.with_parts", replace)
         monkeypatch.setattr(f"{of}.each_changed", _each, raising=False)

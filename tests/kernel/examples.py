@@ -31,8 +31,16 @@ from proxy.planner.private_bounds import choice_of
 from proxy.policy.policy_model import Bounds, Policy
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
-from proxy.query.ir.relations import Join, Scan, Subquery, Truncate
-from proxy.query.ir.windows import Frame, OrderTerm, WindowColumn, WindowFunction
+from proxy.query.ir.relations import (
+    Frame,
+    Join,
+    OrderTerm,
+    Scan,
+    Subquery,
+    Truncate,
+    WindowColumn,
+    WindowFunction,
+)
 from tests.pipeline_world import CATALOG, POLICIES, walk
 
 WORLD = World(POLICIES["world"], CATALOG)

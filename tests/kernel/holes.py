@@ -54,8 +54,18 @@ from proxy.query.ir.expressions import (
     Parameter,
 )
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
-from proxy.query.ir.relations import Join, Relation, Scan, Subquery, Truncate, UnionAll
-from proxy.query.ir.windows import Frame, OrderTerm, WindowColumn, WindowFunction
+from proxy.query.ir.relations import (
+    Frame,
+    Join,
+    OrderTerm,
+    Relation,
+    Scan,
+    Subquery,
+    Truncate,
+    UnionAll,
+    WindowColumn,
+    WindowFunction,
+)
 from tests.kernel.examples import block_with_an_answer, column, of_table, scan
 from tests.pipeline_world import POLICIES, SCHEMA, walk
 

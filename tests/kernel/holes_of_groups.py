@@ -12,7 +12,7 @@ from proxy.kernel.plan import BlockPlan
 from proxy.kernel.refusals import Rule
 from proxy.mechanisms import partition_selection
 from proxy.query.ir.expressions import ColumnRef
-from proxy.query.ir.windows import WindowColumn, WindowFunction
+from proxy.query.ir.relations import WindowColumn, WindowFunction
 from tests.kernel.examples import of_table
 from tests.kernel.holes import block_of, hole, noise_for, windows_changed
 

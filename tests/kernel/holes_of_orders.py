@@ -16,8 +16,16 @@ from proxy.query.ir.expressions import (
     Constant,
     Expression,
 )
-from proxy.query.ir.relations import Relation, Scan, Subquery, Truncate
-from proxy.query.ir.windows import Frame, OrderTerm, WindowColumn, WindowFunction
+from proxy.query.ir.relations import (
+    Frame,
+    OrderTerm,
+    Relation,
+    Scan,
+    Subquery,
+    Truncate,
+    WindowColumn,
+    WindowFunction,
+)
 from tests.kernel.examples import column, of_table, scan
 from tests.kernel.holes import (
     block_of,

@@ -20,8 +20,7 @@ from proxy.query.ir.expressions import (
     Operator,
     Parameter,
 )
-from proxy.query.ir.relations import Subquery
-from proxy.query.ir.windows import Frame, WindowColumn, WindowFunction
+from proxy.query.ir.relations import Frame, Subquery, WindowColumn, WindowFunction
 from proxy.query.syntax.placeholders import ScalarAnswer
 from tests.kernel.examples import column, of_table, scan
 from tests.kernel.holes import ONE_PADDED, block_of, hole, joined_to_texts, units_of

@@ -21,16 +21,19 @@ from proxy.policy.policy_model import IdentifierUnit, ProtectedTable, PublicTabl
 from proxy.query.ir.expressions import Cast, ColumnRef, Comparator, Comparison, Constant, Expression
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import (
+    Frame,
     GroupByUnit,
     Join,
+    OrderTerm,
     Relation,
     Scan,
     Subquery,
     Truncate,
     UnionAll,
+    WindowColumn,
+    WindowFunction,
     scans,
 )
-from proxy.query.ir.windows import Frame, OrderTerm, WindowColumn, WindowFunction
 from tests.pipeline_world import CATALOG, POLICIES
 
 # The columns that are used; `leg` and `dp` beside `id` name rows.

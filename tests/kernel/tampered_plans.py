@@ -50,9 +50,10 @@ from proxy.query.ir.relations import (
     Subquery,
     Truncate,
     UnionAll,
+    WindowColumn,
+    WindowFunction,
     scans,
 )
-from proxy.query.ir.windows import WindowColumn, WindowFunction
 
 Tampering = Callable[["Tampered"], BlockPlan | None]
 KINDS: dict[str, Tampering] = {}

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from proxy.pgwire import frames, plain_frames
 from proxy.pgwire.answers import Answers
 from proxy.pgwire.calls import Refuse
-from proxy.pgwire.effects import Effects
 from proxy.pgwire.expectations import (
     REPLY_BYTES,
     REPLY_FRAMES,
@@ -32,7 +31,7 @@ from proxy.pgwire.plain_frames import (
     round_status,
 )
 from proxy.pgwire.quick_relay import QuickRelay
-from proxy.pgwire.relay import UNANSWERED, Relay
+from proxy.pgwire.relay import UNANSWERED, Effects, Relay
 from tests.pgwire.server_frames import ONE_OF_EACH, READY, ROW
 from tests.scripted_engine import ScriptedEngine
 

@@ -24,10 +24,9 @@ from proxy.pgwire.calls import (
     RunQuery,
     Verbatim,
 )
-from proxy.pgwire.effects import Effects, Result, Wanted
 from proxy.pgwire.expectations import Expectation, MessageKind
 from proxy.pgwire.frames import ProtocolError
-from proxy.pgwire.relay import Relay
+from proxy.pgwire.relay import Effects, Relay, Result, Wanted
 from proxy.pgwire.statement_look import pieces_of, prepared_of
 from tests.raw_client import RawClient
 from tests.scripted_engine import ScriptedEngine

@@ -8,9 +8,8 @@ import hmac
 
 import pytest
 
-from proxy.pgwire.authentication import Authentication, InnerLogin
+from proxy.pgwire.authentication import Authentication, InnerLogin, ScramClient
 from proxy.pgwire.frames import ProtocolError, frame
-from proxy.pgwire.scram_client import ScramClient
 from proxy.pgwire.startup import Connect
 from proxy.shadow.inner_logins import InnerLogins
 from tests.pgwire.test_startup import startup_packet

@@ -23,10 +23,9 @@ from proxy.pgwire.calls import (
     Substitute,
     Verbatim,
 )
-from proxy.pgwire.effects import Effects
 from proxy.pgwire.frames import FRAME_BYTES
 from proxy.pgwire.query_sequence import READ_AT_ONCE
-from proxy.pgwire.relay import TURN_WORK, UNANSWERED, Relay
+from proxy.pgwire.relay import TURN_WORK, UNANSWERED, Effects, Relay
 from proxy.pgwire.statement_look import LOOKED_AT_AT_ONCE, pieces_of, prepared_of
 from proxy.query.syntax.prepared_statements import prepared_query
 from proxy.query.syntax.statements import Execute, Names, Statement, look, pieces

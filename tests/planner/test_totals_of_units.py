@@ -10,7 +10,7 @@ import pytest
 
 from proxy.base.errors import Refusal
 from proxy.base.sql_types import SqlType
-from proxy.engine.cut_questions import cut_questions
+from proxy.engine.answer_notices import cut_questions
 from proxy.engine.policy_limits import limits_text, policy_limits
 from proxy.kernel.checked_plan import check_plan
 from proxy.kernel.plan import BlockPlan, NoisyStatistic, OrderStatistic, RecentredMean, UnitExtreme

@@ -21,7 +21,7 @@ from proxy.query.ir.expressions import Comparison, InPublic, Parameter
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import Join, Relation
 from proxy.query.rewrite.replacing_aggregates import replace_aggregates
-from proxy.query.rewrite.rewritten_statement import rewrite_statement
+from proxy.query.statement_reading import rewrite_statement
 from proxy.query.syntax.placeholders import (
     ClientParameter,
     PublicSubquery,

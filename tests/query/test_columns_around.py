@@ -7,7 +7,7 @@ import re
 import pytest
 
 from proxy.query.ir.noisy_expressions import NoisyExpression
-from proxy.query.ir.shown_columns import COMPUTED_AROUND, OutputColumn
+from proxy.query.ir.query import COMPUTED_AROUND, OutputColumn
 from tests.pipeline_world import read
 
 _WHERE = "WHERE d BETWEEN '2015-01-01' AND '2015-01-24'"

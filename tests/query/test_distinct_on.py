@@ -8,7 +8,7 @@ import pytest
 
 from proxy.base.errors import Code, Refusal
 from proxy.kernel.neighbour_kinds import RowNeighbours
-from proxy.query.ir.shown_columns import RowChoice
+from proxy.query.ir.query import RowChoice
 from tests.pipeline_world import walk
 
 _ORDERS = {

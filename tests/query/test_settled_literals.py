@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from proxy.query.syntax.settled_literals import settled
+from proxy.query.syntax.parameters import settled
 from tests.servers_fixture import servers
 
 pytestmark = pytest.mark.postgres

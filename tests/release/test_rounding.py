@@ -13,7 +13,7 @@ from proxy.exact.table import ExactRow, ExactTable
 from proxy.kernel.plan import BlockPlan, LaplaceNoise, NoisyStatistic
 from proxy.mechanisms import discrete_laplace
 from proxy.release.noisy_relation import NoisyValue, missing
-from proxy.release.rounding import rounded, step_of
+from proxy.release.presenting import rounded, step_of
 from tests.pipeline_world import walk
 from tests.seeded_bits import SeededBits
 from tests.unchecked_blocks import release_block

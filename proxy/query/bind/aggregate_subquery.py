@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from sqlglot import exp
+
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.result_columns import IntervalColumn, IntervalEnd
-from proxy.query.bind.added_rows import check_added_rows
+from proxy.base.sql_types import SqlType
 from proxy.query.bind.aggregate_reading import is_aggregate, read_aggregate
 from proxy.query.bind.clause_reading import read_where
-from proxy.query.bind.compared_keys import compared_keys
 from proxy.query.bind.group_keys import read_keys
 from proxy.query.bind.joined_reading import read_joined
 from proxy.query.bind.names_in_subqueries import named_by_keys
+from proxy.query.bind.outer_joins import check_added_rows
 from proxy.query.bind.output_columns import outer_columns, output_columns, scalar_column
 from proxy.query.bind.retained_conditions import parted_conditions
 from proxy.query.bind.row_choices import row_choices, selects_around
-from proxy.query.bind.rows_without_answers import AS_A_CONSTANT, refuse_answers
-from proxy.query.bind.select_context import context_of
-from proxy.query.bind.source_reading import source_of, take_source
+from proxy.query.bind.select_context import SelectContext, context_of
+from proxy.query.bind.source_reading import AS_A_CONSTANT, refuse_answers, source_of, take_source
 from proxy.query.bind.sources import Sources
-from proxy.query.bind.span_reading import read_spans
+from proxy.query.bind.span_reading import FoundSpans, read_spans
 from proxy.query.bind.top_lists import in_order, top_list
 from proxy.query.ir.bound_statement import (
     AggregateSubquery,
@@ -33,13 +34,15 @@ from proxy.query.ir.bound_statement import (
     SpanMeaning,
     SureTruth,
 )
+from proxy.query.ir.expressions import Comparison, Constant
+from proxy.query.ir.function_names import Comparator
 from proxy.query.ir.noisy_expressions import NoisyExpression
-from proxy.query.ir.query import AggregateBlock
+from proxy.query.ir.query import AggregateBlock, Key, OutputColumn
 from proxy.query.ir.query_aggregates import Aggregate
-from proxy.query.ir.shown_columns import OutputColumn
-from proxy.query.syntax.selects import Select, Span
+from proxy.query.syntax.output_names import output_name
+from proxy.query.syntax.selects import Select, Span, is_call
 from proxy.query.syntax.slices import HINT as _RUN_BY_ITSELF
-from proxy.query.syntax.slices import parse_item
+from proxy.query.syntax.slices import parse, parse_item
 from proxy.query.syntax.statements import split_commas
 from proxy.query.syntax.tokens import Lexed
 
@@ -192,3 +195,72 @@ def _no_empty_clause(lexed: Lexed, select: Select) -> None:
                 _RUN_BY_ITSELF,
                 lexed.lexemes[select.keyword].position,
             )
+
+
+# GROUP BY keys that are compared with literals behind the answers: in HAVING, or WHERE of a query around.
+#
+# Such a comparison is not part of the question. It is read for what is said of it alone.
+
+
+_EQUAL = ("=", "<>", "!=")
+
+
+def compared_keys(
+    context: SelectContext, found: FoundSpans, around: tuple[Select, ...]
+) -> tuple[Comparison, ...]:
+    """Read the keys that are compared with literals for equality.
+
+    Args:
+        context: A SELECT with GROUP BY.
+        found: What stands where in it.
+        around: The queries around it that may have its groups.
+    """
+    lexed, sources = context.lexed, context.sources
+    keys = {span: one.key for span, one in found.meanings.items() if isinstance(one, KeyValue)}
+    compared: dict[Comparison, None] = {}
+    having = context.select.clauses.get("having")
+    for (first, last), key in keys.items():
+        if having is not None and having[0] <= first < having[1]:
+            compared.update(dict.fromkeys(_with_literals(sources, (first, last), key)))
+    names: dict[str, Key] = {}
+    for item in context.items:
+        own = keys.get(item.inner)
+        implied = output_name(lexed, item.inner) if item.alias is None else None
+        name = item.alias or (implied.name if implied else "")
+        if own is not None and name:
+            names[name] = own
+    for select in around:
+        for clause in ("where", "having"):
+            for index in range(*select.clauses.get(clause, (0, 0))):
+                named = names.get(lexed.lexemes[index].name)
+                if named is not None and not is_call(lexed, index):
+                    found_here = _with_literals(sources, (index, index + 1), named)
+                    compared.update(dict.fromkeys(found_here))
+    return tuple(compared)
+
+
+def _with_literals(sources: Sources, span: Span, key: Key) -> Iterator[Comparison]:
+    for index in _beside(sources.lexed, span):
+        try:
+            node = parse(sources.lexed, (index, index + 1), sources.placeholders)
+        except Refusal:
+            continue
+        if isinstance(node, exp.Literal):
+            constant = Constant(value=str(node.this), type=SqlType.TEXT)
+            yield Comparison(comparator=Comparator.EQ, left=key.expression, right=constant)
+
+
+def _beside(lexed: Lexed, span: Span) -> Iterator[int]:
+    """Where a literal may stand: `key = literal`, `literal = key`, `key [NOT] IN (literal, ...)`."""
+    first, last = span
+    lexemes = lexed.lexemes
+    while first >= 2 and lexemes[first - 1].token.text == "." and lexemes[first - 2].name:
+        first -= 2  # the name of a table
+    if last + 1 < len(lexemes) and lexemes[last].token.text in _EQUAL:
+        yield last + 1
+    if first >= 2 and lexemes[first - 1].token.text in _EQUAL:
+        yield first - 2
+    place = last + 1 if last < len(lexemes) and lexemes[last].word == "not" else last
+    if place + 1 < len(lexemes) and lexemes[place].word == "in":
+        end = lexed.partner[place + 1]
+        yield from range(place + 2, end, 2) if end > 0 else ()

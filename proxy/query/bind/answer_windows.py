@@ -150,3 +150,21 @@ def _type(function: WindowSum, operand: SqlType) -> SqlType:
     if function is WindowSum.SUM and operand in (SqlType.INT2, SqlType.INT4):
         return SqlType.INT8
     return SqlType.NUMERIC
+
+
+# Places in an order of noisy numbers: rank(), row_number() and their kin.
+
+
+_RANKS = (
+    exp.Rank,
+    exp.DenseRank,
+    exp.PercentRank,
+    exp.CumeDist,
+    exp.Ntile,
+    exp.RowNumber,
+)
+
+
+def has_rank(node: exp.Expr) -> bool:
+    """Whether an expression has one in it."""
+    return any(isinstance(one.this, _RANKS) for one in node.find_all(exp.Window))

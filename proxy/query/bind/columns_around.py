@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Mapping
 from sqlglot import TokenType, exp
 
 from proxy.base.errors import Refusal
-from proxy.query.bind.noisy_ranks import has_rank
+from proxy.query.bind.answer_windows import has_rank
 from proxy.query.bind.scope import column_name
 from proxy.query.bind.select_context import OutputItem, SelectContext
 from proxy.query.ir.noisy_expressions import NoisyExpression
-from proxy.query.ir.shown_columns import COMPUTED_AROUND, OF_A_RANK, OutputColumn
+from proxy.query.ir.query import COMPUTED_AROUND, OF_A_RANK, OutputColumn
 from proxy.query.syntax.output_names import NO_NAME, output_name
 from proxy.query.syntax.selects import Select, Span
 from proxy.query.syntax.slices import parse_item

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from sqlglot import TokenType
 
 from proxy.query.bind.public_scalars import is_one_value
-from proxy.query.syntax.closed_queries import is_closed
 from proxy.query.syntax.constant_spans import Replaced
+from proxy.query.syntax.from_clause import is_closed
 from proxy.query.syntax.rounded_now import words_of
 from proxy.query.syntax.selects import opens_query
 from proxy.query.syntax.statements import Statement, split_commas

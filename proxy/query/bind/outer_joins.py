@@ -1,20 +1,44 @@
-"""Outer joins that keep rows of public tables, turned into such as do not (bind/added_rows.py)."""
+"""Outer joins that keep rows of public tables without a protected partner: read as joins that do not.
+
+`products LEFT JOIN orders` has a row for each product that nobody ordered, with NULL in all columns of
+orders. That row is nobody's, and whether it is there depends on everybody's rows. So it is not formed;
+and an answer is given only where it would change nothing: where each aggregate passes over it
+(count(o.id), sum(o.total)) and no key is one of its NULLs; groups of public keys are answered without it,
+too. Then the answer over the join without these rows is the answer itself, and what a unit can change of
+it is that of the inner join.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NoReturn
+
+from typing_extensions import assert_never
 
 from proxy.base.errors import Code, Refusal
 from proxy.query.bind.join_conditions import aliases
 from proxy.query.bind.sources import Sources
 from proxy.query.ir.expression_walk import columns
-from proxy.query.ir.relations import Join, Relation, scans
+from proxy.query.ir.expressions import Expression
+from proxy.query.ir.null_columns import NullColumns, adds_nothing, is_null, truths
+from proxy.query.ir.query import AggregateBlock
+from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
+from proxy.query.ir.relations import (
+    GroupByUnit,
+    Join,
+    Relation,
+    Scan,
+    Subquery,
+    Truncate,
+    UnionAll,
+    scans,
+)
 from proxy.query.syntax.from_clause import JoinItem
 
 
 def without_public_rows(sources: Sources, item: JoinItem, joined: Join) -> Join:
-    """An outer join that keeps public rows, as one that does not (bind/added_rows.py)."""
+    """An outer join that keeps public rows, as one that does not (the docstring of this module)."""
     is_public = [_is_public(sources, side) for side in (joined.left, joined.right)]
     match is_public:
         case [True, False] if item.left_outer:
@@ -63,3 +87,104 @@ def _refuse_outer(sources: Sources, item: JoinItem, message: str, hint: str) -> 
 def _is_public(sources: Sources, relation: Relation) -> bool:
     protected = {table.name for table in sources.tables.values() if table.protected}
     return all(scan.table not in protected for scan in scans(relation))
+
+
+def check_added_rows(block: AggregateBlock) -> None:
+    """
+    Refuses  UNSUPPORTED: rows that are not formed would change an answer, or make a group
+    """
+    for nulls, place in _passing(_added(block.source), block.where):
+        for aggregate in block.aggregates:
+            if not _passes_over(aggregate, nulls):
+                _refuse(
+                    f"{aggregate.kind.value} here counts rows of a public table without partner",
+                    place,
+                )
+        if any(nulls.holds(name) for key in block.keys for name in columns(key.expression)):
+            _refuse("a key here is NULL in rows of a public table without partner", place)
+
+
+_Added = list[tuple[NullColumns, int | None]]
+
+
+def _added(relation: Relation) -> _Added:
+    """The kinds of rows that would be there as well, by what is NULL in them."""
+    match relation:
+        case Scan():
+            return []
+        case Join():
+            return list(_of_join(relation))
+        case Subquery():
+            found: _Added = []
+            for nulls, place in _passing(_added(relation.source), relation.where):
+                empty, zeros = (
+                    frozenset(
+                        (relation.alias, name)
+                        for name, part in relation.outputs
+                        if is_so(part, nulls)
+                    )
+                    for is_so in (is_null, adds_nothing)
+                )
+                found.append((NullColumns(frozenset(), empty, zeros), place))
+            return found
+        case GroupByUnit():
+            return _none_of(_passing(_added(relation.source), relation.where))
+        case UnionAll():
+            return _none_of([one for part in relation.parts for one in _added(part)])
+        case Truncate():
+            raise AssertionError("only the planner truncates rows")
+        case _:
+            assert_never(relation)
+
+
+def _of_join(join: Join) -> Iterator[tuple[NullColumns, int | None]]:
+    for side, other, place_of in ((join.left, join.right, 0), (join.right, join.left, 1)):
+        for nulls, place in _added(side):
+            has_no_partner = any(
+                nulls.holds((pair[place_of].relation, pair[place_of].column)) for pair in join.equal
+            )
+            if not has_no_partner:
+                yield nulls, place
+            elif join.left_outer and place_of == 0:
+                relations = nulls.relations | _aliases(other)
+                yield NullColumns(relations, nulls.columns, nulls.zeros), place
+    if join.has_public_outer:
+        protected = join.left if join.left_outer else join.right
+        yield NullColumns(_aliases(protected)), join.position
+
+
+def _passing(found: _Added, where: Expression | None) -> _Added:
+    if where is None:
+        return found
+    return [(nulls, place) for nulls, place in found if True in truths(where, nulls)]
+
+
+def _none_of(found: _Added) -> _Added:
+    for _, place in found:
+        _refuse("rows of a public table without partner cannot stand here", place)
+    return []
+
+
+def _aliases(relation: Relation) -> frozenset[str]:
+    if isinstance(relation, Join):
+        return _aliases(relation.left) | _aliases(relation.right)
+    return frozenset({relation.alias})
+
+
+def _passes_over(aggregate: Aggregate, nulls: NullColumns) -> bool:
+    condition: Sequence[Expression] = () if aggregate.condition is None else (aggregate.condition,)
+    if any(True not in truths(one, nulls) for one in condition):
+        return True
+    if aggregate.kind is AggregateKind.SUM:
+        return all(adds_nothing(operand, nulls) for operand in aggregate.operands)
+    return any(is_null(operand, nulls) for operand in aggregate.operands)
+
+
+def _refuse(message: str, place: int | None) -> NoReturn:
+    raise Refusal(
+        Code.UNSUPPORTED,
+        message,
+        "Count or sum columns of the protected table, e.g. count(o.column), and group by those of the public"
+        " one; or write JOIN, or LEFT JOIN with the public table on the right.",
+        place,
+    )

@@ -10,10 +10,9 @@ from sqlglot import TokenType, exp
 
 from proxy.base.errors import Refusal
 from proxy.query.bind.aggregate_reading import is_aggregate, read_aggregate
-from proxy.query.bind.answer_windows import AnswerWindows
+from proxy.query.bind.answer_windows import AnswerWindows, has_rank
 from proxy.query.bind.columns_around import columns_around
 from proxy.query.bind.noisy_expression_reading import NoisyReader
-from proxy.query.bind.noisy_ranks import has_rank
 from proxy.query.bind.scope import column_name, unknown
 from proxy.query.bind.select_context import OutputItem, SelectContext
 from proxy.query.bind.span_reading import FoundSpans
@@ -25,9 +24,8 @@ from proxy.query.ir.bound_statement import (
 )
 from proxy.query.ir.noisy_expressions import AnswerOf, NoisyExpression
 from proxy.query.ir.noisy_parts import parts_of
-from proxy.query.ir.query import Key
+from proxy.query.ir.query import OF_A_RANK, Key, OutputColumn
 from proxy.query.ir.query_aggregates import Aggregate
-from proxy.query.ir.shown_columns import OF_A_RANK, OutputColumn
 from proxy.query.syntax.output_names import NO_NAME, output_name
 from proxy.query.syntax.selects import Select, Span, joins_selects, opens_query
 from proxy.query.syntax.statements import Statement

@@ -27,8 +27,7 @@ from proxy.query.ir.bound_statement import (
 )
 from proxy.query.ir.noisy_expressions import NoisyExpression, NoisyWindow, PublicNumber
 from proxy.query.ir.noisy_parts import answers_in, parts_of
-from proxy.query.ir.query import Key
-from proxy.query.ir.shown_columns import NoisyComparison, OutputColumn, RowChoice, TopList
+from proxy.query.ir.query import Key, NoisyComparison, OutputColumn, RowChoice, TopList
 from proxy.query.syntax.conjuncts import conjuncts
 from proxy.query.syntax.output_names import output_name
 from proxy.query.syntax.selects import Select, Span, is_call

@@ -6,14 +6,14 @@ unit gives rows, and what the unit is its FROM clause says.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 from sqlglot import TokenType
 from typing_extensions import assert_never
 
-from proxy.base.errors import Refusal
+from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.query.bind.answer_joins import parted
 from proxy.query.bind.clause_reading import (
@@ -32,7 +32,6 @@ from proxy.query.bind.join_conditions import conjunction, conjuncts, equalities,
 from proxy.query.bind.outer_joins import without_public_rows
 from proxy.query.bind.per_unit_reading import distinct_rows, read_per_unit
 from proxy.query.bind.row_lookups import RowLookups
-from proxy.query.bind.rows_without_answers import refuse_answers
 from proxy.query.bind.scope import ColumnType, Named, PublicColumn, Scope, column_type_of
 from proxy.query.bind.sources import Nature, Sources
 from proxy.query.bind.subquery_columns import joined_columns, renamed
@@ -436,3 +435,32 @@ def _is_public_rows(sources: Sources, span: Span) -> bool:
         if not all(map(is_public, items)):
             return False
     return True
+
+
+# Where rows are wanted by themselves, without what is joined or compared with them on the shadow.
+
+
+_IN_AGGREGATES = (
+    "Join the other query in the SELECT that aggregates:"
+    " SELECT k, count(*) FROM table JOIN (SELECT ...) q ON k = q.k GROUP BY k."
+)
+AS_A_CONSTANT = "Run the inner query by itself and write its result as a constant."
+
+
+def refuse_answers(
+    sources: Sources, select: Select, retained: Sequence[Span] = (), hint: str = _IN_AGGREGATES
+) -> None:
+    """Where rows are wanted: what is joined with answers is only known on the shadow.
+
+    Given    a SELECT of which the source has been read; retained: its conditions on answers
+    Refuses  UNSUPPORTED: answers in its FROM or such conditions
+    """
+    places = [join.place for join in sources.joined[select.keyword].joins]
+    places += [first for first, _ in retained]
+    if places:
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "rows of protected tables cannot be combined with other queries in a subquery",
+            hint,
+            sources.lexed.lexemes[places[0]].position,
+        )

@@ -15,19 +15,19 @@ from proxy.base.limits import NOISY_EXPRESSION_PARTS
 from proxy.base.result_columns import IntervalEnd
 from proxy.query.bind.aggregate_reading import read_aggregate, read_aggregates
 from proxy.query.bind.function_substitutes import SUBSTITUTES
-from proxy.query.bind.group_keys import WrittenKey
+from proxy.query.bind.group_keys import (
+    WrittenKey,
+    argument_of_grouping,
+    column_at,
+    key_in_other_words,
+    repeated_key_at,
+)
 from proxy.query.bind.names_in_subqueries import (
     is_captured,
     keys_in_subquery,
     refuse_captured,
 )
 from proxy.query.bind.noisy_expression_reading import NoisyReader
-from proxy.query.bind.repeated_keys import (
-    argument_of_grouping,
-    column_at,
-    key_in_other_words,
-    repeated_key_at,
-)
 from proxy.query.bind.select_context import OutputItem, SelectContext, placed
 from proxy.query.bind.truth_reading import read_truth
 from proxy.query.ir.bound_statement import (

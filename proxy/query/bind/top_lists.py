@@ -9,8 +9,8 @@ from sqlglot import TokenType
 
 from proxy.query.bind.select_context import SelectContext
 from proxy.query.bind.span_reading import FoundSpans
+from proxy.query.ir.query import OutputColumn, TopList
 from proxy.query.ir.query_aggregates import Aggregate
-from proxy.query.ir.shown_columns import OutputColumn, TopList
 from proxy.query.syntax.selects import Select, Span
 from proxy.query.syntax.statements import split_commas
 from proxy.query.syntax.tokens import Lexed

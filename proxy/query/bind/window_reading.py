@@ -26,9 +26,15 @@ from proxy.query.bind.sources import Sources
 from proxy.query.ir.expressions import ColumnRef, Constant, Expression
 from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.query.ir.rebuilding import rebuild
-from proxy.query.ir.relations import Relation, Subquery
+from proxy.query.ir.relations import (
+    Frame,
+    OrderTerm,
+    Relation,
+    Subquery,
+    WindowColumn,
+    WindowFunction,
+)
 from proxy.query.ir.typing_rules import ordinal
-from proxy.query.ir.windows import Frame, OrderTerm, WindowColumn, WindowFunction
 from proxy.query.syntax.selects import Select, Span
 from proxy.query.syntax.slices import parse, parse_ordered
 from proxy.query.syntax.statements import split_commas

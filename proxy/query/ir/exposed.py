@@ -10,8 +10,16 @@ from typing_extensions import assert_never
 from proxy.base.result_columns import UNIT_COLUMN
 from proxy.catalog.catalog_model import Column, TableName
 from proxy.query.ir.expressions import ColumnRef
-from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
-from proxy.query.ir.windows import WindowFunction
+from proxy.query.ir.relations import (
+    GroupByUnit,
+    Join,
+    Relation,
+    Scan,
+    Subquery,
+    Truncate,
+    UnionAll,
+    WindowFunction,
+)
 
 
 @dataclass(frozen=True, slots=True)

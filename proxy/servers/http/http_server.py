@@ -13,7 +13,7 @@ from typing import Protocol
 import uvicorn
 from fastapi import APIRouter, FastAPI
 
-from proxy.engine.engine_in_force import EngineInForce
+from proxy.engine.query_pipeline import EngineInForce
 from proxy.engine.sessions import AnalystSessions
 from proxy.servers.accepting import BACKLOG, listening_socket
 from proxy.servers.admission import Admission

@@ -19,8 +19,8 @@ from starlette.types import Receive, Scope, Send
 from proxy.base.errors import Refusal
 from proxy.base.stages import take_parent
 from proxy.drawing.charged_token import charged_at_most, charging
-from proxy.engine.engine_in_force import EngineInForce
 from proxy.engine.ports import MOST_RECEIPTS
+from proxy.engine.query_pipeline import EngineInForce
 from proxy.engine.sessions import AnalystSession, AnalystSessions, PostgresError
 from proxy.ledger.presented_tokens import TokenGrant
 from proxy.servers.admission import Admission

@@ -11,10 +11,10 @@ from typing import cast
 
 import structlog
 
-from proxy.pgwire.effects import Effects, Result
 from proxy.pgwire.frames import TERMINATE, ProtocolError, fatal
 from proxy.pgwire.proxy_header import SIGNATURE, HeaderRefused, read_header
 from proxy.pgwire.quick_relay import QuickRelay
+from proxy.pgwire.relay import Effects, Result
 from proxy.pgwire.startup import Cancel, Connect, StartTls, Startup, StartupReply
 from proxy.servers.client_address import is_within, network_of
 from proxy.servers.error_boundary import refuse_of

@@ -10,7 +10,7 @@ from typing_extensions import ParamSpec, assert_never
 
 from proxy.base.errors import Code
 from proxy.pgwire.calls import Look, LookPrepared, PlanTrial, Read, Refuse, RunQuery
-from proxy.pgwire.effects import Result, Wanted
+from proxy.pgwire.relay import Result, Wanted
 from proxy.pgwire.statement_look import pieces_of, prepared_of
 from proxy.servers.wire.served_database import EnginePort
 

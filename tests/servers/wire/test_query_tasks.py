@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from proxy.pgwire.calls import Refuse, RunQuery
-from proxy.pgwire.effects import Result
+from proxy.pgwire.relay import Result
 from proxy.servers.wire.query_tasks import QueryTasks
 
 _WANTED = RunQuery(None, (), {})

@@ -12,10 +12,9 @@ from functools import partial
 import psycopg
 import pytest
 
-from proxy.pgwire.effects import Effects
+from proxy.pgwire.authentication import ScramClient
 from proxy.pgwire.frames import query
-from proxy.pgwire.relay import Relay
-from proxy.pgwire.scram_client import ScramClient
+from proxy.pgwire.relay import Effects, Relay
 from proxy.servers.login_gate import GateLimits, LoginGate
 from proxy.servers.wire.shared_server_state import Limits
 from tests.raw_client import RawClient

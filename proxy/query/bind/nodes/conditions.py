@@ -10,7 +10,7 @@ from sqlglot import exp
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
-from proxy.query.bind.nodes.insides import compound
+from proxy.query.bind.nodes.insides import among_elements, compound, plain_elements
 from proxy.query.bind.nodes.labels import by_label
 from proxy.query.bind.nodes.operands import (
     compared,
@@ -23,20 +23,14 @@ from proxy.query.bind.nodes.operands import (
     together,
     typed,
 )
-from proxy.query.bind.nodes.quantified import (
-    constant_array,
-    in_list,
-    list_of,
-    quantified_comparison,
-)
 from proxy.query.bind.nodes.regular_expressions import like_patterns
-from proxy.query.bind.nodes.row_comparisons import row_parts, written_out
 from proxy.query.bind.scope import PublicColumn, Readers, Scope, only, position_of, unknown
 from proxy.query.ir import expressions as ir
 from proxy.query.ir import typing_rules
 from proxy.query.ir.expressions import Expression
 from proxy.query.syntax.placeholders import (
     ClientArray,
+    EvaluatedConstant,
     PublicSubquery,
     RowSubquery,
     of_token,
@@ -318,3 +312,155 @@ READERS: Readers = {
     exp.RegexpILike: _matches,
     exp.SimilarTo: _matches,
 }
+
+
+# Comparisons of rows: (a, b) = (1, 2), ROW(a, b) < ROW(1, 2), as PostgreSQL compares them, column by column
+# (PostgreSQL 17 documentation, section 9.25.5).
+
+
+# Of an order: what decides before the last column, and at it.
+_STRICT: Mapping[type[exp.Expr], type[exp.Expr]] = {
+    exp.LT: exp.LT,
+    exp.LTE: exp.LT,
+    exp.GT: exp.GT,
+    exp.GTE: exp.GT,
+}
+
+
+def row_parts(node: exp.Expr) -> Sequence[exp.Expr] | None:
+    """The columns of (a, b) or ROW(a, b); None: it is no row."""
+    if isinstance(node, exp.Tuple):
+        only(node, "expressions")
+        return list(node.expressions)
+    if isinstance(node, exp.Anonymous) and str(node.this).lower() == "row":
+        return list(node.expressions)
+    return None
+
+
+def written_out(node: exp.Expr, scope: Scope) -> exp.Expr | None:
+    """A comparison of rows as comparisons of their columns; None: it compares no rows."""
+    left, right = row_parts(node.this), row_parts(node.expression)
+    if left is None or right is None:
+        return None
+    if len(left) != len(right) or not left:
+        raise unknown(node)
+    for part in (*left, *right):
+        repeated(scope.read(part))
+    pairs = list(zip(left, right, strict=True))
+    match node:
+        case exp.EQ() | exp.NullSafeEQ():
+            return _all(exp.And, [_compare(type(node), *pair) for pair in pairs])
+        case exp.NEQ() | exp.NullSafeNEQ():
+            return _all(exp.Or, [_compare(type(node), *pair) for pair in pairs])
+        case exp.LT() | exp.LTE() | exp.GT() | exp.GTE():
+            return _ordered(type(node), pairs)
+        case _:
+            raise unknown(node)
+
+
+def _ordered(kind: type[exp.Expr], pairs: Sequence[tuple[exp.Expr, exp.Expr]]) -> exp.Expr:
+    """The first columns that differ decide."""
+    decides = [
+        _all(
+            exp.And,
+            [
+                *(_compare(exp.EQ, *pair) for pair in pairs[:place]),
+                _compare(kind if place == len(pairs) - 1 else _STRICT[kind], *pairs[place]),
+            ],
+        )
+        for place in range(len(pairs))
+    ]
+    return _all(exp.Or, decides)
+
+
+def _compare(kind: type[exp.Expr], left: exp.Expr, right: exp.Expr) -> exp.Expr:
+    return kind(this=left.copy(), expression=right.copy())
+
+
+def _all(word: type[exp.Expr], parts: Sequence[exp.Expr]) -> exp.Expr:
+    found = parts[0]
+    for part in parts[1:]:
+        found = word(this=found, expression=part)
+    return found
+
+
+# = ANY (...) and <> ALL (...): of a list that is evaluated, of one that is written, of a column of arrays.
+
+
+_WORDS = (("any", exp.EQ), ("some", exp.EQ), ("all", exp.NEQ))
+
+
+def quantified_comparison(node: exp.Expr, scope: Scope) -> Expression | None:
+    """None: a comparison without a list."""
+    listed = list_of(node.expression, scope)
+    if listed is not None:
+        return _in_list(node, listed, scope)
+    found = _quantified(node.expression)
+    if found is None or not any(found[0] == word and type(node) is kind for word, kind in _WORDS):
+        return None
+    is_text = isinstance(found[1], exp.Literal) and found[1].is_string
+    elements = plain_elements(str(found[1].name)) if is_text else None
+    if elements is not None:
+        return _in_written(node, elements, scope)
+    array = compound(found[1], scope)
+    return None if array is None else among_elements(node, array, scope)
+
+
+def _quantified(node: exp.Expr) -> tuple[str, exp.Expr] | None:
+    """any, some or all, and what stands in its brackets."""
+    if isinstance(node, exp.Any | exp.All):
+        return type(node).__name__.lower(), node.this.unnest()
+    if isinstance(node, exp.Anonymous) and len(node.expressions) == 1:
+        return str(node.this).lower(), node.expressions[0]
+    return None
+
+
+def _in_written(node: exp.Expr, elements: list[str | None], scope: Scope) -> Expression:
+    items: list[Expression] = [ir.Constant(text, None, position_of(node)) for text in elements]
+    (operand, *settled), _ = compared([scope.read(node.this), *items], node)
+    no_condition_as_operand(node, operand)
+    constants = tuple(item for item in settled if isinstance(item, ir.Constant | ir.Parameter))
+    is_negated = isinstance(node, exp.NEQ)
+    if not constants:
+        return ir.Constant(is_negated, SqlType.BOOL)
+    found = ir.In(operand, constants)
+    return ir.Not(found) if is_negated else found
+
+
+def list_of(node: exp.Expr, scope: Scope) -> tuple[ClientArray, SqlType] | None:
+    """The array that the shadow evaluates, in ANY or ALL, and the type of its elements."""
+    found = _quantified(node)
+    if found is None:
+        return None
+    word, inner = found
+    known = constant_array(inner, scope)
+    if known is None or word not in ("any", "some", "all"):
+        return None
+    return ClientArray(known[0], word == "all"), known[1]
+
+
+def constant_array(node: exp.Expr, scope: Scope) -> tuple[int, SqlType] | None:
+    """The number of an array that the shadow evaluates, and the type of its elements."""
+    placeholder = of_token(parameter_text(node)) if isinstance(node, exp.Parameter) else None
+    if not isinstance(placeholder, EvaluatedConstant):
+        return None
+    known = scope.constants.get(placeholder.index)
+    return (placeholder.index, known.type) if known is not None and known.is_list else None
+
+
+def _in_list(node: exp.Expr, listed: tuple[ClientArray, SqlType], scope: Scope) -> Expression:
+    """= ANY(array) is IN, <> ALL(array) NOT IN."""
+    array, kind = listed
+    if not isinstance(node, exp.NEQ if array.is_all else exp.EQ):
+        raise unknown(node.expression)
+    found = in_list(node, array, kind, scope)
+    return ir.Not(found) if array.is_all else found
+
+
+def in_list(node: exp.Expr, array: ClientArray, kind: SqlType, scope: Scope) -> Expression:
+    """Whether what stands on the left is an element of the array."""
+    (operand, items), _ = compared([scope.read(node.this), ir.Parameter(array, kind)], node)
+    no_condition_as_operand(node, operand)
+    if not isinstance(items, ir.Parameter):
+        raise unknown(node)
+    return ir.In(operand, (items,))
