@@ -20,69 +20,36 @@ from proxy.compiler.identifiers import column_sql, identifier
 from proxy.compiler.inside_sql import inside_sql
 from proxy.compiler.text_sql import beginning, concat_sql, text_call_sql
 from proxy.compiler.time_sql import cast_time_sql, date_trunc_sql, shift_sql, time_bin_sql
+from proxy.query.ir import expressions as ir
 from proxy.query.ir.expression_walk import children
-from proxy.query.ir.expressions import (
-    Arithmetic,
-    Bucket,
-    Case,
-    Cast,
-    Choose,
-    Clamped,
-    ColumnRef,
-    Comparison,
-    Concat,
-    Connective,
-    Constant,
-    ConstantValue,
-    DateTrunc,
-    Expression,
-    Extract,
-    FormattedTime,
-    In,
-    InPublic,
-    Inside,
-    Is,
-    Like,
-    Not,
-    NullIf,
-    NumericCall,
-    NumericFunction,
-    Parameter,
-    Quotient,
-    RealCall,
-    RealFunction,
-    Shift,
-    TextCall,
-    TimeBin,
-)
 from proxy.query.ir.written_numbers import NOT_FINITE
 
 _LAST_TIMESTAMP_DAY = "294276-12-31"  # PostgreSQL 17 documentation, section 8.5
 
 
-def condition_sql(expression: Expression, binds: Binds) -> str:
+def condition_sql(expression: ir.Expression, binds: Binds) -> str:
     """A boolean expression."""
     match expression:
-        case Comparison():
+        case ir.Comparison():
             left, right = _pair(expression.left, expression.right, binds)
             return f"({left} {expression.comparator.value} {right})"
-        case Connective():
+        case ir.Connective():
             joined = f" {expression.word} ".join(
                 condition_sql(p, binds) for p in expression.operands
             )
             return f"({joined})"
-        case Not():
+        case ir.Not():
             return f"(NOT {condition_sql(expression.operand, binds)})"
-        case Is(truth=None):
+        case ir.Is(truth=None):
             return f"({value_sql(expression.operand, binds)} IS NULL)"
-        case Is():
+        case ir.Is():
             truth = "TRUE" if expression.truth else "FALSE"
             return f"({condition_sql(expression.operand, binds)} IS {truth})"
-        case In():
+        case ir.In():
             return _in(expression, binds)
-        case InPublic():
+        case ir.InPublic():
             return _in_public(expression, binds)
-        case Like():
+        case ir.Like():
             word = "ILIKE" if expression.ignore_case else "LIKE"
             pattern = value_sql(expression.pattern, binds)
             operand = value_sql(expression.operand, binds)
@@ -93,72 +60,89 @@ def condition_sql(expression: Expression, binds: Binds) -> str:
             return value_sql(expression, binds)
 
 
-def value_sql(expression: Expression, binds: Binds) -> str:
+def value_sql(expression: ir.Expression, binds: Binds) -> str:
     """Any expression, in a form that keeps its kind: numbers may come as numeric."""
     match expression:
-        case Inside():
+        case ir.Inside():
             return inside_sql(expression, binds)
-        case Comparison() | Connective() | Not() | Is() | In() | InPublic() | Like():
+        case (
+            ir.Comparison()
+            | ir.Connective()
+            | ir.Not()
+            | ir.Is()
+            | ir.In()
+            | ir.InPublic()
+            | ir.Like()
+        ):
             return condition_sql(expression, binds)
-        case ColumnRef():
+        case ir.ColumnRef():
             return column_sql(expression)
-        case Constant():
+        case ir.Constant():
             return _constant(expression, binds)
-        case Parameter():
+        case ir.Parameter():
             return binds.scalar(expression, expression.type.sql)
-        case TextCall():
+        case ir.TextCall():
             return text_call_sql(expression, value_sql(expression.operand, binds), binds)
-        case Concat():
+        case ir.Concat():
             joined = [value_sql(part, binds) for part in expression.operands]
             return concat_sql(expression, joined)
-        case Extract():
+        case ir.Extract():
             return f"extract({expression.field} FROM {value_sql(expression.operand, binds)})"
-        case Clamped() if expression.type.is_time:
+        case ir.Clamped() if expression.type.is_time:
             return clamped_sql(expression, binds)
-        case DateTrunc():
+        case ir.DateTrunc():
             return date_trunc_sql(expression, value_sql(expression.operand, binds), binds)
-        case Bucket():
+        case ir.Bucket():
             operand = numeric_sql(expression.operand, binds)
             low, high = binds.number(expression.low), binds.number(expression.high)
             count = binds.number(expression.count, "integer")
             return f"pg_catalog.width_bucket({operand}, {low}, {high}, {count})"
-        case Shift():
+        case ir.Shift():
             return shift_sql(expression, value_sql(expression.operand, binds), binds)
-        case TimeBin():
+        case ir.TimeBin():
             return time_bin_sql(expression, value_sql(expression.operand, binds), binds)
-        case FormattedTime():
+        case ir.FormattedTime():
             operand = value_sql(expression.operand, binds)
             return f"pg_catalog.to_char({operand}, {binds.add(expression.template, 'text')})"
-        case Cast() if expression.type.is_text and expression.operand.type is SqlType.BOOL:
+        case ir.Cast() if expression.type.is_text and expression.operand.type is SqlType.BOOL:
             return f"({condition_sql(expression.operand, binds)})::text"
-        case Cast() if expression.type.is_text:
+        case ir.Cast() if expression.type.is_text:
             return f"({_printed(expression.operand, binds)})::text"
-        case Cast() if expression.operand.type is not None and expression.operand.type.is_text:
+        case ir.Cast() if expression.operand.type is not None and expression.operand.type.is_text:
             return _read_text(expression, binds)
-        case Cast() if expression.type.is_time:
+        case ir.Cast() if expression.type.is_time:
             return cast_time_sql(expression, value_sql(expression.operand, binds), binds)
-        case Case():
+        case ir.Case():
             return _case(expression, binds)
-        case Choose():
+        case ir.Choose():
             parts = ", ".join(_branch(part, expression.type, binds) for part in expression.operands)
             return f"{expression.choice.value}({parts})"
-        case NullIf():
+        case ir.NullIf():
             left, right = _pair(expression.operand, expression.other, binds)
             return f"nullif({left}, {right})"
-        case Clamped() | Arithmetic() | Quotient() | NumericCall() | RealCall() | Cast():
+        case (
+            ir.Clamped()
+            | ir.Arithmetic()
+            | ir.Quotient()
+            | ir.NumericCall()
+            | ir.RealCall()
+            | ir.Cast()
+        ):
             return numeric_sql(expression, binds)
         case _:
             assert_never(expression)
 
 
-def _printed(operand: Expression, binds: Binds) -> str:
+def _printed(operand: ir.Expression, binds: Binds) -> str:
     """A number in the type that prints it: the planner has seen to its digits."""
     return (
-        value_sql(operand, binds) if isinstance(operand, ColumnRef) else numeric_sql(operand, binds)
+        value_sql(operand, binds)
+        if isinstance(operand, ir.ColumnRef)
+        else numeric_sql(operand, binds)
     )
 
 
-def _read_text(cast: Cast, binds: Binds) -> str:
+def _read_text(cast: ir.Cast, binds: Binds) -> str:
     """What raises on a text of another form: of listed values alone, as no plan may hold it
     (kernel/totality.py). A date is one that no DateStyle reads otherwise."""
     text = value_sql(cast.operand, binds)
@@ -168,20 +152,20 @@ def _read_text(cast: Cast, binds: Binds) -> str:
     return f"({text})::{cast.type.sql}"
 
 
-def numeric_sql(expression: Expression, binds: Binds) -> str:
+def numeric_sql(expression: ir.Expression, binds: Binds) -> str:
     """A number, in numeric."""
     match expression:
-        case Constant():
+        case ir.Constant():
             value = expression.value
             if value is None:
                 return "NULL::numeric"
             return _number(value, "numeric", binds)
-        case Clamped():
+        case ir.Clamped():
             return f"({clamped_sql(expression, binds)})::numeric"
-        case Arithmetic():
+        case ir.Arithmetic():
             left, right = numeric_sql(expression.left, binds), numeric_sql(expression.right, binds)
             return f"({left} {expression.operator.value} {right})"
-        case Quotient():
+        case ir.Quotient():
             operand = numeric_sql(expression.operand, binds)
             divisor = numeric_sql(expression.divisor, binds)
             if expression.remainder:
@@ -189,33 +173,33 @@ def numeric_sql(expression: Expression, binds: Binds) -> str:
             if expression.type.is_integer:
                 return f"pg_catalog.div({operand}, {divisor})"
             return f"({operand} / {divisor})"
-        case NumericCall():
+        case ir.NumericCall():
             return _rounded(expression, numeric_sql(expression.operand, binds))
-        case RealCall():
+        case ir.RealCall():
             return real_call_sql(expression, numeric_sql(expression.operand, binds), binds)
-        case Case():
+        case ir.Case():
             return _case(expression, binds, number=True)
-        case Choose():
+        case ir.Choose():
             parts = ", ".join(numeric_sql(part, binds) for part in expression.operands)
             return f"{expression.choice.value}({parts})"
-        case NullIf():
+        case ir.NullIf():
             operand = numeric_sql(expression.operand, binds)
             return f"nullif({operand}, {numeric_sql(expression.other, binds)})"
-        case Cast() if expression.operand.type is SqlType.BOOL:
+        case ir.Cast() if expression.operand.type is SqlType.BOOL:
             return f"({condition_sql(expression.operand, binds)})::integer::numeric"
-        case Cast() if expression.operand.type is not None and expression.operand.type.is_text:
+        case ir.Cast() if expression.operand.type is not None and expression.operand.type.is_text:
             return f"({_read_text(expression, binds)})::numeric"
-        case Cast():
+        case ir.Cast():
             return numeric_sql(expression.operand, binds)
-        case Parameter():
+        case ir.Parameter():
             return binds.scalar(expression, "numeric")
-        case Extract() | TextCall() | ColumnRef() | Bucket() | Inside():
+        case ir.Extract() | ir.TextCall() | ir.ColumnRef() | ir.Bucket() | ir.Inside():
             return f"({value_sql(expression, binds)})::numeric"
         case _:
             raise AssertionError(f"{type(expression).__name__} is no number")
 
 
-def clamped_sql(clamped: Clamped, binds: Binds) -> str:
+def clamped_sql(clamped: ir.Clamped, binds: Binds) -> str:
     """A column clamped to its bounds, in its own type.
 
     NULL stays NULL, NaN and Infinity become the upper bound. Integers with bounds that are not whole are
@@ -224,29 +208,29 @@ def clamped_sql(clamped: Clamped, binds: Binds) -> str:
     return clamp_sql(value_sql(clamped.operand, binds), clamped, binds)
 
 
-def _rounded(rounded: NumericCall, operand: str) -> str:
+def _rounded(rounded: ir.NumericCall, operand: str) -> str:
     match rounded.function:
-        case NumericFunction.NEGATE:
+        case ir.NumericFunction.NEGATE:
             return f"(- {operand})"
-        case NumericFunction.ROUND if rounded.halves_are_even:
+        case ir.NumericFunction.ROUND if rounded.halves_are_even:
             nearest = f"pg_catalog.round({operand}, 0)"  # halves go away from zero: one back from odd ones
             odd = f"CASE pg_catalog.mod({operand}, 2) WHEN 0.5 THEN 1 WHEN -0.5 THEN -1 ELSE 0 END"
             return f"({nearest} - {odd})"
-        case NumericFunction.TRUNC | NumericFunction.ROUND:
+        case ir.NumericFunction.TRUNC | ir.NumericFunction.ROUND:
             return f"pg_catalog.{rounded.function.value}({operand}, {rounded.digits})"
         case (
-            NumericFunction.ABS
-            | NumericFunction.FLOOR
-            | NumericFunction.CEIL
-            | NumericFunction.SIGN
+            ir.NumericFunction.ABS
+            | ir.NumericFunction.FLOOR
+            | ir.NumericFunction.CEIL
+            | ir.NumericFunction.SIGN
         ):
             return f"pg_catalog.{rounded.function.value}({operand})"
         case _:
             assert_never(rounded.function)
 
 
-def _case(case: Case, binds: Binds, number: bool = False) -> str:
-    def branch(part: Expression) -> str:
+def _case(case: ir.Case, binds: Binds, number: bool = False) -> str:
+    def branch(part: ir.Expression) -> str:
         return numeric_sql(part, binds) if number else _branch(part, case.type, binds)
 
     if not case.whens:  # of a key that can have no value
@@ -255,7 +239,7 @@ def _case(case: Case, binds: Binds, number: bool = False) -> str:
     return f"CASE {whens} ELSE {branch(case.otherwise)} END"
 
 
-def _branch(part: Expression, kind: SqlType, binds: Binds) -> str:
+def _branch(part: ir.Expression, kind: SqlType, binds: Binds) -> str:
     """Results of CASE and COALESCE: numbers meet in numeric, everything else in its type.
 
     A date after the last timestamp, which PostgreSQL would raise 22008 for, meets timestamps as infinity.
@@ -269,7 +253,7 @@ def _branch(part: Expression, kind: SqlType, binds: Binds) -> str:
     return value
 
 
-def _constant(constant: Constant, binds: Binds) -> str:
+def _constant(constant: ir.Constant, binds: Binds) -> str:
     kind = constant.type or SqlType.TEXT
     name = kind.sql
     if constant.value is None:
@@ -281,19 +265,19 @@ def _constant(constant: Constant, binds: Binds) -> str:
     return binds.add(constant.value, name)
 
 
-def _pair(left: Expression, right: Expression, binds: Binds) -> tuple[str, str]:
+def _pair(left: ir.Expression, right: ir.Expression, binds: Binds) -> tuple[str, str]:
     """Two operands in a type in which they can be compared without ever raising."""
     kinds = (left.type, right.type)
     if not all(kind is not None and kind.is_number for kind in kinds):
         return value_sql(left, binds), value_sql(right, binds)
     match left, right:
-        case ColumnRef(), Constant():
+        case ir.ColumnRef(), ir.Constant():
             column, (constant,) = _column_and_constants(left, (right,), binds)
             return column, constant
-        case Constant(), ColumnRef():
+        case ir.Constant(), ir.ColumnRef():
             column, (constant,) = _column_and_constants(right, (left,), binds)
             return constant, column
-        case ColumnRef(), ColumnRef() if same_family(left, right):
+        case ir.ColumnRef(), ir.ColumnRef() if same_family(left, right):
             return value_sql(left, binds), value_sql(right, binds)
         case _:
             of_left, of_right = real_beside(left, right), real_beside(right, left)
@@ -301,7 +285,7 @@ def _pair(left: Expression, right: Expression, binds: Binds) -> tuple[str, str]:
 
 
 def _column_and_constants(
-    column: ColumnRef, constants: tuple[Constant, ...], binds: Binds
+    column: ir.ColumnRef, constants: tuple[ir.Constant, ...], binds: Binds
 ) -> tuple[str, list[str]]:
     """The column as it is, and the constants in a type that it meets; else all of them in numeric."""
     kind = constants_type(column, constants)
@@ -312,7 +296,7 @@ def _column_and_constants(
     ]
 
 
-def _number(value: ConstantValue, kind: str, binds: Binds) -> str:
+def _number(value: ir.ConstantValue, kind: str, binds: Binds) -> str:
     """A number that is not NULL: NaN and infinity are texts."""
     if isinstance(value, Fraction):
         return binds.number(value, kind)
@@ -320,14 +304,14 @@ def _number(value: ConstantValue, kind: str, binds: Binds) -> str:
     return binds.add(value, kind)
 
 
-def _in(expression: In, binds: Binds) -> str:
+def _in(expression: ir.In, binds: Binds) -> str:
     operand = expression.operand
-    constants = tuple(item for item in expression.items if isinstance(item, Constant))
+    constants = tuple(item for item in expression.items if isinstance(item, ir.Constant))
     only_constants = len(constants) == len(expression.items)
     if operand.type is None or not operand.type.is_number:
         displayed = value_sql(operand, binds)
         items = [value_sql(item, binds) for item in expression.items]
-    elif isinstance(operand, ColumnRef) and only_constants:
+    elif isinstance(operand, ir.ColumnRef) and only_constants:
         displayed, items = _column_and_constants(operand, constants, binds)
     else:  # answers of other blocks are numerics
         displayed = numeric_sql(operand, binds)
@@ -335,7 +319,7 @@ def _in(expression: In, binds: Binds) -> str:
     return f"({displayed} IN ({', '.join(items)}))"
 
 
-def _in_public(expression: InPublic, binds: Binds) -> str:
+def _in_public(expression: ir.InPublic, binds: Binds) -> str:
     """Against the values as an array, which is at hand whatever rows come: a subquery would be evaluated when
     the first row asks for it. `x = ANY(array)` is `x IN (...)`, NULLs and the empty list included."""
     operand, output = _pair(expression.operand, expression.output, binds)
@@ -360,18 +344,18 @@ def element_type(kind: SqlType) -> str:
     return "text" if kind in (SqlType.ENUM, SqlType.COLLATED) else kind.sql
 
 
-def real_call_sql(call: RealCall, operand: str, binds: Binds) -> str:
+def real_call_sql(call: ir.RealCall, operand: str, binds: Binds) -> str:
     """operand: in numeric."""
     match call.function:
-        case RealFunction.LN | RealFunction.EXP | RealFunction.SQRT:
+        case ir.RealFunction.LN | ir.RealFunction.EXP | ir.RealFunction.SQRT:
             return f"pg_catalog.{call.function.value}({operand})"
-        case RealFunction.LOG:
+        case ir.RealFunction.LOG:
             assert call.constant is not None
             return f"pg_catalog.log({binds.number(call.constant)}, {operand})"
-        case RealFunction.POWER:
+        case ir.RealFunction.POWER:
             assert call.constant is not None
             return f"pg_catalog.power({operand}, {binds.number(call.constant)})"
-        case RealFunction.RAISED:
+        case ir.RealFunction.RAISED:
             assert call.constant is not None
             return f"pg_catalog.power({binds.number(call.constant)}, {operand})"
         case _:
@@ -383,14 +367,14 @@ _FLOAT_LARGEST = Fraction(10) ** 300
 _FLOAT_SMALLEST = Fraction(1, 10**300)
 
 
-def same_family(left: ColumnRef, right: ColumnRef) -> bool:
+def same_family(left: ir.ColumnRef, right: ir.ColumnRef) -> bool:
     """Both integers, both floats or of one type: PostgreSQL compares them as they are."""
     a, b = left.type, right.type
     assert a is not None and b is not None
     return a is b or (a.is_integer and b.is_integer) or (a.is_float and b.is_float)
 
 
-def constants_type(column: ColumnRef, constants: tuple[Constant, ...]) -> str | None:
+def constants_type(column: ir.ColumnRef, constants: tuple[ir.Constant, ...]) -> str | None:
     """The type in which a column as it is meets these constants; None: both in numeric."""
     kind = column.type
     assert kind is not None
@@ -410,15 +394,19 @@ def constants_type(column: ColumnRef, constants: tuple[Constant, ...]) -> str | 
     return None
 
 
-def real_beside(part: Expression, beside: Expression) -> Expression:
+def real_beside(part: ir.Expression, beside: ir.Expression) -> ir.Expression:
     """A real as a numeric has six digits, of a column and so of a constant beside it."""
-    value = part.value if isinstance(part, Constant) and part.type is SqlType.FLOAT4 else None
-    if not isinstance(part, Constant) or not isinstance(value, Fraction) or not _has_reals(beside):
+    value = part.value if isinstance(part, ir.Constant) and part.type is SqlType.FLOAT4 else None
+    if (
+        not isinstance(part, ir.Constant)
+        or not isinstance(value, Fraction)
+        or not _has_reals(beside)
+    ):
         return part
     return replace(part, value=real_as_numeric(value))
 
 
-def _has_reals(expression: Expression) -> bool:
-    if isinstance(expression, ColumnRef):
+def _has_reals(expression: ir.Expression) -> bool:
+    if isinstance(expression, ir.ColumnRef):
         return expression.type is SqlType.FLOAT4
     return any(map(_has_reals, children(expression)))

@@ -25,24 +25,8 @@ from proxy.compiler.inside_sql import carried_sql, stored_sql
 from proxy.compiler.seeded_keys import spread_sql
 from proxy.compiler.sub_partitions import hash_sql, row_order_sql, short_sql
 from proxy.compiler.text_sql import first_characters, key_characters
+from proxy.query.ir import expressions as ir
 from proxy.query.ir.expression_walk import children
-from proxy.query.ir.expressions import (
-    Arithmetic,
-    Case,
-    Choose,
-    Clamped,
-    ColumnRef,
-    Concat,
-    Constant,
-    Expression,
-    Inside,
-    NullIf,
-    NumericCall,
-    Parameter,
-    Quotient,
-    RealCall,
-    TextCall,
-)
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import (
     GroupByUnit,
@@ -150,7 +134,7 @@ def _hash_order(truncate: Truncate, binds: Binds) -> str:
     return ", ".join([hashed, *terms])
 
 
-def _ordered_sql(column: ColumnRef) -> list[str]:
+def _ordered_sql(column: ir.ColumnRef) -> list[str]:
     """Print terms of ORDER BY of which no two values that can be told apart are tied.
 
     Equal values can have several forms: 1 and 1.00, 0 and -0 of floats, intervals of a day and of 24 hours,
@@ -229,19 +213,26 @@ def _term(term: OrderTerm, binds: Binds) -> str:
     return f"{_key(term.expression, binds)} {direction} NULLS {nulls}"
 
 
-def _output(expression: Expression, binds: Binds) -> str:
+def _output(expression: ir.Expression, binds: Binds) -> str:
     """Computed numbers are numeric, as the planner says of them. A float among them, even a constant, would
     make PostgreSQL bring what it meets to float, which raises on some values."""
     computed = isinstance(
         expression,
-        Arithmetic | Quotient | NumericCall | RealCall | Case | Choose | NullIf | Clamped,
+        ir.Arithmetic
+        | ir.Quotient
+        | ir.NumericCall
+        | ir.RealCall
+        | ir.Case
+        | ir.Choose
+        | ir.NullIf
+        | ir.Clamped,
     )
     kind = expression.type
-    if isinstance(expression, Constant | Parameter):
+    if isinstance(expression, ir.Constant | ir.Parameter):
         computed = kind is not None and kind.is_float
     if computed and kind is not None and kind.is_number:
         return numeric_sql(expression, binds)
-    if isinstance(expression, Inside):
+    if isinstance(expression, ir.Inside):
         found = carried_sql(expression, binds)
         is_text = kind is not None and kind.is_text
         return f"{first_characters(found, limits.KEY_CHARACTERS)}::text" if is_text else found
@@ -252,18 +243,18 @@ def _output(expression: Expression, binds: Binds) -> str:
     return value_sql(expression, binds)
 
 
-def _makes_text(expression: Expression) -> bool:
+def _makes_text(expression: ir.Expression) -> bool:
     """Whether it may be a new text: a stored one stands in a sorted row as a pointer to where it is, a new
     one with its whole length."""
-    if isinstance(expression, TextCall | Concat | Inside):
+    if isinstance(expression, ir.TextCall | ir.Concat | ir.Inside):
         return True
     return any(map(_makes_text, children(expression)))
 
 
-def _has_blank_padded(expression: Expression) -> bool:
+def _has_blank_padded(expression: ir.Expression) -> bool:
     """What CASE makes of character(n) and other texts PostgreSQL may take for character(n), whereas the planner
     says text: which decides how a join compares it (planner.joins)."""
-    if isinstance(expression, ColumnRef | Constant) and expression.type is SqlType.BPCHAR:
+    if isinstance(expression, ir.ColumnRef | ir.Constant) and expression.type is SqlType.BPCHAR:
         return True
     return any(map(_has_blank_padded, children(expression)))
 
@@ -293,7 +284,7 @@ def _per_unit(grouped: GroupByUnit, binds: Binds) -> str:
     return f"SELECT {', '.join(listed)} FROM {source} GROUP BY {by}"
 
 
-def _key(key: Expression, binds: Binds) -> str:
+def _key(key: ir.Expression, binds: Binds) -> str:
     """What rows are grouped by must not grow with the text of one of them (ADR 0003)."""
     if key.type is not None and key.type.is_text:
         kind = "bpchar" if key.type is SqlType.BPCHAR else "text"
@@ -301,12 +292,12 @@ def _key(key: Expression, binds: Binds) -> str:
     return _output(key, binds)
 
 
-def _grouped_key(key: Expression, binds: Binds) -> str:
+def _grouped_key(key: ir.Expression, binds: Binds) -> str:
     """One form for all rows of a group. Texts are cut, which takes its blanks from character(n)."""
     kind, found = key.type, _key(key, binds)
     if kind is None or not kind.is_number:
         return found
-    is_column = isinstance(key, ColumnRef)
+    is_column = isinstance(key, ir.ColumnRef)
     return _one_form(found, kind if is_column else SqlType.NUMERIC)
 
 

@@ -25,17 +25,8 @@ from proxy.planner.facts import ColumnFacts, Facts
 from proxy.planner.possible_truth import Value, Within, listed_value, truths
 from proxy.policy.moving_bounds import bounds_on
 from proxy.policy.policy_model import Bounds, BoundsKind, ColumnPolicy, Policy, ProtectedTable
+from proxy.query.ir import expressions as ir
 from proxy.query.ir.expression_walk import children, columns, size
-from proxy.query.ir.expressions import (
-    Cast,
-    ColumnRef,
-    Comparison,
-    Constant,
-    DateTrunc,
-    Expression,
-    In,
-    Parameter,
-)
 from proxy.query.ir.query import Query
 from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
@@ -44,7 +35,7 @@ _MOST_TRIED = 10_000  # rows of what columns can hold, times parts of the condit
 _MOST_SIDES = 4
 _ANY = Within(None, None)
 _DAYS, _FAR = 600_000, 10**12  # from 1970 to the years 327 and 3612
-_Named = Mapping[tuple[str, str], Expression | Scan]
+_Named = Mapping[tuple[str, str], ir.Expression | Scan]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +78,7 @@ class _Checked:
     line: str = ""
 
 
-def _own(where: Expression | None, source: Relation) -> Iterator[Expression]:
+def _own(where: ir.Expression | None, source: Relation) -> Iterator[ir.Expression]:
     """The parts of a condition on the rows of a relation, those that read columns of tables alone."""
     named = _named(source)
     for part in conjuncts(where):
@@ -96,7 +87,7 @@ def _own(where: Expression | None, source: Relation) -> Iterator[Expression]:
             yield resolved
 
 
-def _conditions(relation: Relation) -> Iterator[Expression]:
+def _conditions(relation: Relation) -> Iterator[ir.Expression]:
     """What a relation asks of each of its rows. Of UNION ALL nothing is asked of all."""
     match relation:
         case Subquery() | GroupByUnit():
@@ -135,13 +126,13 @@ def _named(relation: Relation) -> _Named:
             assert_never(relation)
 
 
-def _resolved(expression: Expression, named: _Named) -> Expression | None:
+def _resolved(expression: ir.Expression, named: _Named) -> ir.Expression | None:
     """The expression over columns of tables, which are named by their tables. None: it reads others."""
     is_known = True
 
-    def change(part: Expression) -> Expression:
+    def change(part: ir.Expression) -> ir.Expression:
         nonlocal is_known
-        if not isinstance(part, ColumnRef):
+        if not isinstance(part, ir.ColumnRef):
             return part
         table = named.get((part.relation, ""))
         if isinstance(table, Scan):
@@ -156,8 +147,8 @@ def _resolved(expression: Expression, named: _Named) -> Expression | None:
     return found if is_known else None
 
 
-def _checked(part: Expression, policy: Policy, day: int | None) -> _Checked:
-    listed, facts = dict[ColumnRef, Sequence[Value]](), dict[tuple[str, str], ColumnFacts]()
+def _checked(part: ir.Expression, policy: Policy, day: int | None) -> _Checked:
+    listed, facts = dict[ir.ColumnRef, Sequence[Value]](), dict[tuple[str, str], ColumnFacts]()
     for column in _columns(part):
         own = _column_policy(column, policy)
         if own is None:
@@ -187,28 +178,28 @@ def _widened(bounds: Bounds | None) -> Bounds | None:
     return Bounds(Fraction(-most), Fraction(most), bounds.kind)
 
 
-def _columns(part: Expression) -> Iterator[ColumnRef]:
-    if isinstance(part, ColumnRef):
+def _columns(part: ir.Expression) -> Iterator[ir.ColumnRef]:
+    if isinstance(part, ir.ColumnRef):
         yield part
     for child in children(part):
         yield from _columns(child)
 
 
-def _column_policy(column: ColumnRef, policy: Policy) -> ColumnPolicy | None:
+def _column_policy(column: ir.ColumnRef, policy: Policy) -> ColumnPolicy | None:
     for name, table in policy.tables.items():
         if str(name) == column.relation and isinstance(table, ProtectedTable):
             return table.columns.get(column.column)
     return None
 
 
-def _ranges(part: Expression, facts: Facts) -> dict[Expression, Within]:
+def _ranges(part: ir.Expression, facts: Facts) -> dict[ir.Expression, Within]:
     """Within what is compared lies, if it is computed of columns with bounds, and of constants."""
-    found = dict[Expression, Within]()
+    found = dict[ir.Expression, Within]()
     for side in _sides(part):
         kind = side.type
         if kind is None or not (kind.is_number or kind.is_time) or len(found) == _MOST_SIDES:
             continue
-        if isinstance(side, Constant):
+        if isinstance(side, ir.Constant):
             continue
         try:
             interval = bounded(side, facts).interval
@@ -220,13 +211,13 @@ def _ranges(part: Expression, facts: Facts) -> dict[Expression, Within]:
     return found
 
 
-def _sides(part: Expression) -> Iterator[Expression]:
+def _sides(part: ir.Expression) -> Iterator[ir.Expression]:
     match part:
-        case Comparison():
+        case ir.Comparison():
             yield from (part.left, part.right)
-        case In():
+        case ir.In():
             yield part.operand
-        case Constant() | Parameter() | ColumnRef():
+        case ir.Constant() | ir.Parameter() | ir.ColumnRef():
             pass
         case _:
             for child in children(part):
@@ -234,12 +225,14 @@ def _sides(part: Expression) -> Iterator[Expression]:
 
 
 def _can_be_true(
-    part: Expression,
-    listed: Mapping[ColumnRef, Sequence[Value]],
-    ranges: Mapping[Expression, Within],
+    part: ir.Expression,
+    listed: Mapping[ir.ColumnRef, Sequence[Value]],
+    ranges: Mapping[ir.Expression, Within],
 ) -> bool:
     """Whether some values meet it. NULL is a value of each side, as nobody says which columns have it."""
-    known: dict[Expression, Sequence[Value]] = {side: (one, None) for side, one in ranges.items()}
+    known: dict[ir.Expression, Sequence[Value]] = {
+        side: (one, None) for side, one in ranges.items()
+    }
     known |= {column: (*values, None) for column, values in listed.items()}
     number = math.prod(map(len, known.values()))
     if not known or number * size(part) > _MOST_TRIED:
@@ -249,9 +242,9 @@ def _can_be_true(
 
 
 def _line(
-    part: Expression,
-    listed: Mapping[ColumnRef, Sequence[Value]],
-    ranges: Mapping[Expression, Within],
+    part: ir.Expression,
+    listed: Mapping[ir.ColumnRef, Sequence[Value]],
+    ranges: Mapping[ir.Expression, Within],
     facts: Facts,
 ) -> str:
     named = sorted(frozenset[tuple[str, str]]().union(*map(columns, ranges)) & facts.keys())
@@ -279,10 +272,10 @@ def _line(
     return f"{names[0]} is within {low} and {high} in the policy, and a condition asks for others"
 
 
-def _rises(side: Expression) -> bool:
+def _rises(side: ir.Expression) -> bool:
     """Whether a later or larger value of its column never makes it smaller."""
     match side:
-        case Cast(operand=operand) | DateTrunc(operand=operand):
+        case ir.Cast(operand=operand) | ir.DateTrunc(operand=operand):
             return _rises(operand)
         case _:
-            return isinstance(side, ColumnRef)
+            return isinstance(side, ir.ColumnRef)

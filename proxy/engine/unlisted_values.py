@@ -10,15 +10,7 @@ from typing_extensions import assert_never
 from proxy.base.sql_types import SqlType
 from proxy.planner.public_keys import constant_text
 from proxy.policy.policy_model import Policy, ProtectedTable
-from proxy.query.ir.expressions import (
-    Cast,
-    ColumnRef,
-    Comparison,
-    Constant,
-    Expression,
-    In,
-    NullIf,
-)
+from proxy.query.ir import expressions as ir
 from proxy.query.ir.function_names import Comparator
 from proxy.query.ir.query import AggregateBlock, Query, changed
 from proxy.query.ir.rebuilding import rebuild
@@ -34,7 +26,7 @@ from proxy.query.ir.relations import (
 
 _EQUAL = (Comparator.EQ, Comparator.NE, Comparator.DISTINCT)
 _SHOWN = 8  # values of a list
-_Standing = Expression | Scan | tuple[Expression, ...]
+_Standing = ir.Expression | Scan | tuple[ir.Expression, ...]
 _Names = Mapping[tuple[str, str], _Standing]
 
 
@@ -75,9 +67,9 @@ def _unlisted(
 ) -> Iterator[tuple[str, tuple[str | None, ...], str]]:
     """The columns, their lists, and the texts that are compared with them."""
     names = dict(_named(block.source))
-    compared: list[tuple[Expression, Expression]] = []
+    compared: list[tuple[ir.Expression, ir.Expression]] = []
 
-    def visit(part: Expression) -> Expression:
+    def visit(part: ir.Expression) -> ir.Expression:
         compared.extend(_pairs(part))
         return part
 
@@ -85,7 +77,7 @@ def _unlisted(
     for one in block.compared_keys:
         compared.extend(_pairs(one))
     for side, constant in compared:
-        text = constant_text(constant) if isinstance(constant, Constant) else None
+        text = constant_text(constant) if isinstance(constant, ir.Constant) else None
         found = None if text is None else _listed(side, names, policy)
         if text is None or found is None:
             continue
@@ -94,15 +86,15 @@ def _unlisted(
             yield column, values, text
 
 
-def _pairs(part: Expression) -> Iterator[tuple[Expression, Expression]]:
+def _pairs(part: ir.Expression) -> Iterator[tuple[ir.Expression, ir.Expression]]:
     """What is compared for equality, both ways round."""
     match part:
-        case Comparison(comparator=comparator) if comparator in _EQUAL:
+        case ir.Comparison(comparator=comparator) if comparator in _EQUAL:
             yield part.left, part.right
             yield part.right, part.left
-        case In():
+        case ir.In():
             yield from ((part.operand, item) for item in part.items)
-        case NullIf():
+        case ir.NullIf():
             yield part.operand, part.other
         case _:
             pass
@@ -137,14 +129,14 @@ def _named(relation: Relation) -> Iterator[tuple[tuple[str, str], _Standing]]:
 
 
 def _listed(
-    expression: Expression, names: _Names, policy: Policy
+    expression: ir.Expression, names: _Names, policy: Policy
 ) -> tuple[str, tuple[str | None, ...], SqlType] | None:
     """The column that an expression is, perhaps as another type of text, with its list and type; None: it is
     computed, or not all of its values are listed."""
     match expression:
-        case Cast(operand=operand) if _is_text(expression.type) and _is_text(operand.type):
+        case ir.Cast(operand=operand) if _is_text(expression.type) and _is_text(operand.type):
             return _listed(operand, names, policy)
-        case ColumnRef(column=name, relation=relation):
+        case ir.ColumnRef(column=name, relation=relation):
             scan = names.get((relation, ""))
             if isinstance(scan, Scan):
                 table = policy.tables.get(scan.table)

@@ -18,18 +18,8 @@ from proxy.planner.numbered_rows import first_rows, with_first_rows
 from proxy.planner.planned_keys import columns_of_keys, planned_keys
 from proxy.planner.tracking import track
 from proxy.policy.policy_model import ProtectedTable
+from proxy.query.ir import expressions as ir
 from proxy.query.ir.expression_walk import children, columns
-from proxy.query.ir.expressions import (
-    Cast,
-    ColumnRef,
-    Comparator,
-    Comparison,
-    Connective,
-    DateTrunc,
-    Expression,
-    Extract,
-    Is,
-)
 from proxy.query.ir.query import AggregateBlock, Query
 from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.query.ir.rebuilding import rebuild
@@ -45,7 +35,7 @@ class BlockWithUnit:
     with_unit: RelationWithUnit
     keys: tuple[KeyPlan, ...]
     public: Facts
-    where: Expression | None
+    where: ir.Expression | None
 
 
 def blocks_with_units(query: Query, known: PlanningContext) -> Iterator[BlockWithUnit]:
@@ -124,14 +114,14 @@ def as_not_exists(block: AggregateBlock, known: PlanningContext) -> AggregateBlo
     if join.rest is not None and {alias for alias, _ in columns(join.rest)} != {table.alias}:
         return None
     lookup = _partners(join, table)
-    unit = ColumnRef(UNIT_COLUMN, join.equal[0][1].type, None, lookup.alias)
-    where = (*rest, Is(unit, None))
+    unit = ir.ColumnRef(UNIT_COLUMN, join.equal[0][1].type, None, lookup.alias)
+    where = (*rest, ir.Is(unit, None))
     return replace(
         block,
         source=replace(
             join, right=lookup, equal=_equal(join, lookup), rest=None, is_lookup=True, written=()
         ),
-        where=where[0] if len(where) == 1 else Connective("AND", where),
+        where=where[0] if len(where) == 1 else ir.Connective("AND", where),
     )
 
 
@@ -139,23 +129,23 @@ def _is_protected(table: Scan, known: PlanningContext) -> bool:
     return isinstance(known.policy.tables.get(table.table), ProtectedTable)
 
 
-def _is_absent(part: Expression, join: Join, table: Scan, known: PlanningContext) -> bool:
+def _is_absent(part: ir.Expression, join: Join, table: Scan, known: PlanningContext) -> bool:
     """Whether a condition is true exactly of rows without a partner."""
     match part:
-        case Is(operand=ColumnRef(relation=table.alias) as column, truth=None):
+        case ir.Is(operand=ir.ColumnRef(relation=table.alias) as column, truth=None):
             compared = {inner.column for _, inner in join.equal}
             return column.column in compared or not _can_be_null(column, table, known)
         case _:
             return False
 
 
-def _can_be_null(column: ColumnRef, table: Scan, known: PlanningContext) -> bool:
+def _can_be_null(column: ir.ColumnRef, table: Scan, known: PlanningContext) -> bool:
     found = known.catalog.tables.get(table.table)
     declared = [] if found is None else [one for one in found.columns if one.name == column.column]
     return not declared or declared[0].nullable or not declared[0].is_enforced
 
 
-def _elsewhere(block: AggregateBlock, rest: list[Expression]) -> Iterator[Expression]:
+def _elsewhere(block: AggregateBlock, rest: list[ir.Expression]) -> Iterator[ir.Expression]:
     """All expressions of a block beside its join."""
     yield from rest
     yield from (key.expression for key in block.keys)
@@ -165,7 +155,7 @@ def _elsewhere(block: AggregateBlock, rest: list[Expression]) -> Iterator[Expres
             yield aggregate.condition
 
 
-def _names(alias: str, parts: Iterator[Expression]) -> bool:
+def _names(alias: str, parts: Iterator[ir.Expression]) -> bool:
     return any(alias == of for part in parts for of, _ in columns(part))
 
 
@@ -176,15 +166,15 @@ def _partners(join: Join, table: Scan) -> Subquery:
     kinds = {UNIT_COLUMN: keys[0].type}
     kinds |= {key_column(number): key.type for number, key in enumerate(keys, start=1)}
     outputs = tuple(
-        (name, ColumnRef(name, kind, None, grouped.alias)) for name, kind in kinds.items()
+        (name, ir.ColumnRef(name, kind, None, grouped.alias)) for name, kind in kinds.items()
     )
     return Subquery(f"{table.alias}s", grouped, None, outputs, join.position)
 
 
-def _equal(join: Join, lookup: Subquery) -> tuple[tuple[ColumnRef, ColumnRef], ...]:
+def _equal(join: Join, lookup: Subquery) -> tuple[tuple[ir.ColumnRef, ir.ColumnRef], ...]:
     keys = list(dict.fromkeys(inner for _, inner in join.equal))
     return tuple(
-        (outer, ColumnRef(key_column(keys.index(inner) + 1), inner.type, None, lookup.alias))
+        (outer, ir.ColumnRef(key_column(keys.index(inner) + 1), inner.type, None, lookup.alias))
         for outer, inner in join.equal
     )
 
@@ -193,11 +183,11 @@ def _equal(join: Join, lookup: Subquery) -> tuple[tuple[ColumnRef, ColumnRef], .
 # their unit `created_at >= first`, where `first` is `min(created_at)` of all rows of the customer.
 
 
-_ENDS = {AggregateKind.MIN: Comparator.GE, AggregateKind.MAX: Comparator.LE}
-_Equal = tuple[ColumnRef, ColumnRef]
+_ENDS = {AggregateKind.MIN: ir.Comparator.GE, AggregateKind.MAX: ir.Comparator.LE}
+_Equal = tuple[ir.ColumnRef, ir.ColumnRef]
 
 
-def with_joins(where: Expression | None, source: Relation, facts: Facts) -> Expression | None:
+def with_joins(where: ir.Expression | None, source: Relation, facts: Facts) -> ir.Expression | None:
     """Add to a condition what is true of all joined rows.
 
     Only the public keys are narrowed by it, so it is no part of the statement that runs.
@@ -205,10 +195,10 @@ def with_joins(where: Expression | None, source: Relation, facts: Facts) -> Expr
     found = [typed(one, facts) for one in _following(source)]
     if not found:
         return where
-    return Connective("AND", (*(() if where is None else (where,)), *found))
+    return ir.Connective("AND", (*(() if where is None else (where,)), *found))
 
 
-def _following(source: Relation) -> Iterator[Expression]:
+def _following(source: Relation) -> Iterator[ir.Expression]:
     leaves, equal = list(_leaves(source)), [one for join in _inner(source) for one in join.equal]
     for join in _inner(source):
         yield from () if join.rest is None else (join.rest,)
@@ -220,7 +210,7 @@ def _following(source: Relation) -> Iterator[Expression]:
             yield from _of_table(leaf, table, equal)
 
 
-def _of_table(subquery: Subquery, table: Scan, equal: list[_Equal]) -> Iterator[Expression]:
+def _of_table(subquery: Subquery, table: Scan, equal: list[_Equal]) -> Iterator[ir.Expression]:
     """Of the rows of a table that is joined with a subquery over the same table by the unit of both."""
     grouped = subquery.source
     if not isinstance(grouped, GroupByUnit) or grouped.where is not None or grouped.keys:
@@ -235,28 +225,28 @@ def _of_table(subquery: Subquery, table: Scan, equal: list[_Equal]) -> Iterator[
     for name, output in subquery.outputs:
         for number, aggregate in enumerate(grouped.aggregates, start=1):
             comparator, operand = _ENDS.get(aggregate.kind), aggregate.operand
-            is_whole = aggregate.condition is None and isinstance(operand, ColumnRef)
+            is_whole = aggregate.condition is None and isinstance(operand, ir.ColumnRef)
             if comparator is None or not is_whole or not _rises(output):
                 continue
             if columns(output) != {(grouped.alias, f"a{number}")}:
                 continue
-            assert isinstance(operand, ColumnRef)
-            own = ColumnRef(operand.column, operand.type, None, table.alias)
+            assert isinstance(operand, ir.ColumnRef)
+            own = ir.ColumnRef(operand.column, operand.type, None, table.alias)
             of_row = _with_column(output, own)
-            end = ColumnRef(name, of_row.type or own.type, None, subquery.alias)
-            yield Connective("OR", (Is(own, None), Comparison(comparator, of_row, end)))
+            end = ir.ColumnRef(name, of_row.type or own.type, None, subquery.alias)
+            yield ir.Connective("OR", (ir.Is(own, None), ir.Comparison(comparator, of_row, end)))
 
 
-def _with_column(output: Expression, column: ColumnRef) -> Expression:
-    return rebuild(output, lambda one: column if isinstance(one, ColumnRef) else one)
+def _with_column(output: ir.Expression, column: ir.ColumnRef) -> ir.Expression:
+    return rebuild(output, lambda one: column if isinstance(one, ir.ColumnRef) else one)
 
 
-def _rises(output: Expression) -> bool:
+def _rises(output: ir.Expression) -> bool:
     """Whether it never falls where its column rises."""
     match output:
-        case ColumnRef():
+        case ir.ColumnRef():
             return True
-        case Extract(field="year") | DateTrunc() | Cast():
+        case ir.Extract(field="year") | ir.DateTrunc() | ir.Cast():
             (operand,) = children(output)
             is_of_time = operand.type is not None and operand.type.is_time
             has_order = output.type is not None and (output.type.is_time or output.type.is_number)
@@ -265,11 +255,11 @@ def _rises(output: Expression) -> bool:
             return False
 
 
-def _is(one: Expression, relation: str, column: str) -> bool:
-    return isinstance(one, ColumnRef) and (one.relation, one.column) == (relation, column)
+def _is(one: ir.Expression, relation: str, column: str) -> bool:
+    return isinstance(one, ir.ColumnRef) and (one.relation, one.column) == (relation, column)
 
 
-def _named(pair: tuple[ColumnRef, ...]) -> tuple[str, ...]:
+def _named(pair: tuple[ir.ColumnRef, ...]) -> tuple[str, ...]:
     return tuple(name for one in pair for name in (one.relation, one.column))
 
 

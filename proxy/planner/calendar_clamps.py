@@ -11,24 +11,14 @@ from proxy.base.sql_types import SqlType
 from proxy.base.time_spans import MOST_DAYS, TimeSpan
 from proxy.planner.facts import ColumnFacts, Facts
 from proxy.policy.policy_model import Bounds
+from proxy.query.ir import expressions as ir
 from proxy.query.ir.expression_walk import children, columns
-from proxy.query.ir.expressions import (
-    Cast,
-    Clamped,
-    ColumnRef,
-    Constant,
-    DateTrunc,
-    Expression,
-    Parameter,
-    Shift,
-    TimeBin,
-)
 
 _CALENDAR_DAYS = (-719162, 2932896)  # 0001-01-01 .. 9999-12-31, from 1970-01-01
 _YEAR_DAYS = 366
 
 
-def can_overflow(cast: Cast) -> bool:
+def can_overflow(cast: ir.Cast) -> bool:
     """Whether PostgreSQL would raise at the ends of the calendar: a date has more years than a timestamp, and
     the clock of a zone is before or behind."""
     if not cast.type.is_time or cast.type is SqlType.DATE:
@@ -36,19 +26,19 @@ def can_overflow(cast: Cast) -> bool:
     return cast.operand.type is SqlType.DATE or (cast.zone is not None and not cast.zone.is_utc)
 
 
-def within_calendar(operand: Expression, columns: Facts) -> Expression:
+def within_calendar(operand: ir.Expression, columns: Facts) -> ir.Expression:
     """A time that is within years that every calendar has, on every clock."""
     match operand:
-        case Constant() | Parameter() | Clamped():
+        case ir.Constant() | ir.Parameter() | ir.Clamped():
             return operand
-        case ColumnRef():
+        case ir.ColumnRef():
             low, high = _calendar(operand.type)
-            return Clamped(operand, low, high, operand.type)
-        case Cast() if operand.operand.type is not None and operand.operand.type.is_time:
+            return ir.Clamped(operand, low, high, operand.type)
+        case ir.Cast() if operand.operand.type is not None and operand.operand.type.is_time:
             return replace(operand, operand=within_calendar(operand.operand, columns))
-        case DateTrunc():
+        case ir.DateTrunc():
             return truncated_within(operand, columns)
-        case Shift() | TimeBin():
+        case ir.Shift() | ir.TimeBin():
             return shifted(operand, columns)
         case _:
             raise Refusal(
@@ -58,13 +48,13 @@ def within_calendar(operand: Expression, columns: Facts) -> Expression:
             )
 
 
-def truncated_within(date_trunc: DateTrunc, columns: Facts) -> Expression:
+def truncated_within(date_trunc: ir.DateTrunc, columns: Facts) -> ir.Expression:
     """The operand is cut to the policy's bounds, so that what is beyond them is in the first or the last group,
     or else to the calendar. A constant has been tried by the shadow."""
     return replace(date_trunc, operand=_within_bounds(date_trunc.operand, columns))
 
 
-def shifted(shift: Shift | TimeBin, columns: Facts) -> Expression:
+def shifted(shift: ir.Shift | ir.TimeBin, columns: Facts) -> ir.Expression:
     """Moved by so little in all that it stays in PostgreSQL's calendar: from the years 1 to 9999 by 1,095 years
     at most, where that goes from 4713 BC to 294276.
 
@@ -76,45 +66,47 @@ def shifted(shift: Shift | TimeBin, columns: Facts) -> Expression:
             "intervals on protected columns may be a thousand years together at most",
             "Use shorter ones.",
         )
-    if isinstance(shift, TimeBin):
+    if isinstance(shift, ir.TimeBin):
         return replace(shift, operand=_within_bounds(shift.operand, columns))
     return replace(shift, operand=within_calendar(shift.operand, columns))
 
 
-def shifted_by(expression: Expression) -> int:
+def shifted_by(expression: ir.Expression) -> int:
     """So many days at most lie between a time and what is computed of it."""
     match expression:
-        case Shift():
+        case ir.Shift():
             own = TimeSpan(
                 months=expression.months,
                 days=expression.days,
                 microseconds=expression.microseconds,
             ).days_at_most
-        case TimeBin():
+        case ir.TimeBin():
             own = expression.width // (86_400 * 10**6) + 1
-        case DateTrunc():
+        case ir.DateTrunc():
             own = _YEAR_DAYS + 1
-        case Cast():
+        case ir.Cast():
             own = 1
         case _:
             own = 0
     return own + max(map(shifted_by, children(expression)), default=0)
 
 
-def column_below(time: Expression) -> ColumnRef | None:
+def column_below(time: ir.Expression) -> ir.ColumnRef | None:
     """The column of which casts, shifts and truncations make a time."""
     match time:
-        case ColumnRef():
+        case ir.ColumnRef():
             return time
-        case Cast(operand=operand) if operand.type is not None and operand.type.is_time:
+        case ir.Cast(operand=operand) if operand.type is not None and operand.type.is_time:
             return column_below(operand)
-        case DateTrunc(operand=operand) | Shift(operand=operand) | TimeBin(operand=operand):
+        case (
+            ir.DateTrunc(operand=operand) | ir.Shift(operand=operand) | ir.TimeBin(operand=operand)
+        ):
             return column_below(operand)
         case _:
             return None
 
 
-def with_calendar(expression: Expression, facts: Facts) -> Facts:
+def with_calendar(expression: ir.Expression, facts: Facts) -> Facts:
     """The facts, with the years of every calendar as bounds of times that have none: for conditions, as no
     noise depends on those."""
     missing: dict[tuple[str, str], ColumnFacts] = {}
@@ -125,13 +117,13 @@ def with_calendar(expression: Expression, facts: Facts) -> Facts:
     return {**facts, **missing} if missing else facts
 
 
-def _within_bounds(operand: Expression, columns: Facts) -> Expression:
+def _within_bounds(operand: ir.Expression, columns: Facts) -> ir.Expression:
     match operand:
-        case ColumnRef():
+        case ir.ColumnRef():
             known = columns.get((operand.relation, operand.column))
             if known is not None and known.bounds is not None:
-                return Clamped(operand, known.bounds.low, known.bounds.high, operand.type)
-        case Shift():
+                return ir.Clamped(operand, known.bounds.low, known.bounds.high, operand.type)
+        case ir.Shift():
             clamped = replace(operand, operand=_within_bounds(operand.operand, columns))
             return shifted(clamped, columns)
     return within_calendar(operand, columns)

@@ -22,22 +22,13 @@ from proxy.planner.real_intervals import (
     of_remainder,
 )
 from proxy.policy.policy_model import Bounds
-from proxy.query.ir.expressions import (
-    Cast,
-    Clamped,
-    ColumnRef,
-    Constant,
-    Expression,
-    NullIf,
-    Quotient,
-    RealCall,
-)
+from proxy.query.ir import expressions as ir
 
-_Bounded = tuple[Expression, Bounds | None]
+_Bounded = tuple[ir.Expression, Bounds | None]
 
 
-def checked_divisor(quotient: Quotient) -> Fraction:
-    divisor = quotient.divisor.value if isinstance(quotient.divisor, Constant) else None
+def checked_divisor(quotient: ir.Quotient) -> Fraction:
+    divisor = quotient.divisor.value if isinstance(quotient.divisor, ir.Constant) else None
     if not isinstance(divisor, Fraction) or divisor == 0:
         raise Refusal(
             Code.UNSUPPORTED,
@@ -48,7 +39,7 @@ def checked_divisor(quotient: Quotient) -> Fraction:
     return divisor
 
 
-def divided(quotient: Quotient, operand: _Bounded, divisor: _Bounded, facts: Facts) -> _Bounded:
+def divided(quotient: ir.Quotient, operand: _Bounded, divisor: _Bounded, facts: Facts) -> _Bounded:
     """
     Given    operand, divisor: bounded, so that they raise nothing and are in their intervals
     Refuses  UNSUPPORTED: the divisor can be 0, or as good as 0
@@ -71,7 +62,7 @@ def divided(quotient: Quotient, operand: _Bounded, divisor: _Bounded, facts: Fac
     return _clamped(changed, found), found
 
 
-def real_call(call: RealCall, operand: _Bounded) -> _Bounded:
+def real_call(call: ir.RealCall, operand: _Bounded) -> _Bounded:
     """
     Refuses  UNSUPPORTED: the function would raise on some value within the bounds
     """
@@ -82,13 +73,15 @@ def real_call(call: RealCall, operand: _Bounded) -> _Bounded:
     return _clamped(replace(call, operand=_clamped(operand[0], inside)), found), found
 
 
-def without_constant(nullif: NullIf, operand: Bounds | None, facts: Facts) -> Bounds | None:
+def without_constant(nullif: ir.NullIf, operand: Bounds | None, facts: Facts) -> Bounds | None:
     """Where nullif(operand, constant) lies: its end is not the constant, where values have steps."""
     parts = None if operand is None else _parts(nullif, operand, facts)
     return intervals.hull(parts or [operand])
 
 
-def chosen(interval: Bounds | None, ends: Iterable[Expression], *, is_least: bool) -> Bounds | None:
+def chosen(
+    interval: Bounds | None, ends: Iterable[ir.Expression], *, is_least: bool
+) -> Bounds | None:
     """Where greatest(x, constant) lies, or least(): on one side of the constant, which is not NULL."""
     numbers = [value for value in map(constant_number, ends) if value is not None]
     if interval is None or not numbers:
@@ -98,19 +91,19 @@ def chosen(interval: Bounds | None, ends: Iterable[Expression], *, is_least: boo
     return Bounds(max(interval.low, *numbers), interval.high)
 
 
-def _clamped(operand: Expression, interval: Bounds) -> Clamped:
+def _clamped(operand: ir.Expression, interval: Bounds) -> ir.Clamped:
     ends = enclosed(interval)
-    if isinstance(operand, Clamped) and ends.low <= operand.low and operand.high <= ends.high:
+    if isinstance(operand, ir.Clamped) and ends.low <= operand.low and operand.high <= ends.high:
         return operand
-    return Clamped(operand, ends.low, ends.high, SqlType.NUMERIC)
+    return ir.Clamped(operand, ends.low, ends.high, SqlType.NUMERIC)
 
 
-def _parts(divisor: Expression, interval: Bounds, facts: Facts) -> list[Bounds]:
+def _parts(divisor: ir.Expression, interval: Bounds, facts: Facts) -> list[Bounds]:
     """The interval, in two of which there is none in nullif(whole number, 0): below and above the constant."""
-    if not isinstance(divisor, NullIf):
+    if not isinstance(divisor, ir.NullIf):
         return [interval]
     step = _step(divisor.operand, facts)
-    value = divisor.other.value if isinstance(divisor.other, Constant) else None
+    value = divisor.other.value if isinstance(divisor.other, ir.Constant) else None
     if step is None or not isinstance(value, Fraction):
         return [interval]
     if any((end / step).denominator != 1 for end in (value, interval.low, interval.high)):
@@ -120,12 +113,12 @@ def _parts(divisor: Expression, interval: Bounds, facts: Facts) -> list[Bounds]:
     return [Bounds(low, high) for low, high in ends if low <= high]
 
 
-def _step(operand: Expression, facts: Facts) -> Fraction | None:
+def _step(operand: ir.Expression, facts: Facts) -> Fraction | None:
     """Of what all values of a column are multiples, by its type. What is computed of it may be none: bounds
     of an integer, to which it is cut, may be fractions."""
-    while isinstance(operand, Cast) and operand.type is SqlType.NUMERIC:
+    while isinstance(operand, ir.Cast) and operand.type is SqlType.NUMERIC:
         operand = operand.operand
-    if not isinstance(operand, ColumnRef):
+    if not isinstance(operand, ir.ColumnRef):
         return None
     known = facts.get((operand.relation, operand.column))
     if operand.type.is_integer:
@@ -133,7 +126,7 @@ def _step(operand: Expression, facts: Facts) -> Fraction | None:
     return None if known is None else known.step
 
 
-def _by_zero(quotient: Quotient) -> Refusal:
+def _by_zero(quotient: ir.Quotient) -> Refusal:
     return Refusal(
         Code.UNSUPPORTED,
         "rows cannot be divided by what may be 0",

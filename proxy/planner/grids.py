@@ -15,30 +15,13 @@ from proxy.planner.intervals import is_within_limits
 from proxy.planner.intrinsic_bounds import whole_parts_of_day
 from proxy.policy.grid import AVERAGE_STEPS, STEPS_DEFAULT, power_of_ten
 from proxy.policy.policy_model import Bounds
-from proxy.query.ir.expressions import (
-    Arithmetic,
-    Bucket,
-    Case,
-    Cast,
-    Choose,
-    Clamped,
-    ColumnRef,
-    Constant,
-    Expression,
-    Extract,
-    Inside,
-    NullIf,
-    NumericCall,
-    NumericFunction,
-    Operator,
-    Quotient,
-)
+from proxy.query.ir import expressions as ir
 
 _STEPS_MAX = 10**15  # indices stay exact in float8 and sums far below numeric's limits
 
 
 def of_expression(
-    expression: Expression,
+    expression: ir.Expression,
     bounds: Bounds,
     facts: Facts,
 ) -> Fraction:
@@ -88,58 +71,58 @@ def common(left: Fraction | None, right: Fraction | None) -> Fraction | None:
     return _gcd(left, right)
 
 
-def _exact(expression: Expression, facts: Facts) -> Fraction | None:
+def _exact(expression: ir.Expression, facts: Facts) -> Fraction | None:
     """None: there is none, or one with too many digits."""
     grid = _of_node(expression, facts)
     return grid if grid is None or is_within_limits(grid) else None
 
 
-def _of_node(expression: Expression, facts: Facts) -> Fraction | None:
-    def of(part: Expression) -> Fraction | None:
+def _of_node(expression: ir.Expression, facts: Facts) -> Fraction | None:
+    def of(part: ir.Expression) -> Fraction | None:
         return _exact(part, facts)
 
     match expression:
-        case Constant():
+        case ir.Constant():
             value = expression.value
             return abs(value) if isinstance(value, Fraction) else Fraction(0)
-        case ColumnRef():
+        case ir.ColumnRef():
             return facts[expression.relation, expression.column].grid
-        case Clamped():
+        case ir.Clamped():
             return _gcd(_gcd(of(expression.operand), abs(expression.low)), abs(expression.high))
-        case Arithmetic(operator=Operator.MULTIPLY):
+        case ir.Arithmetic(operator=ir.Operator.MULTIPLY):
             left, right = of(expression.left), of(expression.right)
             return None if left is None or right is None else left * right
-        case Arithmetic():
+        case ir.Arithmetic():
             return _gcd(of(expression.left), of(expression.right))
-        case NumericCall(function=NumericFunction.ABS | NumericFunction.NEGATE):
+        case ir.NumericCall(function=ir.NumericFunction.ABS | ir.NumericFunction.NEGATE):
             return of(expression.operand)
-        case NumericCall(operand=ColumnRef(), digits=limits.NUMBER_AFTER_POINT):
+        case ir.NumericCall(operand=ir.ColumnRef(), digits=limits.NUMBER_AFTER_POINT):
             return of(expression.operand)  # the planner's own cut (bounds.py)
-        case NumericCall():
+        case ir.NumericCall():
             return Fraction(10) ** -expression.digits
-        case Bucket():
+        case ir.Bucket():
             return Fraction(1)
-        case Quotient():
+        case ir.Quotient():
             return Fraction(1) if expression.type.is_integer else None
-        case Extract():
+        case ir.Extract():
             return Fraction(1) if expression.field not in ("epoch", "second") else None
-        case Inside() if whole_parts_of_day(expression) is not None:
+        case ir.Inside() if whole_parts_of_day(expression) is not None:
             return Fraction(1)
-        case Case():
+        case ir.Case():
             grid = of(expression.otherwise)
             for _, result in expression.whens:
                 grid = _gcd(grid, of(result))
             return grid
-        case Choose():
+        case ir.Choose():
             grid = Fraction(0)
             for part in expression.operands:
                 grid = _gcd(grid, of(part)) if grid is not None else None
             return grid
-        case NullIf():
+        case ir.NullIf():
             return of(expression.operand)
-        case Cast() if expression.operand.type is SqlType.BOOL:
+        case ir.Cast() if expression.operand.type is SqlType.BOOL:
             return Fraction(1)
-        case Cast():
+        case ir.Cast():
             return of(expression.operand)
         case _:
             return None

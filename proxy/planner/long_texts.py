@@ -33,25 +33,7 @@ from proxy.kernel.plan import (
 from proxy.kernel.statistics import Counted, Measured
 from proxy.kernel.work import columns_as_stored, short_columns
 from proxy.kernel.world import World
-from proxy.query.ir.expressions import (
-    Cast,
-    Choice,
-    Choose,
-    ColumnRef,
-    Comparator,
-    Comparison,
-    Concat,
-    Constant,
-    Expression,
-    FormattedTime,
-    In,
-    InPublic,
-    Like,
-    NullIf,
-    Parameter,
-    TextCall,
-    TextFunction,
-)
+from proxy.query.ir import expressions as ir
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import (
@@ -67,7 +49,7 @@ from proxy.query.ir.relations import (
     rewrite,
 )
 
-_EQUAL = (Comparator.EQ, Comparator.NE)
+_EQUAL = (ir.Comparator.EQ, ir.Comparator.NE)
 # character(n) is declared with its length, and compared without its blanks; labels are short.
 _SHORT = (SqlType.BPCHAR, SqlType.ENUM)
 
@@ -104,14 +86,14 @@ def with_beginnings(block: BlockPlan, beginning: Beginning, world: World) -> Blo
         of_keys = replace(texts, whole=texts.whole | columns_as_stored(block, world))
     cuts_keys = beginning.keys is not CutKeys.NONE
 
-    def maybe(expression: Expression | None) -> Expression | None:
+    def maybe(expression: ir.Expression | None) -> ir.Expression | None:
         return None if expression is None else cut(expression)
 
-    def key(one: KeyPlan) -> Expression:
+    def key(one: KeyPlan) -> ir.Expression:
         listed = [value for value in one.values or () if value is not None]
         return of_keys.short(cut(one.expression), None if one.values is None else longest(listed))
 
-    def whole(expression: Expression) -> Expression:
+    def whole(expression: ir.Expression) -> ir.Expression:
         return expression
 
     source = rewrite(block.source, cut)
@@ -164,11 +146,11 @@ def _sorted(relation: Relation, texts: _Texts, which: CutKeys) -> Relation:
             assert_never(relation)
 
 
-_Change = Callable[[Expression], Expression]
+_Change = Callable[[ir.Expression], ir.Expression]
 
 
 def _release(release: Release, cut: _Change, short: _Change) -> Release:
-    def maybe(part: Expression | None) -> Expression | None:
+    def maybe(part: ir.Expression | None) -> ir.Expression | None:
         return None if part is None else cut(part)
 
     def measured(one: Measured) -> Measured:
@@ -203,19 +185,22 @@ class _Texts:
     characters: int
     whole: frozenset[ColumnName]
 
-    def cut(self, expression: Expression) -> Expression:
+    def cut(self, expression: ir.Expression) -> ir.Expression:
         return rebuild(expression, self._gone_through)
 
-    def short(self, operand: Expression, characters: int | None = None) -> Expression:
+    def short(self, operand: ir.Expression, characters: int | None = None) -> ir.Expression:
         kind = operand.type
         if kind is None or not kind.is_text or kind in _SHORT:
             return operand
-        if isinstance(operand, Constant | Parameter | TextCall | Concat | Cast | FormattedTime):
+        if isinstance(
+            operand,
+            ir.Constant | ir.Parameter | ir.TextCall | ir.Concat | ir.Cast | ir.FormattedTime,
+        ):
             return operand
-        if isinstance(operand, ColumnRef) and name(operand) in self.whole:
+        if isinstance(operand, ir.ColumnRef) and name(operand) in self.whole:
             return operand
-        most = Constant(Fraction(characters or self.characters), SqlType.INT4)
-        return TextCall(TextFunction.LEFT, operand, (most,), SqlType.TEXT)
+        most = ir.Constant(Fraction(characters or self.characters), SqlType.INT4)
+        return ir.TextCall(ir.TextFunction.LEFT, operand, (most,), SqlType.TEXT)
 
     def window(self, column: WindowColumn) -> WindowColumn:
         """But for the first column of PARTITION BY, which is the unit."""
@@ -231,26 +216,26 @@ class _Texts:
             return aggregate.changed(self.short)
         return aggregate
 
-    def _gone_through(self, part: Expression) -> Expression:
+    def _gone_through(self, part: ir.Expression) -> ir.Expression:
         short = self.short
         match part:
-            case In():
-                items = [one.value for one in part.items if isinstance(one, Constant)]
+            case ir.In():
+                items = [one.value for one in part.items if isinstance(one, ir.Constant)]
                 listed = [one for one in items if isinstance(one, str)]
-                known = all(isinstance(one, Constant) for one in part.items)
+                known = all(isinstance(one, ir.Constant) for one in part.items)
                 operand = short(part.operand, longest(listed) if known else None)
                 return with_parts(part, operand=operand)
-            case Like() | InPublic():
+            case ir.Like() | ir.InPublic():
                 return with_parts(part, operand=short(part.operand))
-            case TextCall() if not _is_beginning(part):
+            case ir.TextCall() if not _is_beginning(part):
                 return with_parts(part, operand=short(part.operand))
-            case Comparison() if not _with_constant(part):
+            case ir.Comparison() if not _with_constant(part):
                 return with_parts(part, left=short(part.left), right=short(part.right))
-            case Concat():
+            case ir.Concat():
                 return with_parts(part, operands=tuple(map(short, part.operands)))
-            case Choose() if part.choice is not Choice.COALESCE:
+            case ir.Choose() if part.choice is not ir.Choice.COALESCE:
                 return with_parts(part, operands=tuple(map(short, part.operands)))
-            case NullIf() if not isinstance(part.other, Constant | Parameter):
+            case ir.NullIf() if not isinstance(part.other, ir.Constant | ir.Parameter):
                 return with_parts(part, operand=short(part.operand), other=short(part.other))
             case _:
                 return part
@@ -261,17 +246,17 @@ def longest(listed: Iterable[str]) -> int:
     return max(map(len, listed), default=0) + 1
 
 
-def _is_beginning(call: TextCall) -> bool:
+def _is_beginning(call: ir.TextCall) -> bool:
     """left(x, 5): no more is unpacked. left(x, -5) is all of it but for its end."""
-    if call.function is not TextFunction.LEFT:
+    if call.function is not ir.TextFunction.LEFT:
         return False
     (most,) = call.arguments
-    return isinstance(most, Constant) and isinstance(most.value, Fraction) and most.value >= 0
+    return isinstance(most, ir.Constant) and isinstance(most.value, Fraction) and most.value >= 0
 
 
-def _with_constant(comparison: Comparison) -> bool:
+def _with_constant(comparison: ir.Comparison) -> bool:
     """Whether lengths are compared, which mostly differ."""
     sides = (comparison.left, comparison.right)
     return comparison.comparator in _EQUAL and any(
-        isinstance(one, Constant | Parameter) for one in sides
+        isinstance(one, ir.Constant | ir.Parameter) for one in sides
     )

@@ -13,32 +13,14 @@ from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.planner.facts import Facts
 from proxy.planner.intrinsic_bounds import whole_parts_of_day
+from proxy.query.ir import expressions as ir
 from proxy.query.ir.expression_walk import position_in
-from proxy.query.ir.expressions import (
-    Arithmetic,
-    Bucket,
-    Case,
-    Cast,
-    Choose,
-    Clamped,
-    ColumnRef,
-    Constant,
-    Expression,
-    Extract,
-    Inside,
-    NullIf,
-    NumericCall,
-    NumericFunction,
-    Operator,
-    Quotient,
-    TextCall,
-)
 
-_PRINTS_AS_STORED = (ColumnRef, Extract, TextCall, Bucket)
+_PRINTS_AS_STORED = (ir.ColumnRef, ir.Extract, ir.TextCall, ir.Bucket)
 _MOST_DIGITS = 40
 
 
-def printed(cast: Cast, facts: Facts) -> Cast:
+def printed(cast: ir.Cast, facts: Facts) -> ir.Cast:
     """A number that is cast to text: rounded to the digits that are printed of it.
 
     Refuses  UNSUPPORTED: it is not known how many these are
@@ -46,7 +28,7 @@ def printed(cast: Cast, facts: Facts) -> Cast:
     if cast.operand.type is SqlType.BOOL:
         return cast
     digits = digits_of(cast.operand, facts)
-    if digits is None or (digits > _MOST_DIGITS and not isinstance(cast.operand, ColumnRef)):
+    if digits is None or (digits > _MOST_DIGITS and not isinstance(cast.operand, ir.ColumnRef)):
         raise Refusal(
             Code.UNSUPPORTED,
             "it is not known with how many digits this number is printed",
@@ -59,12 +41,12 @@ def printed(cast: Cast, facts: Facts) -> Cast:
     if (
         operand.type is not None and operand.type.is_float
     ):  # what has no more digits is a numeric as it is
-        operand = Cast(operand, SqlType.NUMERIC)
-    rounded = NumericCall(NumericFunction.ROUND, operand, digits, SqlType.NUMERIC)
+        operand = ir.Cast(operand, SqlType.NUMERIC)
+    rounded = ir.NumericCall(ir.NumericFunction.ROUND, operand, digits, SqlType.NUMERIC)
     return replace(cast, operand=rounded)
 
 
-def cast_of_text(cast: Cast) -> Refusal:
+def cast_of_text(cast: ir.Cast) -> Refusal:
     return Refusal(
         Code.UNSUPPORTED,
         f"a cast from text to {cast.type.sql} may fail on some rows: it is allowed in GROUP BY, of a text whose"
@@ -74,55 +56,55 @@ def cast_of_text(cast: Cast) -> Refusal:
     )
 
 
-def digits_of(expression: Expression, facts: Facts) -> int | None:
+def digits_of(expression: ir.Expression, facts: Facts) -> int | None:
     """After the point; None: not known, or not the same on all rows."""
     match expression:
-        case Constant(value=None):
+        case ir.Constant(value=None):
             return 0
-        case Constant(value=Fraction() as value, type=kind):
+        case ir.Constant(value=Fraction() as value, type=kind):
             return 0 if kind is not None and kind.is_integer and value.denominator == 1 else None
-        case ColumnRef():
+        case ir.ColumnRef():
             return _of_column(expression, facts)
-        case Cast(operand=operand):
+        case ir.Cast(operand=operand):
             if operand.type is SqlType.BOOL:
                 return 0
             return digits_of(operand, facts)
-        case NumericCall(function=NumericFunction.ABS | NumericFunction.NEGATE):
+        case ir.NumericCall(function=ir.NumericFunction.ABS | ir.NumericFunction.NEGATE):
             return digits_of(expression.operand, facts)
-        case NumericCall(type=kind, digits=digits):
+        case ir.NumericCall(type=kind, digits=digits):
             return None if kind.is_float and digits > 0 else max(digits, 0)
-        case Arithmetic(operator=operator):
+        case ir.Arithmetic(operator=operator):
             left, right = digits_of(expression.left, facts), digits_of(expression.right, facts)
             if left is None or right is None:
                 return None
-            return left + right if operator is Operator.MULTIPLY else max(left, right)
-        case Quotient(type=kind) if kind.is_integer:
+            return left + right if operator is ir.Operator.MULTIPLY else max(left, right)
+        case ir.Quotient(type=kind) if kind.is_integer:
             return 0
-        case Quotient(remainder=True):
+        case ir.Quotient(remainder=True):
             return _equal([expression.operand, expression.divisor], facts)
-        case Extract(field=field):
+        case ir.Extract(field=field):
             return None if field in ("epoch", "second") else 0
-        case Bucket() | TextCall(type=SqlType.INT4):
+        case ir.Bucket() | ir.TextCall(type=SqlType.INT4):
             return 0
-        case Inside() if whole_parts_of_day(expression) is not None:
+        case ir.Inside() if whole_parts_of_day(expression) is not None:
             return 0
-        case Case():
+        case ir.Case():
             return _equal([*(b for _, b in expression.whens), expression.otherwise], facts)
-        case Choose():
+        case ir.Choose():
             return _equal(list(expression.operands), facts)
-        case NullIf() | Clamped():
+        case ir.NullIf() | ir.Clamped():
             return digits_of(expression.operand, facts)
         case _:
             return None
 
 
-def _equal(parts: list[Expression], facts: Facts) -> int | None:
-    there = [part for part in parts if not (isinstance(part, Constant) and part.value is None)]
+def _equal(parts: list[ir.Expression], facts: Facts) -> int | None:
+    there = [part for part in parts if not (isinstance(part, ir.Constant) and part.value is None)]
     found = {digits_of(part, facts) for part in there}
     return found.pop() if len(found) == 1 else None
 
 
-def _of_column(column: ColumnRef, facts: Facts) -> int | None:
+def _of_column(column: ir.ColumnRef, facts: Facts) -> int | None:
     kind = column.type
     if kind.is_integer:
         return 0

@@ -14,17 +14,7 @@ from fractions import Fraction
 
 from proxy.base.instants import seconds_of
 from proxy.base.sql_types import SqlType
-from proxy.query.ir.expressions import (
-    Case,
-    Comparator,
-    Comparison,
-    Connective,
-    Constant,
-    Expression,
-    In,
-    Is,
-    Not,
-)
+from proxy.query.ir import expressions as ir
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +60,7 @@ _UNKNOWN = Unknown.UNKNOWN
 _FLOAT_LARGEST = Fraction(10) ** 300
 
 
-def truths(condition: Expression, known: Mapping[Expression, int]) -> Callable[[Row], Truths]:
+def truths(condition: ir.Expression, known: Mapping[ir.Expression, int]) -> Callable[[Row], Truths]:
     """
     Given    known: the place in a row of each expression of which something is known
     Gives    of such a row, the truth values (None: NULL) that the condition can have
@@ -79,37 +69,37 @@ def truths(condition: Expression, known: Mapping[Expression, int]) -> Callable[[
         place = known[condition]
         return lambda row: _of_value(row[place])
     match condition:
-        case Constant(value=bool() | None as value):
+        case ir.Constant(value=bool() | None as value):
             always: Truths = frozenset({value})
             return lambda row: always
-        case Connective(word=word, operands=operands):
+        case ir.Connective(word=word, operands=operands):
             parts = [truths(part, known) for part in operands]
             decides = word == "OR"
             return lambda row: _connected([part(row) for part in parts], decides)
-        case Not(operand=operand):
+        case ir.Not(operand=operand):
             inner = truths(operand, known)
             return lambda row: frozenset(None if t is None else not t for t in inner(row))
-        case Is(operand=operand, truth=None):
+        case ir.Is(operand=operand, truth=None):
             if operand.type is SqlType.BOOL:
                 inner = truths(operand, known)
                 return lambda row: frozenset(t is None for t in inner(row))
             of = _value(operand, known)
             return lambda row: _EITHER if of(row) is _UNKNOWN else _only(of(row) is None)
-        case Is(operand=operand, truth=truth):
+        case ir.Is(operand=operand, truth=truth):
             inner = truths(operand, known)
             return lambda row: frozenset(t is truth for t in inner(row))
-        case Comparison(comparator=how, left=left, right=right):
+        case ir.Comparison(comparator=how, left=left, right=right):
             one, other = _operands(left, right, known)
             return lambda row: _compared(how, one(row), other(row))
-        case In(operand=operand, items=items) if all(isinstance(i, Constant) for i in items):
-            return _in(operand, [i for i in items if isinstance(i, Constant)], known)
-        case Case(type=SqlType.BOOL):
+        case ir.In(operand=operand, items=items) if all(isinstance(i, ir.Constant) for i in items):
+            return _in(operand, [i for i in items if isinstance(i, ir.Constant)], known)
+        case ir.Case(type=SqlType.BOOL):
             return _case(condition, known)
         case _:
             return lambda row: ANY
 
 
-def results(case: Case, known: Mapping[Expression, int]) -> Callable[[Row], frozenset[int]]:
+def results(case: ir.Case, known: Mapping[ir.Expression, int]) -> Callable[[Row], frozenset[int]]:
     """The places of the results that a CASE can have: of its WHENs, then of ELSE."""
     tests = [truths(test, known) for test, _ in case.whens]
 
@@ -126,7 +116,7 @@ def results(case: Case, known: Mapping[Expression, int]) -> Callable[[Row], froz
     return found
 
 
-def constant_value(constant: Constant, kind: SqlType | None) -> Value:
+def constant_value(constant: ir.Constant, kind: SqlType | None) -> Value:
     """What a constant is, beside something of this type."""
     value, own = constant.value, constant.type or kind
     if isinstance(value, Fraction):
@@ -193,19 +183,19 @@ def _connected(parts: list[Truths], decides: bool) -> Truths:
 
 
 def _value(
-    expression: Expression, known: Mapping[Expression, int], beside: SqlType | None = None
+    expression: ir.Expression, known: Mapping[ir.Expression, int], beside: SqlType | None = None
 ) -> _Valued:
     if expression in known:
         place = known[expression]
         return lambda row: row[place]
-    if isinstance(expression, Constant):
+    if isinstance(expression, ir.Constant):
         value = constant_value(expression, beside)
         return lambda row: value
     return lambda row: _UNKNOWN
 
 
 def _operands(
-    left: Expression, right: Expression, known: Mapping[Expression, int]
+    left: ir.Expression, right: ir.Expression, known: Mapping[ir.Expression, int]
 ) -> tuple[_Valued, _Valued]:
     a, b = left.type, right.type
     if a is not None and b is not None and not _comparable(a, b):
@@ -225,14 +215,14 @@ def _comparable(a: SqlType, b: SqlType) -> bool:
     )
 
 
-def _compared(how: Comparator, left: Value, right: Value) -> Truths:
-    distinct = how in (Comparator.DISTINCT, Comparator.NOT_DISTINCT)
+def _compared(how: ir.Comparator, left: Value, right: Value) -> Truths:
+    distinct = how in (ir.Comparator.DISTINCT, ir.Comparator.NOT_DISTINCT)
     if left is None or right is None:
         if not distinct:
             return _NULL
         if left is _UNKNOWN or right is _UNKNOWN:
             return _EITHER
-        return _only((left is right) is (how is Comparator.NOT_DISTINCT))
+        return _only((left is right) is (how is ir.Comparator.NOT_DISTINCT))
     if left is _UNKNOWN or right is _UNKNOWN:
         return _EITHER if distinct else ANY
     return frozenset().union(*(_outcomes(how, sign) for sign in _order(left, right)))
@@ -317,25 +307,25 @@ def _sides_of_range(of: Between | Within, other: Between | Within) -> frozenset[
 
 
 _SIGNS = {
-    Comparator.EQ: (0,),
-    Comparator.NOT_DISTINCT: (0,),
-    Comparator.LT: (-1,),
-    Comparator.LE: (-1, 0),
-    Comparator.GT: (1,),
-    Comparator.GE: (1, 0),
+    ir.Comparator.EQ: (0,),
+    ir.Comparator.NOT_DISTINCT: (0,),
+    ir.Comparator.LT: (-1,),
+    ir.Comparator.LE: (-1, 0),
+    ir.Comparator.GT: (1,),
+    ir.Comparator.GE: (1, 0),
 }
 
 
-def _outcomes(how: Comparator, sign: int) -> Truths:
-    if how in (Comparator.NE, Comparator.DISTINCT):
+def _outcomes(how: ir.Comparator, sign: int) -> Truths:
+    if how in (ir.Comparator.NE, ir.Comparator.DISTINCT):
         return _only(sign != 0)
-    if sign == 2 and how not in (Comparator.EQ, Comparator.NOT_DISTINCT):
+    if sign == 2 and how not in (ir.Comparator.EQ, ir.Comparator.NOT_DISTINCT):
         return _EITHER
     return _only(sign in _SIGNS[how])
 
 
 def _in(
-    operand: Expression, items: list[Constant], known: Mapping[Expression, int]
+    operand: ir.Expression, items: list[ir.Constant], known: Mapping[ir.Expression, int]
 ) -> Callable[[Row], Truths]:
     kind, of = operand.type, _value(operand, known)
     if any(
@@ -374,7 +364,7 @@ def _holds_some(of: Between | Within, numbers: Sequence[Fraction]) -> bool:
     return first < last
 
 
-def _case(case: Case, known: Mapping[Expression, int]) -> Callable[[Row], Truths]:
+def _case(case: ir.Case, known: Mapping[ir.Expression, int]) -> Callable[[Row], Truths]:
     possible = results(case, known)
     branches = [truths(part, known) for part in (*(r for _, r in case.whens), case.otherwise)]
     return lambda row: frozenset().union(*(branches[n](row) for n in possible(row)))

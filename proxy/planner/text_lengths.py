@@ -11,28 +11,17 @@ from fractions import Fraction
 from proxy.base import limits
 from proxy.base.sql_types import SqlType
 from proxy.planner.facts import Facts
-from proxy.query.ir.expressions import (
-    Case,
-    Cast,
-    Choose,
-    ColumnRef,
-    Concat,
-    Constant,
-    Expression,
-    NullIf,
-    TextCall,
-    TextFunction,
-)
+from proxy.query.ir import expressions as ir
 
 _NUMBER_CHARACTERS = 1_010  # of a numeric(p, s), or of what is computed within bounds
 _NO_LONGER = (
-    *(TextFunction.SPLIT_PART, TextFunction.REVERSE),
-    *(TextFunction.BTRIM, TextFunction.LTRIM, TextFunction.RTRIM),
-    *(TextFunction.LEFT, TextFunction.RIGHT, TextFunction.SUBSTR),
+    *(ir.TextFunction.SPLIT_PART, ir.TextFunction.REVERSE),
+    *(ir.TextFunction.BTRIM, ir.TextFunction.LTRIM, ir.TextFunction.RTRIM),
+    *(ir.TextFunction.LEFT, ir.TextFunction.RIGHT, ir.TextFunction.SUBSTR),
 )
 
 
-def is_long(expression: Expression, facts: Facts) -> bool:
+def is_long(expression: ir.Expression, facts: Facts) -> bool:
     """Whether it is a text that can have more characters than count where rows are grouped."""
     if expression.type is None or not expression.type.is_text:
         return False
@@ -40,57 +29,57 @@ def is_long(expression: Expression, facts: Facts) -> bool:
     return most is None or most > limits.KEY_CHARACTERS
 
 
-def is_long_number(expression: Expression, facts: Facts) -> bool:
+def is_long_number(expression: ir.Expression, facts: Facts) -> bool:
     """Whether it can be printed with more characters than that. A numeric(p, s) has 1,000 digits at most, and
     where s is not negative nothing but zeros beside them."""
     if expression.type is not SqlType.NUMERIC:
         return False
-    if not isinstance(expression, ColumnRef):
+    if not isinstance(expression, ir.ColumnRef):
         return True
     known = facts.get((expression.relation, expression.column))
     return known is None or known.step is None or known.step > 1
 
 
-def characters(expression: Expression, facts: Facts) -> int | None:
+def characters(expression: ir.Expression, facts: Facts) -> int | None:
     """The most that a text can have; None: as many as are stored, or more."""
     match expression:
-        case Constant():
+        case ir.Constant():
             return len(expression.value) if isinstance(expression.value, str) else 0
-        case ColumnRef():
+        case ir.ColumnRef():
             known = facts.get((expression.relation, expression.column))
             return None if known is None else known.characters
-        case TextCall(function=TextFunction.LEFT, arguments=(Constant(value=Fraction() as n),)) if (
-            n >= 0
-        ):
+        case ir.TextCall(
+            function=ir.TextFunction.LEFT, arguments=(ir.Constant(value=Fraction() as n),)
+        ) if n >= 0:
             return _least(characters(expression.operand, facts), int(n))
-        case TextCall() if expression.function in _NO_LONGER:
+        case ir.TextCall() if expression.function in _NO_LONGER:
             return characters(expression.operand, facts)
-        case TextCall(
-            function=TextFunction.LPAD | TextFunction.RPAD,
-            arguments=(Constant(value=Fraction() as n), *_),
+        case ir.TextCall(
+            function=ir.TextFunction.LPAD | ir.TextFunction.RPAD,
+            arguments=(ir.Constant(value=Fraction() as n), *_),
         ):
             return max(int(n), 0)
-        case Concat():
+        case ir.Concat():
             lengths = [characters(part, facts) for part in expression.operands]
             known_lengths = [length for length in lengths if length is not None]
             return sum(known_lengths) if len(known_lengths) == len(lengths) else None
-        case Cast() if expression.type.is_text:
+        case ir.Cast() if expression.type.is_text:
             return _NUMBER_CHARACTERS
-        case Case():
+        case ir.Case():
             return _most([*(b for _, b in expression.whens), expression.otherwise], facts)
-        case Choose():
+        case ir.Choose():
             return _most(list(expression.operands), facts)
-        case NullIf():
+        case ir.NullIf():
             return characters(expression.operand, facts)
         case _:  # upper and lower can lengthen a text
             return None
 
 
-def longest(expression: Expression, facts: Facts) -> int | None:
+def longest(expression: ir.Expression, facts: Facts) -> int | None:
     """The most characters that count in a sum: by its type, or else of its listed texts, beyond which a stored
     text is cut."""
     found = characters(expression, facts)
-    if found is None and isinstance(expression, ColumnRef):
+    if found is None and isinstance(expression, ir.ColumnRef):
         known = facts.get((expression.relation, expression.column))
         values = None if known is None else known.values
         found = None if values is None else max((len(text or "") for text in values), default=0)
@@ -101,7 +90,7 @@ def _least(known: int | None, most: int) -> int:
     return most if known is None else min(known, most)
 
 
-def _most(parts: list[Expression], facts: Facts) -> int | None:
+def _most(parts: list[ir.Expression], facts: Facts) -> int | None:
     lengths = [characters(part, facts) for part in parts]
     known = [length for length in lengths if length is not None]
     return max(known) if len(known) == len(lengths) else None

@@ -12,26 +12,13 @@ from proxy.planner.facts import ColumnFacts, Facts, Range
 from proxy.planner.possible_truth import Within, constant_value
 from proxy.planner.time_intervals import result_within
 from proxy.policy.policy_model import Bounds, BoundsKind
-from proxy.query.ir.expressions import (
-    Case,
-    Cast,
-    Choice,
-    Choose,
-    Clamped,
-    ColumnRef,
-    Constant,
-    DateTrunc,
-    Expression,
-    NullIf,
-    Shift,
-    TimeBin,
-)
+from proxy.query.ir import expressions as ir
 
 _DAY = 86_400
 _ANY = Within(None, None)
 
 
-def time_bounds(time: Expression, columns: Facts) -> Bounds | None:
+def time_bounds(time: ir.Expression, columns: Facts) -> Bounds | None:
     """Where a computed time lies, if the columns in it lie within their bounds.
 
     Values beyond the bounds of a column can make others. So what is made of the result clamps it.
@@ -51,7 +38,7 @@ def time_bounds(time: Expression, columns: Facts) -> Bounds | None:
     return Bounds(found.low, found.high, BoundsKind.TIMESTAMP)
 
 
-def time_ranges(time: Expression, columns: Facts) -> tuple[Range, ...] | None:
+def time_ranges(time: ir.Expression, columns: Facts) -> tuple[Range, ...] | None:
     """Where conditions on the columns leave a computed time, beyond bounds as well.
 
     Args:
@@ -87,28 +74,28 @@ def _range_of(known: ColumnFacts) -> Within | None:
 _OfColumn = Callable[[ColumnFacts], Within | None]
 
 
-def _within(time: Expression, columns: Facts, of: _OfColumn) -> Within | None:
+def _within(time: ir.Expression, columns: Facts, of: _OfColumn) -> Within | None:
     """In seconds, whatever the type. None: not known."""
     if time.type is None or not time.type.is_time:
         return None
     match time:
-        case ColumnRef():
+        case ir.ColumnRef():
             known = columns.get((time.relation, time.column))
             found = None if known is None else of(known)
             return None if found is None else _in_seconds(found, time.type)
-        case Clamped():
+        case ir.Clamped():
             return _in_seconds(Within(time.low, time.high), time.type)
-        case Constant():
+        case ir.Constant():
             value = constant_value(time, time.type)
             return Within(value, value) if isinstance(value, Fraction) else None
-        case Cast() | DateTrunc() | Shift() | TimeBin():
+        case ir.Cast() | ir.DateTrunc() | ir.Shift() | ir.TimeBin():
             inner = _within(time.operand, columns, of)
             return None if inner is None else _in_order(result_within(time, inner))
-        case Choose():
+        case ir.Choose():
             return _chosen(time, columns, of)
-        case Case():
+        case ir.Case():
             return _hull((*(result for _, result in time.whens), time.otherwise), columns, of)
-        case NullIf():
+        case ir.NullIf():
             return _within(time.operand, columns, of)
         case _:
             return None
@@ -126,19 +113,19 @@ def _in_order(found: Within | None) -> Within | None:
     return found if found.low <= found.high else None
 
 
-def _chosen(choose: Choose, columns: Facts, of: _OfColumn) -> Within | None:
+def _chosen(choose: ir.Choose, columns: Facts, of: _OfColumn) -> Within | None:
     """LEAST and GREATEST pass over NULL. So a constant is an end, and the bounds of other operands are none."""
     found = _hull(choose.operands, columns, of)
     constants = [_within(part, columns, of) for part in choose.operands if _is_constant(part)]
     ends = [one.low for one in constants if one is not None and one.low is not None]
-    if found is None or not ends or choose.choice is Choice.COALESCE:
+    if found is None or not ends or choose.choice is ir.Choice.COALESCE:
         return found
-    if choose.choice is Choice.LEAST:
+    if choose.choice is ir.Choice.LEAST:
         return Within(found.low, min(ends))
     return Within(max(ends), found.high)
 
 
-def _hull(parts: Iterable[Expression], columns: Facts, of: _OfColumn) -> Within | None:
+def _hull(parts: Iterable[ir.Expression], columns: Facts, of: _OfColumn) -> Within | None:
     known: list[Within] = []
     for part in parts:
         found = None if _is_null(part) else _within(part, columns, of)
@@ -155,11 +142,11 @@ def _hull(parts: Iterable[Expression], columns: Facts, of: _OfColumn) -> Within 
     )
 
 
-def _is_constant(part: Expression) -> bool:
-    inner = part.operand if isinstance(part, Cast) else part
-    return isinstance(inner, Constant)
+def _is_constant(part: ir.Expression) -> bool:
+    inner = part.operand if isinstance(part, ir.Cast) else part
+    return isinstance(inner, ir.Constant)
 
 
-def _is_null(part: Expression) -> bool:
-    inner = part.operand if isinstance(part, Cast) else part
-    return isinstance(inner, Constant) and inner.value is None
+def _is_null(part: ir.Expression) -> bool:
+    inner = part.operand if isinstance(part, ir.Cast) else part
+    return isinstance(inner, ir.Constant) and inner.value is None

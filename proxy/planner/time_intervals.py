@@ -21,19 +21,8 @@ from proxy.base.zones import UTC, Zone
 from proxy.planner.constant_times import extracted_field
 from proxy.planner.possible_truth import OtherText, Unknown, Value, Within
 from proxy.planner.shifted_times import shifted_ends, shifted_time
+from proxy.query.ir import expressions as ir
 from proxy.query.ir.expression_walk import children
-from proxy.query.ir.expressions import (
-    Cast,
-    ColumnRef,
-    DateTrunc,
-    Expression,
-    Extract,
-    FormattedTime,
-    NumericCall,
-    NumericFunction,
-    Shift,
-    TimeBin,
-)
 
 _DAY = 86_400
 _MICROSECOND = Fraction(1, 10**6)
@@ -185,7 +174,7 @@ def _changes(zone: Zone, near: Fraction) -> Iterator[tuple[Fraction, int, int]]:
         before = offset
 
 
-def _cast_within(cast: Cast, of: Within) -> Within | None:
+def _cast_within(cast: ir.Cast, of: Within) -> Within | None:
     source, zone = cast.operand.type, cast.zone or UTC
     if source is SqlType.NUMERIC and cast.type is SqlType.FLOAT8:  # date_part()
         return of
@@ -198,7 +187,7 @@ def _cast_within(cast: Cast, of: Within) -> Within | None:
     return _ends(of, _day_of) if cast.type is SqlType.DATE else of
 
 
-def _cast_turns(cast: Cast, at: Fraction) -> Iterator[Fraction]:
+def _cast_turns(cast: ir.Cast, at: Fraction) -> Iterator[Fraction]:
     source, zone = cast.operand.type, cast.zone or UTC
     if not cast.type.is_time:
         yield at
@@ -215,13 +204,13 @@ def _cast_turns(cast: Cast, at: Fraction) -> Iterator[Fraction]:
             yield one
 
 
-def _clock(node: DateTrunc) -> Zone | None:
+def _clock(node: ir.DateTrunc) -> Zone | None:
     """By which instants are truncated."""
     zone = node.zone or UTC
     return None if node.type is not SqlType.TIMESTAMPTZ or zone.is_utc else zone
 
 
-def _truncated_within(node: DateTrunc, of: Within) -> Within:
+def _truncated_within(node: ir.DateTrunc, of: Within) -> Within:
     zone = _clock(node)
     if zone is None:
         return _ends(of, lambda at: _truncated(node.unit, at))
@@ -244,7 +233,7 @@ def _truncated_within(node: DateTrunc, of: Within) -> Within:
     )
 
 
-def _truncated_turns(node: DateTrunc, at: Fraction) -> Iterator[Fraction]:
+def _truncated_turns(node: ir.DateTrunc, at: Fraction) -> Iterator[Fraction]:
     zone = _clock(node)
     local = at if zone is None else zone.local(at)
     first = start_of(moment(local), node.unit)
@@ -253,7 +242,7 @@ def _truncated_turns(node: DateTrunc, at: Fraction) -> Iterator[Fraction]:
         yield zone.instant(start) if zone is not None and is_instant else start
 
 
-def _shifted_within(shift: Shift, of: Within) -> Within | None:
+def _shifted_within(shift: ir.Shift, of: Within) -> Within | None:
     low, high = of.low, of.high
     ends = [end for end in (low, high) if end is not None]
     if not ends:
@@ -264,24 +253,24 @@ def _shifted_within(shift: Shift, of: Within) -> Within | None:
     return Within(None if low is None else found[0], None if high is None else found[1])
 
 
-def _shifted_turns(shift: Shift, at: Fraction) -> Iterator[Fraction]:
-    back = Shift(shift.operand, -shift.months, -shift.days, -shift.microseconds, shift.type)
+def _shifted_turns(shift: ir.Shift, at: Fraction) -> Iterator[Fraction]:
+    back = ir.Shift(shift.operand, -shift.months, -shift.days, -shift.microseconds, shift.type)
     found = shifted_time(at, back)
     if found is not None:
         yield found
 
 
-def _bin_start(bins: TimeBin, at: Fraction) -> Fraction:
+def _bin_start(bins: ir.TimeBin, at: Fraction) -> Fraction:
     width, origin = bins.width * _MICROSECOND, bins.origin * _MICROSECOND
     return origin + (at - origin) // width * width
 
 
-def _bin_turns(bins: TimeBin, at: Fraction) -> Iterator[Fraction]:
+def _bin_turns(bins: ir.TimeBin, at: Fraction) -> Iterator[Fraction]:
     yield _bin_start(bins, at)
     yield _bin_start(bins, at) + bins.width * _MICROSECOND
 
 
-def _field_within(extract: Extract, of: Within) -> Within | None:
+def _field_within(extract: ir.Extract, of: Within) -> Within | None:
     if extract.field == "epoch":
         return of
     if extract.field in _RISING:
@@ -299,7 +288,7 @@ def _field_within(extract: Extract, of: Within) -> Within | None:
     return Within(Fraction(number), Fraction(number))
 
 
-def _field_turns(extract: Extract, at: Fraction) -> Iterator[Fraction]:
+def _field_turns(extract: ir.Extract, at: Fraction) -> Iterator[Fraction]:
     if extract.field == "epoch":
         yield at
         return
@@ -310,20 +299,20 @@ def _field_turns(extract: Extract, at: Fraction) -> Iterator[Fraction]:
             yield seconds_at(datetime.fromisocalendar(year, 1, 1).replace(tzinfo=timezone.utc))
 
 
-_ROUNDED: Mapping[NumericFunction, Callable[[Fraction], int]] = {
-    NumericFunction.FLOOR: math.floor,
-    NumericFunction.CEIL: math.ceil,
-    NumericFunction.TRUNC: math.trunc,
+_ROUNDED: Mapping[ir.NumericFunction, Callable[[Fraction], int]] = {
+    ir.NumericFunction.FLOOR: math.floor,
+    ir.NumericFunction.CEIL: math.ceil,
+    ir.NumericFunction.TRUNC: math.trunc,
 }
 
 
-def _rounded_within(rounded: NumericCall, of: Within) -> Within | None:
+def _rounded_within(rounded: ir.NumericCall, of: Within) -> Within | None:
     """Of a field: what is rounded to whole numbers."""
     if rounded.digits:
         return None
     if rounded.halves_are_even:
         return _ends(of, lambda at: Fraction(round(at)))
-    if rounded.function is NumericFunction.ROUND:  # halves away from zero
+    if rounded.function is ir.NumericFunction.ROUND:  # halves away from zero
         half = Fraction(1, 2)
         return _ends(
             of, lambda at: Fraction(math.floor(at + half) if at >= 0 else math.ceil(at - half))
@@ -332,37 +321,37 @@ def _rounded_within(rounded: NumericCall, of: Within) -> Within | None:
     return None if whole is None else _ends(of, lambda at: Fraction(whole(at)))
 
 
-def _rounded_turns(rounded: NumericCall, at: Fraction) -> Iterator[Fraction]:
+def _rounded_turns(rounded: ir.NumericCall, at: Fraction) -> Iterator[Fraction]:
     for number in (math.floor(at) - 1, math.floor(at), math.floor(at) + 1):
         yield Fraction(number)
-        if rounded.function is NumericFunction.ROUND:
+        if rounded.function is ir.NumericFunction.ROUND:
             yield number + Fraction(1, 2)
 
 
-_TABLE: Mapping[type[Expression], _TimeFunction] = {
-    Cast: _TimeFunction(within=_cast_within, turns=_cast_turns),
-    DateTrunc: _TimeFunction(within=_truncated_within, turns=_truncated_turns),
-    Shift: _TimeFunction(within=_shifted_within, turns=_shifted_turns),
-    TimeBin: _TimeFunction(
+_TABLE: Mapping[type[ir.Expression], _TimeFunction] = {
+    ir.Cast: _TimeFunction(within=_cast_within, turns=_cast_turns),
+    ir.DateTrunc: _TimeFunction(within=_truncated_within, turns=_truncated_turns),
+    ir.Shift: _TimeFunction(within=_shifted_within, turns=_shifted_turns),
+    ir.TimeBin: _TimeFunction(
         within=lambda node, of: _ends(of, lambda at: _bin_start(node, at)), turns=_bin_turns
     ),
-    Extract: _TimeFunction(
+    ir.Extract: _TimeFunction(
         within=_field_within,
         turns=_field_turns,
         unit=lambda node: None if node.field in _RISING else FIELD_UNITS.get(node.field, ""),
     ),
-    NumericCall: _TimeFunction(within=_rounded_within, turns=_rounded_turns),
+    ir.NumericCall: _TimeFunction(within=_rounded_within, turns=_rounded_turns),
 }
 
 
 # --- what is asked
 
 
-def is_function_of(expression: Expression, column: ColumnRef) -> bool:
+def is_function_of(expression: ir.Expression, column: ir.ColumnRef) -> bool:
     """Whether the table knows an expression as a function of a column of times."""
     if not column.type.is_time or expression == column:
         return False
-    if isinstance(expression, FormattedTime):
+    if isinstance(expression, ir.FormattedTime):
         return expression.operand == column or is_function_of(expression.operand, column)
     if type(expression) not in _TABLE:
         return False
@@ -371,7 +360,7 @@ def is_function_of(expression: Expression, column: ColumnRef) -> bool:
 
 
 def value_within(
-    expression: Expression, column: ColumnRef, of: Within, beside: Collection[Value] = ()
+    expression: ir.Expression, column: ir.ColumnRef, of: Within, beside: Collection[Value] = ()
 ) -> Value:
     """What a function of a column is where the column lies between two times.
 
@@ -384,7 +373,7 @@ def value_within(
     Returns:
         A value, or something that holds of each: `Unknown` where nothing is known.
     """
-    if isinstance(expression, FormattedTime):
+    if isinstance(expression, ir.FormattedTime):
         found = _interval(expression.operand, column, of)
         return Unknown.UNKNOWN if found is None else _text_within(expression, found, beside)
     found = _interval(expression, column, of)
@@ -393,7 +382,7 @@ def value_within(
     return found.low if found.low is not None and found.low == found.high else found
 
 
-def _interval(expression: Expression, column: ColumnRef, of: Within) -> Within | None:
+def _interval(expression: ir.Expression, column: ir.ColumnRef, of: Within) -> Within | None:
     if expression == column:
         return of if _is_known(of) else None
     (operand,) = children(expression)
@@ -401,7 +390,7 @@ def _interval(expression: Expression, column: ColumnRef, of: Within) -> Within |
     return None if inner is None else result_within(expression, inner)
 
 
-def result_within(expression: Expression, of: Within) -> Within | None:
+def result_within(expression: ir.Expression, of: Within) -> Within | None:
     """Where the result of one function lies, of an operand between two values; None: that is not known."""
     try:
         found = _TABLE[type(expression)].within(expression, of)
@@ -416,7 +405,7 @@ def _is_known(of: Within) -> bool:
     return all(end is None or is_in_calendar(end) for end in (of.low, of.high))
 
 
-def _text_within(key: FormattedTime, of: Within, beside: Collection[Value]) -> Value:
+def _text_within(key: ir.FormattedTime, of: Within, beside: Collection[Value]) -> Value:
     """One text, or some text of some years that is none of those with another one. The operand has been cut to
     the years from 1 to 9999 (calendar_clamps.py)."""
     known = template(key.template)
@@ -450,7 +439,7 @@ def _has_year(digits: str, first: int, last: int) -> bool:
     )
 
 
-def is_told_apart(expression: Expression, column: ColumnRef) -> bool:
+def is_told_apart(expression: ir.Expression, column: ir.ColumnRef) -> bool:
     """Whether what a function of a column is compared with says at which times it may change: not of one that
     has the same value again after others, as its hour."""
     node = expression
@@ -462,7 +451,7 @@ def is_told_apart(expression: Expression, column: ColumnRef) -> bool:
 
 
 def turning_times(
-    expression: Expression, column: ColumnRef, beside: Collection[Value], of: Within
+    expression: ir.Expression, column: ir.ColumnRef, beside: Collection[Value], of: Within
 ) -> Iterator[Fraction]:
     """Times of a column at which a function of it comes to be one of these values, or ceases to be. Of one
     that comes back to its values all times at which it may change.
@@ -486,14 +475,14 @@ def turning_times(
     yield from points
 
 
-def _unit(node: Expression) -> str | None:
-    if isinstance(node, FormattedTime):
+def _unit(node: ir.Expression) -> str | None:
+    if isinstance(node, ir.FormattedTime):
         known = template(node.template)
         return "" if known is None else known.unit
     return _TABLE[type(node)].unit(node)
 
 
-def _turns(node: Expression, points: Iterable[Fraction]) -> Iterator[Fraction]:
+def _turns(node: ir.Expression, points: Iterable[Fraction]) -> Iterator[Fraction]:
     for point in points:
         try:
             yield from _TABLE[type(node)].turns(node, point)
@@ -501,9 +490,9 @@ def _turns(node: Expression, points: Iterable[Fraction]) -> Iterator[Fraction]:
             continue
 
 
-def _years_of(node: Expression, beside: Collection[Value]) -> list[Within] | None:
+def _years_of(node: ir.Expression, beside: Collection[Value]) -> list[Within] | None:
     """The years that texts of to_char() name, if each names one."""
-    known = template(node.template) if isinstance(node, FormattedTime) else None
+    known = template(node.template) if isinstance(node, ir.FormattedTime) else None
     place = None if known is None else known.year_place
     if place is None:
         return None

@@ -17,55 +17,46 @@ from dataclasses import replace
 from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
-from proxy.query.ir.expressions import (
-    Comparator,
-    Comparison,
-    Connective,
-    Constant,
-    Expression,
-    In,
-    Not,
-    Parameter,
-)
+from proxy.query.ir import expressions as ir
 from proxy.query.ir.rebuilding import rebuild
 
 _NEGATED = {
-    Comparator.EQ: Comparator.NE,
-    Comparator.NE: Comparator.EQ,
-    Comparator.LT: Comparator.GE,
-    Comparator.GE: Comparator.LT,
-    Comparator.GT: Comparator.LE,
-    Comparator.LE: Comparator.GT,
-    Comparator.DISTINCT: Comparator.NOT_DISTINCT,
-    Comparator.NOT_DISTINCT: Comparator.DISTINCT,
+    ir.Comparator.EQ: ir.Comparator.NE,
+    ir.Comparator.NE: ir.Comparator.EQ,
+    ir.Comparator.LT: ir.Comparator.GE,
+    ir.Comparator.GE: ir.Comparator.LT,
+    ir.Comparator.GT: ir.Comparator.LE,
+    ir.Comparator.LE: ir.Comparator.GT,
+    ir.Comparator.DISTINCT: ir.Comparator.NOT_DISTINCT,
+    ir.Comparator.NOT_DISTINCT: ir.Comparator.DISTINCT,
 }
 _MIRRORED = {
-    Comparator.LT: Comparator.GT,
-    Comparator.GT: Comparator.LT,
-    Comparator.LE: Comparator.GE,
-    Comparator.GE: Comparator.LE,
+    ir.Comparator.LT: ir.Comparator.GT,
+    ir.Comparator.GT: ir.Comparator.LT,
+    ir.Comparator.LE: ir.Comparator.GE,
+    ir.Comparator.GE: ir.Comparator.LE,
 }
-_LOWER = (Comparator.GT, Comparator.GE)
-_UPPER = (Comparator.LT, Comparator.LE)
+_LOWER = (ir.Comparator.GT, ir.Comparator.GE)
+_UPPER = (ir.Comparator.LT, ir.Comparator.LE)
 _OTHER = {"AND": "OR", "OR": "AND"}
 
-TextOf = Callable[[Expression], str]
+TextOf = Callable[[ir.Expression], str]
 
 
-def canonical_condition(condition: Expression, text: TextOf) -> Expression:
+def canonical_condition(condition: ir.Expression, text: TextOf) -> ir.Expression:
     """
     Given    text: of an expression, equal where the expression is
     """
 
-    def normal(part: Expression) -> Expression:
+    def normal(part: ir.Expression) -> ir.Expression:
         match part:
-            case Not():
+            case ir.Not():
                 return _negation(part, text)
-            case Comparison():
+            case ir.Comparison():
                 return _constant_right(part, text)
-            case Connective():
+            case ir.Connective():
                 return _connective(part.word, part.operands, text)
-            case In():
+            case ir.In():
                 return _list(part, part.items, text)
             case _:
                 return part
@@ -73,65 +64,65 @@ def canonical_condition(condition: Expression, text: TextOf) -> Expression:
     return rebuild(condition, normal)
 
 
-def _negation(part: Not, text: TextOf) -> Expression:
+def _negation(part: ir.Not, text: TextOf) -> ir.Expression:
     """NOT moved inwards; its operand is in normal form."""
     inner = part.operand
     match inner:
-        case Not():
+        case ir.Not():
             return inner.operand
-        case Comparison():
+        case ir.Comparison():
             return _constant_right(replace(inner, comparator=_NEGATED[inner.comparator]), text)
-        case Connective():
-            parts = [_negation(Not(one), text) for one in inner.operands]
+        case ir.Connective():
+            parts = [_negation(ir.Not(one), text) for one in inner.operands]
             return _connective(_OTHER[inner.word], parts, text)
         case _:
             return part
 
 
-def _constant_right(part: Comparison, text: TextOf) -> Expression:
+def _constant_right(part: ir.Comparison, text: TextOf) -> ir.Expression:
     """The constant on the right; x = c as x IN (c), so that a list of one is no other question."""
     mirrored = _MIRRORED.get(part.comparator, part.comparator)
     left, right = part.left, part.right
-    is_right = isinstance(right, Constant)
-    is_turned = not is_right and (isinstance(left, Constant) or text(right) < text(left))
-    if is_right and isinstance(left, Constant):
+    is_right = isinstance(right, ir.Constant)
+    is_turned = not is_right and (isinstance(left, ir.Constant) or text(right) < text(left))
+    if is_right and isinstance(left, ir.Constant):
         is_turned = text(right) < text(left)
     if is_turned:
         left, right = right, left
         part = replace(part, comparator=mirrored, left=left, right=right)
-    if isinstance(left, Constant) or not isinstance(right, Constant):
+    if isinstance(left, ir.Constant) or not isinstance(right, ir.Constant):
         return part
     right = _constant(right, left)
     part = replace(part, right=right)
     if _is_compared_exactly(left, right):
-        if part.comparator is Comparator.EQ:
-            return In(left, (right,))
-        if part.comparator is Comparator.NE:
-            return Not(In(left, (right,)))
+        if part.comparator is ir.Comparator.EQ:
+            return ir.In(left, (right,))
+        if part.comparator is ir.Comparator.NE:
+            return ir.Not(ir.In(left, (right,)))
     return part
 
 
-def _list(part: In, items: Iterable[Constant | Parameter], text: TextOf) -> In:
+def _list(part: ir.In, items: Iterable[ir.Constant | ir.Parameter], text: TextOf) -> ir.In:
     """Each item once, in the order of their texts."""
-    known: dict[str, Constant | Parameter] = {}
+    known: dict[str, ir.Constant | ir.Parameter] = {}
     for item in items:
-        one = _constant(item, part.operand) if isinstance(item, Constant) else item
+        one = _constant(item, part.operand) if isinstance(item, ir.Constant) else item
         known[text(one)] = one
     return replace(part, items=tuple(known[key] for key in sorted(known)))
 
 
-def _constant(right: Constant, left: Expression) -> Constant:
+def _constant(right: ir.Constant, left: ir.Expression) -> ir.Constant:
     """What is compared with an exact number is one, whatever type it came in."""
     if _is_exact(left) and isinstance(right.value, Fraction) and _is_exact(right):
-        return Constant(right.value, SqlType.NUMERIC)
-    return Constant(right.value, right.type)
+        return ir.Constant(right.value, SqlType.NUMERIC)
+    return ir.Constant(right.value, right.type)
 
 
-def _is_exact(part: Expression) -> bool:
+def _is_exact(part: ir.Expression) -> bool:
     return part.type is not None and part.type.is_number and not part.type.is_float
 
 
-def _is_compared_exactly(left: Expression, right: Constant) -> bool:
+def _is_compared_exactly(left: ir.Expression, right: ir.Constant) -> bool:
     """Alone as in a list: not floats, which a list may bring to one type; nor character(n)."""
     if _is_exact(left):
         return _is_exact(right)
@@ -141,11 +132,11 @@ def _is_compared_exactly(left: Expression, right: Constant) -> bool:
     )
 
 
-def _connective(word: str, operands: Iterable[Expression], text: TextOf) -> Expression:
-    flat: list[Expression] = []
+def _connective(word: str, operands: Iterable[ir.Expression], text: TextOf) -> ir.Expression:
+    flat: list[ir.Expression] = []
     for one in operands:
-        is_same = isinstance(one, Connective) and one.word == word
-        flat += one.operands if isinstance(one, Connective) and is_same else (one,)
+        is_same = isinstance(one, ir.Connective) and one.word == word
+        flat += one.operands if isinstance(one, ir.Connective) and is_same else (one,)
     flat = _lists_joined(word, flat, text)
     if word == "AND":
         flat = _tightest(flat, text)
@@ -156,50 +147,52 @@ def _connective(word: str, operands: Iterable[Expression], text: TextOf) -> Expr
     if len(cached) == 1:
         (only,) = cached.values()
         return only
-    return Connective(word, tuple(cached[key] for key in sorted(cached)))
+    return ir.Connective(word, tuple(cached[key] for key in sorted(cached)))
 
 
 def _is_absorbed(
-    word: str, key: str, one: Expression, known: dict[str, Expression], text: TextOf
+    word: str, key: str, one: ir.Expression, known: dict[str, ir.Expression], text: TextOf
 ) -> bool:
     """a AND (a OR b) is a; a OR (a AND b) is a."""
-    if not isinstance(one, Connective) or one.word == word:
+    if not isinstance(one, ir.Connective) or one.word == word:
         return False
     return any(text(part) in known and text(part) != key for part in one.operands)
 
 
-def _lists_joined(word: str, operands: Sequence[Expression], text: TextOf) -> list[Expression]:
+def _lists_joined(
+    word: str, operands: Sequence[ir.Expression], text: TextOf
+) -> list[ir.Expression]:
     """x IN (a) OR x IN (b, c) is x IN (a, b, c); AND of NOT IN likewise."""
-    lists: dict[str, list[In]] = {}
-    others: list[Expression] = []
+    lists: dict[str, list[ir.In]] = {}
+    others: list[ir.Expression] = []
     for one in operands:
-        found = one if word == "OR" else one.operand if isinstance(one, Not) else None
-        if isinstance(found, In) and _is_joinable(found):
+        found = one if word == "OR" else one.operand if isinstance(one, ir.Not) else None
+        if isinstance(found, ir.In) and _is_joinable(found):
             lists.setdefault(text(found.operand), []).append(found)
         else:
             others.append(one)
     for same in lists.values():
         joined = _list(same[0], (item for one in same for item in one.items), text)
-        others.append(joined if word == "OR" else Not(joined))
+        others.append(joined if word == "OR" else ir.Not(joined))
     return others
 
 
-def _is_joinable(part: In) -> bool:
+def _is_joinable(part: ir.In) -> bool:
     return all(
-        isinstance(item, Constant) and _is_compared_exactly(part.operand, item)
+        isinstance(item, ir.Constant) and _is_compared_exactly(part.operand, item)
         for item in part.items
     )
 
 
-def _tightest(operands: Sequence[Expression], text: TextOf) -> list[Expression]:
+def _tightest(operands: Sequence[ir.Expression], text: TextOf) -> list[ir.Expression]:
     """Of several lower or upper bounds of one number the one that implies the others: also of NULL and NaN."""
-    bounds: dict[tuple[str, bool], Comparison] = {}
-    others: list[Expression] = []
+    bounds: dict[tuple[str, bool], ir.Comparison] = {}
+    others: list[ir.Expression] = []
     for one in operands:
         if not _is_bound(one):
             others.append(one)
             continue
-        assert isinstance(one, Comparison)
+        assert isinstance(one, ir.Comparison)
         one = _whole(one)
         place = text(one.left), one.comparator in _LOWER
         found = bounds.get(place)
@@ -207,39 +200,39 @@ def _tightest(operands: Sequence[Expression], text: TextOf) -> list[Expression]:
     return [*others, *bounds.values()]
 
 
-def _is_bound(one: Expression) -> bool:
-    if not isinstance(one, Comparison) or one.comparator not in (*_LOWER, *_UPPER):
+def _is_bound(one: ir.Expression) -> bool:
+    if not isinstance(one, ir.Comparison) or one.comparator not in (*_LOWER, *_UPPER):
         return False
     return _is_exact(one.left) and _number(one) is not None
 
 
-def _number(one: Comparison) -> Fraction | None:
+def _number(one: ir.Comparison) -> Fraction | None:
     right = one.right
-    value = right.value if isinstance(right, Constant) else None
+    value = right.value if isinstance(right, ir.Constant) else None
     return value if isinstance(value, Fraction) else None
 
 
-def _whole(one: Comparison) -> Comparison:
+def _whole(one: ir.Comparison) -> ir.Comparison:
     """x > 5 is x >= 6 where x is a whole number."""
     value, kind = _number(one), one.left.type
     assert value is not None and kind is not None
     if not kind.is_integer:
         return one
     if one.comparator in _LOWER:
-        least = math.floor(value) + 1 if one.comparator is Comparator.GT else math.ceil(value)
-        return _with(one, Comparator.GE, Fraction(least))
-    most = math.ceil(value) - 1 if one.comparator is Comparator.LT else math.floor(value)
-    return _with(one, Comparator.LE, Fraction(most))
+        least = math.floor(value) + 1 if one.comparator is ir.Comparator.GT else math.ceil(value)
+        return _with(one, ir.Comparator.GE, Fraction(least))
+    most = math.ceil(value) - 1 if one.comparator is ir.Comparator.LT else math.floor(value)
+    return _with(one, ir.Comparator.LE, Fraction(most))
 
 
-def _with(one: Comparison, comparator: Comparator, value: Fraction) -> Comparison:
-    return Comparison(comparator, one.left, Constant(value, SqlType.NUMERIC))
+def _with(one: ir.Comparison, comparator: ir.Comparator, value: Fraction) -> ir.Comparison:
+    return ir.Comparison(comparator, one.left, ir.Constant(value, SqlType.NUMERIC))
 
 
-def _tighter(one: Comparison, other: Comparison) -> Comparison:
+def _tighter(one: ir.Comparison, other: ir.Comparison) -> ir.Comparison:
     here, there = _number(one), _number(other)
     assert here is not None and there is not None
     if here == there:
-        return one if one.comparator in (Comparator.GT, Comparator.LT) else other
+        return one if one.comparator in (ir.Comparator.GT, ir.Comparator.LT) else other
     is_lower = one.comparator in _LOWER
     return one if (here > there) is is_lower else other

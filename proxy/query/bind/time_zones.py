@@ -15,22 +15,8 @@ from proxy.base.instants import is_in_calendar, iso_text, seconds_of
 from proxy.base.sql_types import SqlType
 from proxy.base.written_times import names_its_zone
 from proxy.base.zones import Zone
+from proxy.query.ir import expressions as ir
 from proxy.query.ir.expression_walk import position_in
-from proxy.query.ir.expressions import (
-    Case,
-    Cast,
-    Choose,
-    Comparison,
-    Constant,
-    DateTrunc,
-    Expression,
-    Extract,
-    In,
-    InPublic,
-    NullIf,
-    Parameter,
-    Shift,
-)
 from proxy.query.ir.query import AggregateBlock, changed
 from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Subquery, Truncate, UnionAll
@@ -47,10 +33,10 @@ def in_zone(block: AggregateBlock, zone: Zone) -> AggregateBlock:
              beyond the years in which it is known how the zone's clock goes
     """
 
-    def change(part: Expression) -> Expression:
+    def change(part: ir.Expression) -> ir.Expression:
         return _by_clock(part, zone)
 
-    def again(part: Expression) -> Expression:
+    def again(part: ir.Expression) -> ir.Expression:
         return rebuild(part, change)
 
     _check_joins(block.source)
@@ -61,10 +47,10 @@ def zones_of(block: AggregateBlock) -> frozenset[Zone]:
     """Those that any part of it is read by."""
     found: set[Zone] = set()
 
-    def visit(part: Expression) -> Expression:
-        if isinstance(part, Cast | DateTrunc) and part.zone is not None:
+    def visit(part: ir.Expression) -> ir.Expression:
+        if isinstance(part, ir.Cast | ir.DateTrunc) and part.zone is not None:
             found.add(part.zone)
-        if isinstance(part, InPublic) and part.condition is not None:
+        if isinstance(part, ir.InPublic) and part.condition is not None:
             rebuild(part.condition, visit)
         return part
 
@@ -72,46 +58,46 @@ def zones_of(block: AggregateBlock) -> frozenset[Zone]:
     return frozenset(found)
 
 
-def _by_clock(part: Expression, zone: Zone) -> Expression:
+def _by_clock(part: ir.Expression, zone: Zone) -> ir.Expression:
     """One node, its operands done."""
     match part:
-        case Constant(value=str() as text, type=SqlType.TIMESTAMPTZ):
+        case ir.Constant(value=str() as text, type=SqlType.TIMESTAMPTZ):
             is_told = (
                 names_its_zone(text) or seconds_of(text) is None
             )  # beyond the years, with its zone
             return part if is_told else _instant(part, zone)
-        case Extract(operand=operand) if operand.type is SqlType.TIMESTAMPTZ:
+        case ir.Extract(operand=operand) if operand.type is SqlType.TIMESTAMPTZ:
             return part if part.field == "epoch" else replace(part, operand=_local(operand, zone))
-        case DateTrunc(zone=None):
+        case ir.DateTrunc(zone=None):
             # date_trunc of a date is that of its midnight in the session's zone (section 9.9.2).
             return part if part.operand.type is SqlType.TIMESTAMP else replace(part, zone=zone)
-        case Cast(operand=operand, zone=None) if part.type.is_time:
+        case ir.Cast(operand=operand, zone=None) if part.type.is_time:
             if operand.type is SqlType.TIMESTAMPTZ and part.type is SqlType.DATE:
                 return replace(part, operand=_local(operand, zone))
             kinds = {operand.type, part.type}
             crosses = SqlType.TIMESTAMPTZ in kinds and len(kinds) > 1
             return replace(part, zone=zone) if crosses else part
-        case Shift() if part.type is SqlType.TIMESTAMPTZ:
+        case ir.Shift() if part.type is SqlType.TIMESTAMPTZ:
             return _shifted(part, zone)
-        case Comparison():
+        case ir.Comparison():
             left, right = _meeting((part.left, part.right), zone)
             return replace(part, left=left, right=right)
-        case In():
+        case ir.In():
             operand, *items = _meeting((part.operand, *part.items), zone)
-            found = tuple(item for item in items if isinstance(item, Constant | Parameter))
+            found = tuple(item for item in items if isinstance(item, ir.Constant | ir.Parameter))
             return replace(part, operand=operand, items=found)
-        case InPublic():
+        case ir.InPublic():
             _check_meeting(part.operand, part.output)
             inner = part.condition
             if inner is not None:
                 inner = rebuild(inner, lambda one: _by_clock(one, zone))
             return replace(part, condition=inner)
-        case Choose():
+        case ir.Choose():
             return replace(part, operands=_meeting(part.operands, zone))
-        case NullIf():
+        case ir.NullIf():
             operand, other = _meeting((part.operand, part.other), zone)
             return replace(part, operand=operand, other=other)
-        case Case():
+        case ir.Case():
             *results, otherwise = _meeting(
                 (*(each for _, each in part.whens), part.otherwise), zone
             )
@@ -121,33 +107,33 @@ def _by_clock(part: Expression, zone: Zone) -> Expression:
             return part
 
 
-def _shifted(shift: Shift, zone: Zone) -> Expression:
+def _shifted(shift: ir.Shift, zone: Zone) -> ir.Expression:
     """Months, then days, by the clock, with an instant after each (timestamp.c, timestamptz_pl_interval); what
     is less than a day by the instant."""
     found = shift.operand
     for months, days in ((shift.months, 0), (0, shift.days)):
         if months or days:
-            by_clock = Shift(_local(found, zone), months, days, 0, SqlType.TIMESTAMP)
-            found = Cast(by_clock, SqlType.TIMESTAMPTZ, zone)
+            by_clock = ir.Shift(_local(found, zone), months, days, 0, SqlType.TIMESTAMP)
+            found = ir.Cast(by_clock, SqlType.TIMESTAMPTZ, zone)
     if not shift.microseconds:
         return found
-    return Shift(found, 0, 0, shift.microseconds, SqlType.TIMESTAMPTZ)
+    return ir.Shift(found, 0, 0, shift.microseconds, SqlType.TIMESTAMPTZ)
 
 
-def _local(operand: Expression, zone: Zone) -> Cast:
-    return Cast(operand, SqlType.TIMESTAMP, zone)
+def _local(operand: ir.Expression, zone: Zone) -> ir.Cast:
+    return ir.Cast(operand, SqlType.TIMESTAMP, zone)
 
 
-def _meeting(parts: tuple[Expression, ...], zone: Zone) -> tuple[Expression, ...]:
+def _meeting(parts: tuple[ir.Expression, ...], zone: Zone) -> tuple[ir.Expression, ...]:
     """Local times beside an instant are the instants at which the zone's clock shows them."""
     if SqlType.TIMESTAMPTZ not in {part.type for part in parts}:
         return parts
     return tuple(_instant(part, zone) if part.type in _LOCAL else part for part in parts)
 
 
-def _instant(part: Expression, zone: Zone) -> Expression:
-    if not isinstance(part, Constant):
-        return Cast(part, SqlType.TIMESTAMPTZ, zone)
+def _instant(part: ir.Expression, zone: Zone) -> ir.Expression:
+    if not isinstance(part, ir.Constant):
+        return ir.Cast(part, SqlType.TIMESTAMPTZ, zone)
     if not isinstance(part.value, str) or part.value in ENDLESS:
         return replace(part, type=SqlType.TIMESTAMPTZ)
     local = seconds_of(part.value, is_local=True)
@@ -162,7 +148,7 @@ def _instant(part: Expression, zone: Zone) -> Expression:
     return replace(part, value=iso_text(at, SqlType.TIMESTAMPTZ), type=SqlType.TIMESTAMPTZ)
 
 
-def _check_meeting(left: Expression, right: Expression) -> None:
+def _check_meeting(left: ir.Expression, right: ir.Expression) -> None:
     kinds = {left.type, right.type}
     if SqlType.TIMESTAMPTZ in kinds and kinds & set(_LOCAL):
         raise Refusal(

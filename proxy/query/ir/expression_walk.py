@@ -2,91 +2,69 @@
 
 from __future__ import annotations
 
-from proxy.query.ir.expressions import (
-    Arithmetic,
-    Bucket,
-    Case,
-    Cast,
-    Choose,
-    Clamped,
-    ColumnRef,
-    Comparison,
-    Concat,
-    Connective,
-    Constant,
-    DateTrunc,
-    Expression,
-    Extract,
-    FormattedTime,
-    In,
-    InPublic,
-    Inside,
-    Is,
-    Like,
-    Not,
-    NullIf,
-    NumericCall,
-    Parameter,
-    Quotient,
-    RealCall,
-    Shift,
-    TextCall,
-    TimeBin,
-)
+from proxy.query.ir import expressions as ir
 
 
-def children(expression: Expression) -> tuple[Expression, ...]:
+def children(expression: ir.Expression) -> tuple[ir.Expression, ...]:
     """The direct operands of an expression, in order."""
     match expression:
-        case Constant() | Parameter() | ColumnRef():
+        case ir.Constant() | ir.Parameter() | ir.ColumnRef():
             return ()
-        case Comparison() | Arithmetic():
+        case ir.Comparison() | ir.Arithmetic():
             return (expression.left, expression.right)
-        case Connective() | Choose() | Concat():
+        case ir.Connective() | ir.Choose() | ir.Concat():
             return expression.operands
-        case Not() | Is() | NumericCall() | Extract() | Cast() | Clamped() | Bucket():
+        case (
+            ir.Not()
+            | ir.Is()
+            | ir.NumericCall()
+            | ir.Extract()
+            | ir.Cast()
+            | ir.Clamped()
+            | ir.Bucket()
+        ):
             return (expression.operand,)
-        case DateTrunc() | FormattedTime() | RealCall() | Shift() | TimeBin():
+        case ir.DateTrunc() | ir.FormattedTime() | ir.RealCall() | ir.Shift() | ir.TimeBin():
             return (expression.operand,)
-        case InPublic():
+        case ir.InPublic():
             return (expression.operand,)  # the rest is of no row of the question
-        case In():
+        case ir.In():
             return (expression.operand, *expression.items)
-        case Like():
+        case ir.Like():
             return (expression.operand, expression.pattern)
-        case Quotient():
+        case ir.Quotient():
             return (expression.operand, expression.divisor)
-        case Inside():
+        case ir.Inside():
             return (expression.operand, *expression.path, *expression.arguments)
-        case TextCall():
+        case ir.TextCall():
             return (expression.operand, *expression.arguments)
-        case Case():
+        case ir.Case():
             flat = [part for when in expression.whens for part in when]
             return (*flat, expression.otherwise)
-        case NullIf():
+        case ir.NullIf():
             return (expression.operand, expression.other)
 
 
-def depth(expression: Expression) -> int:
+def depth(expression: ir.Expression) -> int:
     """How many operations stand inside one another; 1 for a leaf."""
     return 1 + max(map(depth, children(expression)), default=0)
 
 
-def size(expression: Expression) -> int:
+def size(expression: ir.Expression) -> int:
     """How many nodes an expression has."""
     return 1 + sum(map(size, children(expression)))
 
 
-def columns(expression: Expression) -> frozenset[tuple[str, str]]:
+def columns(expression: ir.Expression) -> frozenset[tuple[str, str]]:
     """(relation, name) of all columns that an expression reads."""
-    if isinstance(expression, ColumnRef):
+    if isinstance(expression, ir.ColumnRef):
         return frozenset({(expression.relation, expression.column)})
     return frozenset().union(*(columns(child) for child in children(expression)))
 
 
-def position_in(expression: Expression) -> int | None:
+def position_in(expression: ir.Expression) -> int | None:
     """Of the first word that has kept its place."""
-    if isinstance(expression, ColumnRef | Constant | Parameter):
+    if isinstance(expression, ir.ColumnRef | ir.Constant | ir.Parameter):
         return expression.position
     places = (position_in(part) for part in children(expression))
     return next((place for place in places if place is not None), None)

@@ -13,20 +13,7 @@ from proxy.base.sql_types import SqlType
 from proxy.base.time_spans import TimeSpan, span_of
 from proxy.base.written_times import TRUNCATIONS, names_its_zone
 from proxy.base.zones import Zone, zone_named
-from proxy.query.ir.expressions import (
-    Bucket,
-    Cast,
-    Constant,
-    DateTrunc,
-    Expression,
-    Extract,
-    FormattedTime,
-    NumericCall,
-    RealCall,
-    RealFunction,
-    Shift,
-    TimeBin,
-)
+from proxy.query.ir import expressions as ir
 from proxy.query.ir.time_differences import checked_span
 from proxy.query.ir.typing_rules import check_template
 
@@ -43,7 +30,7 @@ MOST_BIN_WIDTH = 31 * 86_400  # seconds
 _SECOND = 10**6
 
 # By the field's name: the constant that stands for it.
-Found = Mapping[str, Constant]
+Found = Mapping[str, ir.Constant]
 
 
 def constant_zone(name: str | None, position: int | None) -> Zone:
@@ -91,7 +78,7 @@ def bin_origin(text: object, kind: SqlType, position: int | None) -> int:
     return int(at * _SECOND)
 
 
-def completed(part: Expression, found: Found) -> Expression:
+def completed(part: ir.Expression, found: Found) -> ir.Expression:
     """The node with its fields filled in.
 
     Args:
@@ -113,7 +100,7 @@ def _number(found: Found, name: str) -> Fraction | None:
     return value if isinstance(value, Fraction) else None
 
 
-def _extract(part: Extract, found: Found) -> Expression:
+def _extract(part: ir.Extract, found: Found) -> ir.Expression:
     name = (_text(found, "field") or "").lower()
     if name not in FIELDS or (name in CLOCK_FIELDS and part.operand.type is SqlType.DATE):
         raise Refusal(
@@ -124,7 +111,7 @@ def _extract(part: Extract, found: Found) -> Expression:
     return replace(part, field=name, given=())
 
 
-def _truncated(part: DateTrunc, found: Found) -> Expression:
+def _truncated(part: ir.DateTrunc, found: Found) -> ir.Expression:
     unit = (_text(found, "unit") or "").lower() if "unit" in found else part.unit
     if unit not in TRUNCATIONS:
         raise Refusal(
@@ -136,11 +123,11 @@ def _truncated(part: DateTrunc, found: Found) -> Expression:
     return replace(part, unit=unit, zone=zone, given=())
 
 
-def _cast(part: Cast, found: Found) -> Expression:
+def _cast(part: ir.Cast, found: Found) -> ir.Expression:
     return replace(part, zone=constant_zone(_text(found, "zone"), None), given=())
 
 
-def _formatted(part: FormattedTime, found: Found) -> Expression:
+def _formatted(part: ir.FormattedTime, found: Found) -> ir.Expression:
     text = _text(found, "template")
     if text is None:
         raise Refusal(
@@ -152,11 +139,11 @@ def _formatted(part: FormattedTime, found: Found) -> Expression:
     return replace(part, template=text, given=())
 
 
-def _shifted(part: Shift, found: Found) -> Expression:
+def _shifted(part: ir.Shift, found: Found) -> ir.Expression:
     """By its interval, or its days; by NULL, NULL."""
     by = found["by"].value
     if by is None:
-        return Constant(None, part.type)
+        return ir.Constant(None, part.type)
     span = span_of(by) if isinstance(by, str) else None
     if isinstance(by, Fraction) and by.denominator == 1:
         span = TimeSpan(days=int(by))
@@ -167,10 +154,10 @@ def _shifted(part: Shift, found: Found) -> Expression:
             "Write one number of one unit: interval '90 minutes'.",
         )
     span = checked_span(-span if part.is_back else span, None)
-    return Shift(part.operand, span.months, span.days, span.microseconds, part.type)
+    return ir.Shift(part.operand, span.months, span.days, span.microseconds, part.type)
 
 
-def _bin(part: TimeBin, found: Found) -> Expression:
+def _bin(part: ir.TimeBin, found: Found) -> ir.Expression:
     width, origin = part.width, part.origin
     if "width" in found:
         text = _text(found, "width")
@@ -180,14 +167,14 @@ def _bin(part: TimeBin, found: Found) -> Expression:
     return replace(part, width=width, origin=origin, given=())
 
 
-def _rounded(part: NumericCall, found: Found) -> Expression:
+def _rounded(part: ir.NumericCall, found: Found) -> ir.Expression:
     digits = _number(found, "digits")
     if digits is None or digits.denominator != 1 or abs(digits) > MOST_DIGITS:
         raise _not_so("a number is rounded to -20 to 20 digits", "Write round(column, 2).")
     return replace(part, digits=int(digits), given=())
 
 
-def _bucket(part: Bucket, found: Found) -> Expression:
+def _bucket(part: ir.Bucket, found: Found) -> ir.Expression:
     low, high, count = (
         _number(found, name) if name in found else Fraction(getattr(part, name))
         for name in ("low", "high", "count")
@@ -206,10 +193,10 @@ def _no_bucket() -> Refusal:
     )
 
 
-def _real(part: RealCall, found: Found) -> Expression:
+def _real(part: ir.RealCall, found: Found) -> ir.Expression:
     value = _number(found, "constant")
-    is_base = part.function in (RealFunction.LOG, RealFunction.RAISED)
-    is_one = part.function is RealFunction.LOG and value == 1
+    is_base = part.function in (ir.RealFunction.LOG, ir.RealFunction.RAISED)
+    is_one = part.function is ir.RealFunction.LOG and value == 1
     if value is None or (is_base and value <= 0) or is_one:
         raise _not_so(
             "the exponent of power() is a constant number, the base of power() and log() one above 0",
@@ -222,14 +209,14 @@ def _not_so(message: str, hint: str) -> Refusal:
     return Refusal(Code.FUNCTION, message, hint)
 
 
-COMPLETED: Mapping[type[Expression], Callable[[Any, Found], Expression]] = {
-    Bucket: _bucket,
-    Cast: _cast,
-    DateTrunc: _truncated,
-    Extract: _extract,
-    FormattedTime: _formatted,
-    NumericCall: _rounded,
-    RealCall: _real,
-    Shift: _shifted,
-    TimeBin: _bin,
+COMPLETED: Mapping[type[ir.Expression], Callable[[Any, Found], ir.Expression]] = {
+    ir.Bucket: _bucket,
+    ir.Cast: _cast,
+    ir.DateTrunc: _truncated,
+    ir.Extract: _extract,
+    ir.FormattedTime: _formatted,
+    ir.NumericCall: _rounded,
+    ir.RealCall: _real,
+    ir.Shift: _shifted,
+    ir.TimeBin: _bin,
 }

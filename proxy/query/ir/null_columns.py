@@ -6,35 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import product
 
-from proxy.query.ir.expressions import (
-    Arithmetic,
-    Bucket,
-    Case,
-    Cast,
-    Choose,
-    ColumnRef,
-    Comparator,
-    Comparison,
-    Connective,
-    Constant,
-    DateTrunc,
-    Expression,
-    Extract,
-    FormattedTime,
-    In,
-    InPublic,
-    Is,
-    Like,
-    Not,
-    NullIf,
-    NumericCall,
-    Quotient,
-    TextCall,
-)
+from proxy.query.ir import expressions as ir
 
 _Truths = frozenset[bool | None]
 _ANY: _Truths = frozenset({True, False, None})
-_NOT_STRICT = (Comparator.DISTINCT, Comparator.NOT_DISTINCT)
+_NOT_STRICT = (ir.Comparator.DISTINCT, ir.Comparator.NOT_DISTINCT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,73 +26,75 @@ class NullColumns:
         return column[0] in self.relations or column in self.columns
 
 
-def is_null(expression: Expression, nulls: NullColumns) -> bool:
+def is_null(expression: ir.Expression, nulls: NullColumns) -> bool:
     """Whether it is NULL there for certain. Functions that are not known to give NULL for NULL are not."""
     match expression:
-        case ColumnRef():
+        case ir.ColumnRef():
             return nulls.holds((expression.relation, expression.column))
-        case Constant():
+        case ir.Constant():
             return expression.value is None
-        case Arithmetic():
+        case ir.Arithmetic():
             return is_null(expression.left, nulls) or is_null(expression.right, nulls)
         case (
-            Quotient()
-            | NumericCall()
-            | TextCall()
-            | Extract()
-            | DateTrunc()
-            | FormattedTime()
-            | Bucket()
-            | Cast()
-            | NullIf()
+            ir.Quotient()
+            | ir.NumericCall()
+            | ir.TextCall()
+            | ir.Extract()
+            | ir.DateTrunc()
+            | ir.FormattedTime()
+            | ir.Bucket()
+            | ir.Cast()
+            | ir.NullIf()
         ):
             return is_null(expression.operand, nulls)
-        case Choose():
+        case ir.Choose():
             return all(is_null(operand, nulls) for operand in expression.operands)
-        case Case():
+        case ir.Case():
             return all(is_null(result, nulls) for result in _results(expression, nulls))
         case _:
             return truths(expression, nulls) == {None}
 
 
-def adds_nothing(expression: Expression, nulls: NullColumns) -> bool:
+def adds_nothing(expression: ir.Expression, nulls: NullColumns) -> bool:
     """Whether a sum stays as it is by it: NULL or 0."""
     match expression:
-        case Constant():
+        case ir.Constant():
             return expression.value is None or expression.value == 0
-        case ColumnRef() if (expression.relation, expression.column) in nulls.zeros:
+        case ir.ColumnRef() if (expression.relation, expression.column) in nulls.zeros:
             return True
-        case Case():
+        case ir.Case():
             return all(adds_nothing(result, nulls) for result in _results(expression, nulls))
-        case Choose() if any(isinstance(operand, Constant) for operand in expression.operands):
+        case ir.Choose() if any(
+            isinstance(operand, ir.Constant) for operand in expression.operands
+        ):
             return all(adds_nothing(operand, nulls) for operand in expression.operands)
         case _:
             return is_null(expression, nulls)
 
 
-def truths(condition: Expression, nulls: NullColumns) -> _Truths:
+def truths(condition: ir.Expression, nulls: NullColumns) -> _Truths:
     """What a condition can be there."""
     match condition:
-        case Constant(value=bool() | None as value):
+        case ir.Constant(value=bool() | None as value):
             return frozenset({value})
-        case Comparison() if condition.comparator not in _NOT_STRICT:
+        case ir.Comparison() if condition.comparator not in _NOT_STRICT:
             sides = (condition.left, condition.right)
             return frozenset({None}) if any(is_null(side, nulls) for side in sides) else _ANY
-        case In() | InPublic() | Like() if is_null(condition.operand, nulls):
+        case ir.In() | ir.InPublic() | ir.Like() if is_null(condition.operand, nulls):
             return frozenset({None, False})  # of an empty list it is false
-        case Is() if is_null(condition.operand, nulls):
+        case ir.Is() if is_null(condition.operand, nulls):
             return frozenset({condition.truth is None})
-        case Not():
+        case ir.Not():
             return frozenset(
                 None if truth is None else not truth for truth in truths(condition.operand, nulls)
             )
-        case Connective():
+        case ir.Connective():
             found = truths(condition.operands[0], nulls)
             for operand in condition.operands[1:]:  # two at a time: there may be thousands
                 pairs = product(found, truths(operand, nulls))
                 found = frozenset(_connected(condition.word, pair) for pair in pairs)
             return found
-        case ColumnRef() if is_null(condition, nulls):
+        case ir.ColumnRef() if is_null(condition, nulls):
             return frozenset({None})
         case _:
             return _ANY
@@ -130,7 +108,7 @@ def _connected(word: str, given: Iterable[bool | None]) -> bool | None:
     return None if None in found else not decides
 
 
-def _results(case: Case, nulls: NullColumns) -> Iterable[Expression]:
+def _results(case: ir.Case, nulls: NullColumns) -> Iterable[ir.Expression]:
     """Those that it can come to."""
     for condition, result in case.whens:
         found = truths(condition, nulls)

@@ -13,19 +13,7 @@ from fractions import Fraction
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.base.time_spans import MOST_DAYS, TimeSpan, span_of
-from proxy.query.ir.expressions import (
-    Arithmetic,
-    Cast,
-    ColumnRef,
-    Constant,
-    Expression,
-    Extract,
-    Inside,
-    InsideLook,
-    Operator,
-    Parameter,
-    Quotient,
-)
+from proxy.query.ir import expressions as ir
 
 _DAY = 86_400
 
@@ -44,39 +32,39 @@ def checked_span(span: TimeSpan, position: int | None) -> TimeSpan:
     return span
 
 
-def difference(left: Expression, right: Expression, meeting: SqlType) -> Expression:
+def difference(left: ir.Expression, right: ir.Expression, meeting: SqlType) -> ir.Expression:
     """Of two times in the type in which they meet: of dates the days, else an interval."""
     one, other = (_seconds(side, meeting) for side in (left, right))
-    between = Arithmetic(Operator.SUBTRACT, one, other, SqlType.NUMERIC)
+    between = ir.Arithmetic(ir.Operator.SUBTRACT, one, other, SqlType.NUMERIC)
     if meeting is SqlType.DATE:
         return quotient(between, _DAY, SqlType.INT4)
     return replace(between, type=SqlType.INTERVAL)
 
 
-def _seconds(side: Expression, meeting: SqlType) -> Expression:
-    return Extract("epoch", side if side.type is meeting else Cast(side, meeting))
+def _seconds(side: ir.Expression, meeting: SqlType) -> ir.Expression:
+    return ir.Extract("epoch", side if side.type is meeting else ir.Cast(side, meeting))
 
 
 def quotient(
-    operand: Expression, divisor: int, kind: SqlType = SqlType.INT8, *, remainder: bool = False
-) -> Quotient:
+    operand: ir.Expression, divisor: int, kind: SqlType = SqlType.INT8, *, remainder: bool = False
+) -> ir.Quotient:
     """In whole numbers, cut towards zero, as PostgreSQL cuts the fields of an interval."""
-    return Quotient(operand, Constant(Fraction(divisor), kind), remainder, kind)
+    return ir.Quotient(operand, ir.Constant(Fraction(divisor), kind), remainder, kind)
 
 
-def as_seconds(part: Expression) -> Expression:
+def as_seconds(part: ir.Expression) -> ir.Expression:
     """An interval as the number of seconds by which it is compared.
 
     Refuses  SYNTAX: a text that is no interval
     """
-    if isinstance(part, ColumnRef) and part.type is SqlType.INTERVAL:  # a difference below
+    if isinstance(part, ir.ColumnRef) and part.type is SqlType.INTERVAL:  # a difference below
         return replace(part, type=SqlType.NUMERIC)
-    if isinstance(part, ColumnRef):
-        return Inside(InsideLook.COMPARED, part, (), (), SqlType.NUMERIC, part.position)
-    if isinstance(part, Parameter):  # whose value becomes its seconds when it is bound
+    if isinstance(part, ir.ColumnRef):
+        return ir.Inside(ir.InsideLook.COMPARED, part, (), (), SqlType.NUMERIC, part.position)
+    if isinstance(part, ir.Parameter):  # whose value becomes its seconds when it is bound
         return replace(part, type=SqlType.NUMERIC)
-    if not isinstance(part, Constant):
-        return replace(part, type=SqlType.NUMERIC) if isinstance(part, Arithmetic) else part
+    if not isinstance(part, ir.Constant):
+        return replace(part, type=SqlType.NUMERIC) if isinstance(part, ir.Arithmetic) else part
     if part.value is None:
         return replace(part, type=SqlType.NUMERIC)
     span = span_of(str(part.value))
@@ -87,10 +75,10 @@ def as_seconds(part: Expression) -> Expression:
             "Write one number of one unit: interval '90 minutes'.",
             part.position,
         )
-    return Constant(span.compared, SqlType.NUMERIC, part.position)
+    return ir.Constant(span.compared, SqlType.NUMERIC, part.position)
 
 
-def interval_field(field: str, operand: Expression) -> Expression | None:
+def interval_field(field: str, operand: ir.Expression) -> ir.Expression | None:
     """extract(field FROM a difference); None where that is not available."""
     seconds = as_seconds(operand)
     match field:
@@ -104,40 +92,41 @@ def interval_field(field: str, operand: Expression) -> Expression | None:
             found = quotient(quotient(seconds, 60), 60, remainder=True)
         case _:
             return None
-    return Cast(found, SqlType.NUMERIC)
+    return ir.Cast(found, SqlType.NUMERIC)
 
 
-def age_field(field: str, later: Expression, earlier: Expression) -> Expression | None:
+def age_field(field: str, later: ir.Expression, earlier: ir.Expression) -> ir.Expression | None:
     """extract(field FROM age(later, earlier)): of the whole months between them, which are cut towards zero, as
     age() changes its signs where the first is the earlier (timestamp.c, timestamp_age)."""
     months = quotient(
-        Arithmetic(Operator.SUBTRACT, _months(later), _months(earlier), SqlType.NUMERIC), 32 * _DAY
+        ir.Arithmetic(ir.Operator.SUBTRACT, _months(later), _months(earlier), SqlType.NUMERIC),
+        32 * _DAY,
     )
     match field:
         case "year":
-            return Cast(quotient(months, 12), SqlType.NUMERIC)
+            return ir.Cast(quotient(months, 12), SqlType.NUMERIC)
         case "month":
-            return Cast(quotient(months, 12, remainder=True), SqlType.NUMERIC)
+            return ir.Cast(quotient(months, 12, remainder=True), SqlType.NUMERIC)
         case _:
             return None
 
 
-def _months(time: Expression) -> Expression:
+def _months(time: ir.Expression) -> ir.Expression:
     """Months, of which each has as many seconds as 32 days, and the seconds since the month began."""
-    found: Expression = Extract("year", time)
+    found: ir.Expression = ir.Extract("year", time)
     for field, size in (("month", 12), ("day", 32)):
-        found = _and(found, size, Extract(field, time))
+        found = _and(found, size, ir.Extract(field, time))
     if time.type is SqlType.DATE:
         return _times(found, _DAY)
     for field, size in (("hour", 24), ("minute", 60), ("second", 60)):
-        found = _and(found, size, Extract(field, time))
+        found = _and(found, size, ir.Extract(field, time))
     return found
 
 
-def _and(found: Expression, size: int, part: Expression) -> Expression:
-    return Arithmetic(Operator.ADD, _times(found, size), part, SqlType.NUMERIC)
+def _and(found: ir.Expression, size: int, part: ir.Expression) -> ir.Expression:
+    return ir.Arithmetic(ir.Operator.ADD, _times(found, size), part, SqlType.NUMERIC)
 
 
-def _times(found: Expression, size: int) -> Expression:
-    factor = Constant(Fraction(size), SqlType.NUMERIC)
-    return Arithmetic(Operator.MULTIPLY, found, factor, SqlType.NUMERIC)
+def _times(found: ir.Expression, size: int) -> ir.Expression:
+    factor = ir.Constant(Fraction(size), SqlType.NUMERIC)
+    return ir.Arithmetic(ir.Operator.MULTIPLY, found, factor, SqlType.NUMERIC)
