@@ -92,7 +92,17 @@ def served(folder: Path, *more: str) -> Iterator[Office]:
     secrets = folder / "secrets"
     secrets.touch(mode=0o600)
     secrets.write_text(f"console {_SECRET}\n")
-    options = ("--workers", "2", "--mcp", "--admin", "127.0.0.1:0", "--admin-secrets", secrets)
+    options = (
+        "--workers",
+        "2",
+        "--sessions",
+        "40",
+        "--mcp",
+        "--admin",
+        "127.0.0.1:0",
+        "--admin-secrets",
+        secrets,
+    )
     with operator.serving(more=(*options, "--metrics", "127.0.0.1:0", *more)) as listening:
         until(lambda: "metrics:" in listening.running.printed)
         yield Office(operator, listening)
@@ -127,6 +137,8 @@ def test_both_answer_and_every_number_is_of_both(office: Office) -> None:
         assert len(set(numbers)) == len(connections)
         own = connections[0].execute("SELECT own_sessions FROM dp.status").fetchone()
         assert own == (len(connections),)
+        told_by_shadow = connections[0].execute("SHOW max_connections").fetchone()
+        assert told_by_shadow == ("160",), "for 40 sessions, and what is beside them"
 
 
 def test_metrics_are_sums(office: Office) -> None:
