@@ -24,6 +24,7 @@ import pytest
 from proxy.servers.login_delay import LoginDelay
 from tests.cli.commands import dpproxy
 from tests.cli.operator_at_work import PASSWORD, QUESTION, Listening, Operator, query_over_the_wire
+from tests.cli.recovery import kill_with_children, postmaster
 from tests.waiting import until
 
 _SECRET = "0123456789abcdef" * 4
@@ -306,6 +307,21 @@ def test_a_worker_that_dies_costs_its_own_sessions_only(office: Office) -> None:
     assert office.metrics()['dpproxy_worker_restarts_total{worker="1"}'] == 1
     with office.at_both():
         pass
+
+
+def test_a_worker_that_is_not_ready_says_so_itself(office: Office) -> None:
+    """Its shadow is built anew. Who reaches it is told so, and the status of all says which one it is."""
+    kill_with_children(postmaster(office.operator, "workers/2/shadow"))
+    told, asked = set(), set()
+    end = time.monotonic() + 20
+    while time.monotonic() < end and not (told and asked > {200}):
+        asked.add(httpx.get(f"{office.address('HTTP')}/readyz", timeout=10).status_code)
+        status = office.administer("GET", "/status")
+        if status["state"] != "ready":
+            told.add((status["state"], *(one["state"] for one in status["workers"])))
+    assert told == {("not ready", "ready", "not ready")}, told
+    assert asked == {200, 503}
+    until(lambda: office.administer("GET", "/status")["state"] == "ready")
 
 
 def test_sigterm_drains_both(office: Office) -> None:
