@@ -312,7 +312,8 @@ def test_a_worker_that_dies_costs_its_own_sessions_only(office: Office) -> None:
 def test_a_worker_that_is_not_ready_says_so_itself(office: Office) -> None:
     """Its shadow is built anew. Who reaches it is told so, and the status of all says which one it is."""
     kill_with_children(postmaster(office.operator, "workers/2/shadow"))
-    told, asked = set(), set()
+    told: set[tuple[str, ...]] = set()
+    asked: set[int] = set()
     end = time.monotonic() + 20
     while time.monotonic() < end and not (told and asked > {200}):
         asked.add(httpx.get(f"{office.address('HTTP')}/readyz", timeout=10).status_code)
