@@ -44,6 +44,7 @@ from proxy.planner.facts import PublicContents
 from proxy.policy.findings import Verdict
 from proxy.policy.policy_model import Policy
 from proxy.policy.public_labels import as_labelled
+from proxy.postgres.analyst_limits import WIRE_SESSIONS
 from proxy.protected.catalog_reader import read_catalog
 from proxy.protected.judged_rows import (
     CatalogueMoved,
@@ -60,7 +61,7 @@ from proxy.servers.engine_adapter import EngineAdapter
 from proxy.servers.login_gate import LoginGate
 from proxy.servers.statement_reports import Listener, StatementObserver, reporter_of
 from proxy.servers.wire.served_database import ServedDatabase, ShadowAddress
-from proxy.servers.wire.shared_server_state import LetIn
+from proxy.servers.wire.shared_server_state import LetIn, Limits
 from proxy.servers.wire.wire_server import WireServer
 from proxy.shadow.label_answers import ShadowLabels
 from proxy.shadow.published_statements import PublishedStatements
@@ -459,8 +460,9 @@ class Assembly:
         readiness: RoleReadiness | None = None,
         observers: Sequence[StatementObserver] = (),
         balancers: Networks = (),
+        sessions: int = WIRE_SESSIONS,
     ) -> WireServer:
-        """observers: take the reports of statements; balancers: as of WireServer."""
+        """observers: take the reports of statements; balancers: as of WireServer; sessions: at once."""
         served = {
             name: ServedDatabase(
                 ShadowAddress(*database.shadow.analyst_host_port),
@@ -471,7 +473,8 @@ class Assembly:
         return WireServer(
             served,
             tls,
-            gate=gate,
+            Limits(connections=sessions),
+            gate,
             requires_tls=requires_tls,
             let_in=let_in,
             readiness=readiness,

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from proxy.cli.addresses import Address
 from proxy.cli.cli_error import CliError
+from proxy.postgres.analyst_limits import WIRE_SESSIONS
 from proxy.servers.certificate import request_certificates, server_context
 from proxy.servers.client_address import Networks
 from proxy.servers.wire.tls import ALPN
@@ -23,6 +24,7 @@ class ListenAddresses:
     metrics: for `GET /metrics` without a login
     balancers, proxies: who says, on the wire and over HTTP, which address a client has
     sites: origins of others, whose pages may ask /v1
+    sessions: that the wire has at once
     """
 
     wire: Address
@@ -35,6 +37,7 @@ class ListenAddresses:
     balancers: Networks = ()
     proxies: Networks = ()
     sites: tuple[str, ...] = ()
+    sessions: int = WIRE_SESSIONS
 
     @property
     def every(self) -> tuple[Address, ...]:

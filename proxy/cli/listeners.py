@@ -154,6 +154,7 @@ async def serve_until_stopped(
             readiness=readiness,
             observers=observers,
             balancers=where.balancers,
+            sessions=where.sessions,
         )
         for database in databases:
             tell_own_status(database, wire, draining)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
+
+_OF_WORKER = ("sessions", "active", "statements", "state")  # what it says of itself
+_NOTHING = {"sessions": 0, "active": 0, "statements": 0}
 
 
 def merged_status(
@@ -11,16 +14,20 @@ def merged_status(
 ) -> dict[str, Any]:
     """
     Given    reports: of the workers that answer, at least one, as JSON has them; workers: what the supervisor
-             knows of each: number, process, restarts
-    Gives    one of the same form
+             knows of each: number, process, restarts, and what it is while it says nothing
+    Gives    one of the same form. A client may come to any worker that serves: ready are all of these, or none
     """
     first = reports[0]
-    states = {one["state"] for one in reports}
-    told = {entry["worker"]: entry for one in reports for entry in one["workers"]}
-    nothing = {"sessions": 0, "active": 0, "statements": 0}
+    told = {
+        entry["worker"]: {name: entry[name] for name in _OF_WORKER}
+        for one in reports
+        for entry in one["workers"]
+    }
+    merged = [{**_NOTHING, **one, **told.get(one["worker"], {})} for one in workers]
+    states = {one["state"] for one in merged if one["is_serving"]}
     return {
         **first,
-        "state": next(one for one in ("draining", "ready", "not ready") if one in states),
+        "state": _state(states),
         "started_at": min(one["started_at"] for one in reports),
         "up_seconds": max(one["up_seconds"] for one in reports),
         "sessions": {
@@ -30,7 +37,7 @@ def merged_status(
             for listener, of in first["sessions"].items()
         },
         "stuck_sessions": sum(one["stuck_sessions"] for one in reports),
-        "workers": [{**told.get(one["worker"], nothing), **one} for one in workers],
+        "workers": merged,
         "databases": [
             _database([one["databases"][place] for one in reports])
             for place in range(len(first["databases"]))
@@ -44,6 +51,20 @@ def merged_status(
             ),
         },
     }
+
+
+def status_without_reports(
+    before: Mapping[str, Any], workers: Sequence[Mapping[str, Any]], *, is_draining: bool
+) -> dict[str, Any]:
+    """No worker says anything. before: what was told last"""
+    state = "draining" if is_draining else "not ready"
+    return {**before, "state": state, "workers": [{**_NOTHING, **one} for one in workers]}
+
+
+def _state(states: Collection[str]) -> str:
+    if "draining" in states:
+        return "draining"
+    return "ready" if set(states) == {"ready"} else "not ready"
 
 
 def _database(of: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

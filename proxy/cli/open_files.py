@@ -7,6 +7,7 @@ import resource
 
 from proxy.ledger.ledger_tables import CONNECTIONS
 from proxy.ledger.presented_tokens import CONNECTIONS as TOKEN_CONNECTIONS
+from proxy.postgres.analyst_limits import WIRE_SESSIONS
 from proxy.protected.protected_database import SESSIONS_AT_ONCE
 from proxy.servers.http.connections import ADMIN_LIMITS, ConnectionLimits
 from proxy.servers.login_gate import GateLimits
@@ -22,16 +23,16 @@ _BESIDE = 4 + SessionLimits().logins_at_once + GateLimits().backends
 _MARGIN = 100  # listeners, event loop, logs, libraries, what is accepted to be closed
 
 
-def needed_files(databases: int) -> int:
-    """The sum of all limits on what is open at once."""
-    wire, http, sessions = Limits(), ConnectionLimits(), SessionLimits()
+def needed_files(databases: int, sessions: int = WIRE_SESSIONS) -> int:
+    """The sum of all limits on what is open at once. sessions: of the wire."""
+    wire, http, shadow = Limits(), ConnectionLimits(), SessionLimits()
     return (
         wire.unauthenticated_connections
-        + 2 * wire.connections  # the client's and the shadow's
+        + 2 * sessions  # the client's and the shadow's
         + FORWARDED_AT_ONCE
         + http.at_once
         + 2 * ADMIN_LIMITS.at_once  # administrators, and readers of metrics
-        + 3 * (sessions.at_once + sessions.idle)  # the shadow's, and the pair of a PacedSocket
+        + 3 * (shadow.at_once + shadow.idle)  # the shadow's, and the pair of a PacedSocket
         + GateLimits().backends
         + databases * (SESSIONS_AT_ONCE + CONNECTIONS + _BESIDE_OF_DATABASE)
         + TOKEN_CONNECTIONS
@@ -40,12 +41,12 @@ def needed_files(databases: int) -> int:
     )
 
 
-def raise_open_files(databases: int) -> str | None:
+def raise_open_files(databases: int, sessions: int = WIRE_SESSIONS) -> str | None:
     """
-    Given    how many databases are to be served
+    Given    how many databases are to be served, and for how many sessions of the wire
     Gives    this process may open as many files as the system lets it; where those are too few, what to say
     """
-    needed = needed_files(databases)
+    needed = needed_files(databases, sessions)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     # Some systems do not take "no limit" for a soft limit.
     most = max(soft, needed) if hard == resource.RLIM_INFINITY else hard

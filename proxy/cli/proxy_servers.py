@@ -22,10 +22,12 @@ from proxy.ledger.ledger_home import LedgerNotOurs, embedded_ledger, given_ledge
 from proxy.ledger.ledger_mark import MarkFile
 from proxy.ledger.ledger_schema import LedgerTooNew, LedgerTooOld
 from proxy.ledger.users import verifiers
+from proxy.postgres.analyst_limits import WIRE_SESSIONS
 from proxy.postgres.embedded import EmbeddedPostgres, preparing
 from proxy.postgres.postgres_error import InUse
 from proxy.shadow.shadow_roles import match_roles
 
+_BESIDE_SESSIONS = 120  # sessions of HTTP 64, logins 32, and dpproxy's own
 _WORKERS = "workers"  # folder of those after the first
 
 
@@ -100,6 +102,7 @@ def servers_being_prepared(
     for_demo: bool = False,
     policies: Sequence[Path] = (),
     worker: int = 1,
+    sessions: int = WIRE_SESSIONS,
     accept: str | None = None,
 ) -> Iterator[ServersBeingPrepared]:
     """
@@ -107,7 +110,7 @@ def servers_being_prepared(
              another PostgreSQL for the shadow; the user that it runs as; further servers to start with
              them; whether it is the demo; for what is told: the files of the policies; worker: the number of
              this process among those that serve the folder, each of which has a shadow of its own;
-             accept: the command of ServedLedger, where it is not the usual one
+             sessions: of the wire at once; accept: the command of ServedLedger, where it is not the usual one
     Gives    what starts them all, to run until the end; what takes long before that is under way
     Refuses  Stopped, also where there is no ledger (the demo makes its own), or the folder or the ledger is the
              demo's and should not be, or the reverse
@@ -120,6 +123,7 @@ def servers_being_prepared(
         pg_bin=pg_bin,
         tcp=False,
         disposable=True,
+        settings={"max_connections": str(sessions + _BESIDE_SESSIONS)},
         for_analysts=True,
         user=shadow_user,
     )

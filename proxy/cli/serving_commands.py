@@ -46,6 +46,7 @@ from proxy.cli.command_options import (
     PgBin,
     PolicyFiles,
     ProxyProtocolFrom,
+    Sessions,
     ShadowUser,
     State,
     Tls,
@@ -73,6 +74,7 @@ from proxy.cli.source_variables import SourceVariables
 from proxy.cli.state import demo_state
 from proxy.cli.state_folder import state_folder
 from proxy.cli.worker import inherited_worker
+from proxy.postgres.analyst_limits import WIRE_SESSIONS
 from proxy.servers.draining import Draining
 from proxy.servers.http.guard import is_loopback
 
@@ -204,6 +206,7 @@ def serve(
     log_queries: LogQueries = LoggedQueries.PROTECTED,
     log_analysts: LogAnalysts = LoggedAnalysts.NAME,
     workers: Workers = 1,
+    sessions: Sessions = WIRE_SESSIONS,
     traces: Traces = False,
 ) -> None:
     """Serve the databases of the given policies."""
@@ -214,7 +217,7 @@ def serve(
     outlive_hang_ups()
     worker = inherited_worker()
     log_to_stderr(worker=None if worker is None else worker.number)
-    if (too_few := raise_open_files(len(policy))) is not None:
+    if (too_few := raise_open_files(len(policy), sessions)) is not None:
         raise CliError(too_few)
     if traces:
         _check_traces()
@@ -238,6 +241,7 @@ def serve(
         balancers=networks_of("--proxy-protocol-from", proxy_protocol_from),
         proxies=networks_of("--trusted-proxy", trusted_proxy),
         sites=origins_of(cors_origin),
+        sessions=sessions,
     )
     check_metrics_are_private(where.metrics, certificate)
     check_is_private(where.every, certificate, tls)
@@ -255,6 +259,7 @@ def serve(
         shadow_user=shadow_user,
         policies=policy,
         worker=1 if worker is None else worker.number,
+        sessions=sessions,
         accept=None if worker is None else worker.accept,
     ) as prepared:
         from proxy.cli.loading import load_policies

@@ -157,10 +157,12 @@ def _lines(told: Mapping[str, Any]) -> Iterator[str]:
     workers = told["workers"]
     yield ""
     yield from text_table(
-        ["worker", "pid", "sessions", "active", "statements", "restarts"],
+        ["worker", "pid", "state", "sessions", "active", "statements", "restarts"],
         [
             [
-                *map(str, (one["worker"], one["pid"], one["sessions"], one["active"])),
+                *map(
+                    str, (one["worker"], one["pid"], one["state"], one["sessions"], one["active"])
+                ),
                 f"{one['statements']:,}",
                 str(one["restarts"]),
             ]

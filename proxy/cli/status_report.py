@@ -76,8 +76,9 @@ class StatusSource:
             if one.ledger.charge_times.median is not None
         ]
         states = self.wire.states
+        state = self._state(all(parts))
         return StatusReport(
-            state=self._state(all(parts)),
+            state=state,
             version=version("dpproxy"),
             started_at=self.started_at,
             up_seconds=round((datetime.now(timezone.utc) - self.started_at).total_seconds()),
@@ -94,6 +95,7 @@ class StatusSource:
                     active=states["active"],
                     statements=self.count.ended_ones,
                     restarts=0,
+                    state=state,
                 )
             ],
             databases=databases,

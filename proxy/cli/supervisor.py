@@ -26,7 +26,7 @@ from proxy.cli.control_socket import open_control
 from proxy.cli.following_marks import write_last_mark, write_marks
 from proxy.cli.keeping_servers import keep_servers
 from proxy.cli.listening_sockets import Sockets
-from proxy.cli.merged_status import merged_status
+from proxy.cli.merged_status import merged_status, status_without_reports
 from proxy.cli.proxy_servers import ServedLedger
 from proxy.cli.source_variables import inherited_environment
 from proxy.cli.worker_hub import WorkerHub
@@ -61,6 +61,13 @@ class WorkerProcess:
     is_down: bool = False
     failure: str = ""  # why it could not go on, if it said so
     databases: Sequence[str] = ()
+
+    @property
+    def silence(self) -> str:
+        """What it means that it says nothing."""
+        if self.is_down:
+            return "down"
+        return "silent" if self.is_serving else "starting"
 
 
 class Supervisor:
@@ -272,6 +279,7 @@ class Supervisor:
                 "pid": 0 if one.process is None else one.process.pid,
                 "restarts": one.restarts,
                 "is_serving": one.is_serving,
+                "state": one.silence,
             }
             for one in self._workers
         ]
@@ -287,7 +295,10 @@ class Supervisor:
             of_workers = [reports[one] for one in sorted(reports)]
             self._status = merged_status(of_workers, self._processes)
         elif self._status is not None:
-            self._status = {**self._status, "state": "not ready"}
+            is_draining = self._draining.is_begun
+            self._status = status_without_reports(
+                self._status, self._processes, is_draining=is_draining
+            )
         if self._status is None:
             raise CliError("no worker answers")
         return self._status

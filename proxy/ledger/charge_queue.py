@@ -17,13 +17,14 @@ from typing import Any, Generic, TypeVar
 import psycopg
 
 from proxy.base.errors import Fault
+from proxy.ledger.ledger_pool import PATIENCE_SECONDS
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 # Whoever waits is sent with the next transaction but for those before them, so many at a time.
 MOST_TOGETHER = 32
-_WAIT_SECONDS = 5.0  # for those before, as for a connection
+_WAIT_SECONDS = PATIENCE_SECONDS  # for those before
 # Classes of errors that are of one charge's values, or of a deadlock, and not of the server's state
 # (PostgreSQL 17 documentation, appendix A).
 _OF_VALUES = ("21", "22", "23", "40", "P0")

@@ -39,6 +39,7 @@ T = TypeVar("T")
 
 _LOG = structlog.get_logger()
 _SETTLE_SECONDS = 2.0
+_READY_SECONDS = 5.0
 _TOGETHER_SECONDS = (
     0.1  # outcomes are written together: one by one they would cost what a charge does
 )
@@ -87,8 +88,14 @@ class EngineLedger:
         await self._tables.close()
 
     async def is_ready(self) -> bool:
+        """Whether the ledger answers soon. Statements wait longer for it."""
+        asking = self._begin(self._tables.remaining(""))
+        await asyncio.wait((asking,), timeout=_READY_SECONDS)
+        if not asking.done():
+            asking.cancel()
+            return False
         try:
-            await self._tables.remaining("")
+            asking.result()
         except Fault:
             return False
         return True

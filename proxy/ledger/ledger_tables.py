@@ -15,7 +15,6 @@ from enum import Enum
 
 import psycopg
 from psycopg.rows import TupleRow
-from psycopg_pool import AsyncConnectionPool
 
 from proxy.accounting.amounts import Amount, charge, decimal
 from proxy.accounting.budget_lines import STEPS, BudgetLine, lines_of_json, usable
@@ -33,6 +32,7 @@ from proxy.ledger.charge_statements import (
     reserving,
     reserving_each,
 )
+from proxy.ledger.ledger_pool import LedgerPool
 from proxy.ledger.prepared_calls import LedgerConnection, rows_of_call
 from proxy.ledger.text_cipher import TextCipher
 from proxy.mechanisms.loss import NOTHING, Loss
@@ -44,14 +44,14 @@ _DURABLE = {"fsync": "on", "full_page_writes": "on", "synchronous_commit": "on"}
 # Plans are made once: what is read is found by its keys, and a charge is many small statements.
 _OPTIONS = (
     "-c synchronous_commit=on -c search_path=pg_catalog -c timezone=UTC"
-    " -c default_transaction_isolation=read\\ committed -c statement_timeout=30s"
+    " -c default_transaction_isolation=read\\ committed"
     " -c idle_in_transaction_session_timeout=30s -c jit=off -c plan_cache_mode=force_generic_plan"
 )
 _DAY = "SELECT floor(extract(epoch FROM transaction_timestamp()) / 86400)::bigint AS day"
 _OPEN_SECONDS = 10.0
 CONNECTIONS = 4
 _TEXT_OCTETS = 4 * 1024 * 1024  # of statements in one dp.history
-_WAIT_SECONDS = 5.0  # for a connection: a ledger that is away is told so soon
+_WAIT_SECONDS = 5.0  # for a ledger that is away
 _TOKEN_OVER, _TOKEN_SPENT = "DPT01", "DPT02"
 
 
@@ -98,9 +98,7 @@ class LedgerTables:
         self.is_cached = is_cached
         self.texts = texts
         self.last_receipt = 0  # the highest that this process has seen committed
-        self._pool: AsyncConnectionPool[LedgerConnection] | None = (
-            None  # only while the lease is held
-        )
+        self._pool: LedgerPool[LedgerConnection] | None = None  # only while the lease is held
         self._waits_before = 0  # of pools that were closed
         self.charge_times = ChargeTimes()
         self._reserving = ChargeQueue(self._reserve_each, times=self.charge_times)
@@ -112,17 +110,16 @@ class LedgerTables:
             LedgerNotDurable: the server's settings would let it lose a commit.
             psycopg.Error: the server does not answer, or the lease is lost again.
         """
-        pool = AsyncConnectionPool(
+        pool = LedgerPool(
             self._ledger_dsn,
-            connection_class=LedgerConnection,
-            min_size=1,
-            max_size=self._connections,
-            open=False,
-            timeout=_WAIT_SECONDS,
-            # Prepared by prepared_calls: psycopg, where it prepares, at times deallocates what anybody has.
-            kwargs={"autocommit": True, "options": _OPTIONS, "prepare_threshold": None},
-            configure=self._refuse_without_lease,
+            LedgerConnection,
+            most=self._connections,
+            options=_OPTIONS,
             name="ledger",
+            away_seconds=_WAIT_SECONDS,
+            check=self._refuse_without_lease,
+            # Prepared by prepared_calls: psycopg, where it prepares, at times deallocates what anybody has.
+            settings={"prepare_threshold": None},
         )
         try:
             await pool.open(wait=True, timeout=_OPEN_SECONDS)

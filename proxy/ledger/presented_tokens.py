@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import psycopg
-from psycopg.rows import dict_row
-from psycopg_pool import AsyncConnectionPool
+from psycopg.rows import TupleRow, dict_row
 
 from proxy.base.errors import Fault
 from proxy.ledger.bearer_tokens import digest_of, is_token
+from proxy.ledger.ledger_pool import LedgerPool
 
 CONNECTIONS = 2
-_WAIT_SECONDS = 5.0
+_WAIT_SECONDS = 5.0  # for a ledger that is away
 _FOUND = """\
 SELECT t.id, a.name, t.source, t.digest, trim_scale(t.epsilon)::text AS epsilon,
        trim_scale(t.spent)::text AS spent
@@ -48,18 +48,14 @@ class PresentedTokens:
     """
 
     def __init__(self, ledger_dsn: str) -> None:
-        self._pool = AsyncConnectionPool(
+        self._pool = LedgerPool(
             ledger_dsn,
-            min_size=1,
-            max_size=CONNECTIONS,
-            open=False,
-            timeout=_WAIT_SECONDS,
-            reconnect_timeout=_WAIT_SECONDS,  # then the next request tries anew
-            kwargs={
-                "autocommit": True,
-                "options": "-c statement_timeout=5s -c search_path=pg_catalog",
-            },
+            psycopg.AsyncConnection[TupleRow],
+            most=CONNECTIONS,
+            options="-c search_path=pg_catalog",
             name="tokens",
+            away_seconds=_WAIT_SECONDS,
+            reconnect_seconds=_WAIT_SECONDS,  # then the next request tries anew
         )
         self._next: dict[bytes, asyncio.Future[dict[str, Any] | Exception | None]] = {}
         self._asking: asyncio.Task[None] | None = None

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 SESSIONS_PER_ANALYST = 24  # CONNECTION LIMIT of each analyst's role
+WIRE_SESSIONS = (
+    150  # of all PostgreSQL clients at once, unless `serve --sessions` says another number
+)
 
 _MIB = 1 << 20
 # Private memory of one analyst's sessions. Each session has an equal part as a limit of the kernel

@@ -10,7 +10,7 @@ from proxy.postgres.process_limits import ProcessLimits
 # The log never holds a statement, a parameter or an error's text: they quote values from the data.
 # log_min_messages = log leaves out ERROR and below, by the manual's order (table 19.2).
 _ALWAYS = {
-    # Above what the listeners hand out together: 150 sessions of the wire, 64 of HTTP, 32 logins.
+    # A shadow has as many as its listeners hand out together (cli/proxy_servers.py).
     "max_connections": "270",
     "superuser_reserved_connections": "10",
     "shared_buffers": "128MB",

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import re
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -31,17 +33,24 @@ _GROWTH, _SLACK = 1.1, 32
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """In MiB. Pages that processes share count once (Pss)."""
+    """In MiB. Pages that processes share count once (Pss). each: by dpproxy's processes and its servers."""
 
-    proxy: float
-    servers: float
+    each: Mapping[str, float]
+
+    @property
+    def proxy(self) -> float:
+        return sum(size for name, size in self.each.items() if name.startswith("dpproxy"))
 
     @property
     def all(self) -> float:
-        return self.proxy + self.servers
+        return sum(self.each.values())
 
     def __str__(self) -> str:
-        return f"proxy {self.proxy:6.0f} MiB, its servers {self.servers:6.0f} MiB"
+        return f"proxy {self.proxy:6.0f} MiB, its servers {self.all - self.proxy:6.0f} MiB"
+
+    @property
+    def listed(self) -> str:
+        return ", ".join(f"{name} {size:.0f}" for name, size in sorted(self.each.items()))
 
 
 @dataclass(slots=True)
@@ -89,22 +98,31 @@ class Load:
 
 
 def memory_of(process: int) -> Memory:
-    parents = {}
+    """Of a process and all below it. A server counts with all its sessions."""
+    children: dict[int, list[int]] = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
-            parents[int(stat.parent.name)] = int(stat.read_text().rsplit(")", 1)[1].split()[1])
+            parent = int(stat.read_text().rsplit(")", 1)[1].split()[1])
         except OSError:
             continue
-    below, found = {process}, {process}
+        children.setdefault(parent, []).append(int(stat.parent.name))
+    sizes: dict[str, float] = {}
+    below = [(process, "dpproxy")]
     while below:
-        below = {child for child, parent in parents.items() if parent in below} - found
-        found |= below
-    sizes = {one: _pss(one) for one in found}
-    python = {one for one in found if "postgres" not in _name(one)}
-    return Memory(
-        proxy=sum(size for one, size in sizes.items() if one in python),
-        servers=sum(size for one, size in sizes.items() if one not in python),
-    )
+        pid, name = below.pop()
+        sizes[name] = sizes.get(name, 0.0) + _pss(pid)
+        for child in sorted(children.get(pid, ()), reverse=True):
+            if name.startswith("dpproxy"):
+                words = _words(child)
+                if "-D" in words:
+                    data = Path(words[words.index("-D") + 1])
+                    below.append((child, f"{data.parent.parent.name} {data.parent.name}"))
+                    continue
+                if any("run_worker" in one for one in words):
+                    below.append((child, f"dpproxy worker {child}"))
+                    continue
+            below.append((child, name))
+    return Memory(sizes)
 
 
 def _pss(process: int) -> float:
@@ -116,11 +134,11 @@ def _pss(process: int) -> float:
     return 0.0 if found is None else int(found[1]) / 1024
 
 
-def _name(process: int) -> str:
+def _words(process: int) -> list[str]:
     try:
-        return Path(f"/proc/{process}/comm").read_text()
+        return Path(f"/proc/{process}/cmdline").read_text().split("\0")
     except OSError:
-        return ""
+        return []
 
 
 async def under_load(dsn: str, process: int, options: argparse.Namespace) -> bool:
@@ -149,11 +167,15 @@ async def under_load(dsn: str, process: int, options: argparse.Namespace) -> boo
         if len(samples) % 6 == 0:
             await load.look()
         seconds = time.monotonic() - began
-        print(f"{seconds:5.0f} s: {samples[-1]}; {dict(load.done)}", flush=True)
+        busy = f"load average {os.getloadavg()[0]:.1f}"
+        print(f"{seconds:5.0f} s: {samples[-1]}; {dict(load.done)}; {busy}", flush=True)
     load.ended.set()
     await asyncio.gather(*tasks)
     for connection in load.held:
         await connection.close()
+    for when, one in (("start", empty), ("idle", idle), ("middle", samples[len(samples) // 2])):
+        print(f"{when}: {one.listed}")
+    print(f"end: {samples[-1].listed}; load average {os.getloadavg()[0]:.1f}")
     middle = samples[len(samples) // 4]
     each = (samples[-1].all - idle.all) / max(1, options.active)
     print(f"each active session {each:.2f} MiB more; errors: {load.errors[:3] or 'none'}")
@@ -165,9 +187,7 @@ async def under_load(dsn: str, process: int, options: argparse.Namespace) -> boo
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.bench.load", description=__doc__)
     parser.add_argument("--idle", type=int, default=86)
-    parser.add_argument(
-        "--active", type=int, default=64, help="with it 150, all that a process lets in"
-    )
+    parser.add_argument("--active", type=int, default=64, help="with idle ones all of --sessions")
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--pause", type=float, default=0.2, help="between statements of a session")
     parser.add_argument("options", nargs="*", help="of serve, after --")
@@ -194,7 +214,10 @@ def _served(folder: Path, server: EmbeddedPostgres, options: argparse.Namespace)
     source = f"host={host} port={port} user=reader password=reader dbname=postgres"
     policy, of = folder / "wide.yaml", ["--state", str(folder / "state")]
     text = policy_text(source, 1, 18)
-    policy.write_text(re.sub(r"epsilon: (20|4), delta: 1e-[56]", "epsilon: 1e9, delta: 0.9", text))
+    text = re.sub(r"epsilon: (20|4), delta: 1e-[56]", "epsilon: 1e9, delta: 0.9", text)
+    policy.write_text(
+        f"{text}accept: {{TOTAL_IS_LARGE: {{budgets.total: its rows are invented}}}}\n"
+    )
     adopt = ["ledger", "adopt", "--new", "--policy", str(policy), *of]
     subprocess.run([*COMMAND, *adopt], check=True, stdout=subprocess.DEVNULL)
     for number in range((options.idle + options.active - 1) // _EACH + 1):
@@ -211,7 +234,10 @@ def _served(folder: Path, server: EmbeddedPostgres, options: argparse.Namespace)
                     sys.exit((folder / "err.txt").read_text()[-2000:])
                 time.sleep(0.05)
             dsn = f"host={found[1]} port={found[2]} dbname=wide"
-            return asyncio.run(under_load(dsn, process.pid, options))
+            is_good = asyncio.run(under_load(dsn, process.pid, options))
+            if not is_good:
+                print("".join((folder / "err.txt").read_text().splitlines(True)[-20:]))
+            return is_good
         finally:
             process.terminate()
             process.wait(90)

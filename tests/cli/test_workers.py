@@ -24,6 +24,7 @@ import pytest
 from proxy.servers.login_delay import LoginDelay
 from tests.cli.commands import dpproxy
 from tests.cli.operator_at_work import PASSWORD, QUESTION, Listening, Operator, query_over_the_wire
+from tests.cli.recovery import kill_with_children, postmaster
 from tests.waiting import until
 
 _SECRET = "0123456789abcdef" * 4
@@ -92,7 +93,17 @@ def served(folder: Path, *more: str) -> Iterator[Office]:
     secrets = folder / "secrets"
     secrets.touch(mode=0o600)
     secrets.write_text(f"console {_SECRET}\n")
-    options = ("--workers", "2", "--mcp", "--admin", "127.0.0.1:0", "--admin-secrets", secrets)
+    options = (
+        "--workers",
+        "2",
+        "--sessions",
+        "40",
+        "--mcp",
+        "--admin",
+        "127.0.0.1:0",
+        "--admin-secrets",
+        secrets,
+    )
     with operator.serving(more=(*options, "--metrics", "127.0.0.1:0", *more)) as listening:
         until(lambda: "metrics:" in listening.running.printed)
         yield Office(operator, listening)
@@ -127,6 +138,8 @@ def test_both_answer_and_every_number_is_of_both(office: Office) -> None:
         assert len(set(numbers)) == len(connections)
         own = connections[0].execute("SELECT own_sessions FROM dp.status").fetchone()
         assert own == (len(connections),)
+        told_by_shadow = connections[0].execute("SHOW max_connections").fetchone()
+        assert told_by_shadow == ("160",), "for 40 sessions, and what is beside them"
 
 
 def test_metrics_are_sums(office: Office) -> None:
@@ -294,6 +307,22 @@ def test_a_worker_that_dies_costs_its_own_sessions_only(office: Office) -> None:
     assert office.metrics()['dpproxy_worker_restarts_total{worker="1"}'] == 1
     with office.at_both():
         pass
+
+
+def test_a_worker_that_is_not_ready_says_so_itself(office: Office) -> None:
+    """Its shadow is built anew. Who reaches it is told so, and the status of all says which one it is."""
+    kill_with_children(postmaster(office.operator, "workers/2/shadow"))
+    told: set[tuple[str, ...]] = set()
+    asked: set[int] = set()
+    end = time.monotonic() + 20
+    while time.monotonic() < end and not (told and asked > {200}):
+        asked.add(httpx.get(f"{office.address('HTTP')}/readyz", timeout=10).status_code)
+        status = office.administer("GET", "/status")
+        if status["state"] != "ready":
+            told.add((status["state"], *(one["state"] for one in status["workers"])))
+    assert told == {("not ready", "ready", "not ready")}, told
+    assert asked == {200, 503}
+    until(lambda: office.administer("GET", "/status")["state"] == "ready")
 
 
 def test_sigterm_drains_both(office: Office) -> None:

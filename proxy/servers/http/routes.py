@@ -158,7 +158,12 @@ class Routes:
             raise problem from None
 
     async def checks(self) -> Mapping[str, Mapping[str, bool]]:
-        """Of each database whether its parts answer, as of a second ago at most."""
+        """Of each database whether its parts answer, as of a second ago at most.
+
+        At the end of the process as of the last time: a balancer learns of it at once, however slow they are.
+        """
+        if self.is_draining():
+            return self._checks
         async with self._checking:
             if time.monotonic() - self._checked_at > _READY_SECONDS:
                 self._checks = await self._readiness()

@@ -9,6 +9,8 @@ from pydantic import Field
 from proxy.servers.http.admin_models import Moment
 from proxy.servers.http.json_models import ResponseModel
 
+WorkerState = Literal["ready", "not ready", "draining", "starting", "silent", "down"]
+
 
 class WorkerStatus(ResponseModel):
     worker: int
@@ -18,6 +20,10 @@ class WorkerStatus(ResponseModel):
     statements: int = Field(description="On protected tables that ended, since the start.")
     restarts: int
     is_serving: bool = Field(default=True, description="Not while it is started again.")
+    state: WorkerState = Field(
+        description="As `/readyz` of this worker says. `starting`: it is not there yet, or again; `silent`: it"
+        " does not say; `down`: it did not start five times."
+    )
 
 
 class PoolStatus(ResponseModel):

@@ -10,6 +10,7 @@ from datetime import datetime, timezone
 from typing import Protocol
 
 from proxy.engine.role_readiness import RoleReadiness
+from proxy.postgres.analyst_limits import WIRE_SESSIONS
 from proxy.servers.admission import Admission
 from proxy.servers.client_address import Networks
 from proxy.servers.login_gate import LoginGate
@@ -31,7 +32,7 @@ class Limits:
     silence_seconds: float = 1.0
     unauthenticated_connections: int = 500
     unauthenticated_per_address: int = 100
-    connections: int = 150
+    connections: int = WIRE_SESSIONS
     connections_per_analyst: int = 24
     closing_seconds: float = 10.0  # for a client that does not read its last bytes
     waiting_bytes: int = 1024 * 1024  # of a client, behind a query that is being run

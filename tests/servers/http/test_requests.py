@@ -299,6 +299,21 @@ def test_readiness(listeners: BothListeners) -> None:
         slow.close()
 
 
+def test_a_slow_database_keeps_nobody_from_learning_of_the_end(listeners: BothListeners) -> None:
+    async def silent() -> dict[str, dict[str, bool]]:
+        await asyncio.sleep(60)
+        return {}
+
+    slow = open_http(listeners.proxy)
+    try:
+        slow.server.routes._readiness = silent
+        slow.server.routes.is_draining = lambda: True
+        response = slow.client.get("/readyz", timeout=5)
+        assert (response.status_code, response.json()["status"]) == (503, "draining")
+    finally:
+        slow.close()
+
+
 def test_logs_hold_nothing_of_a_request(
     listeners: BothListeners, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
 ) -> None:
