@@ -185,7 +185,9 @@ def test_published_it_costs_analysts_nothing(served: LiveProxy, refreshes: int) 
         first = _viewed(connection)
         for number, text in enumerate(_STATEMENTS):
             explained = str(connection.execute(f"EXPLAIN (VERBOSE) {text}".encode()).fetchall())
-            explained = explained.partition("Mechanisms and SQL")[2]  # of which the lines before are the sum
+            explained = explained.partition("Mechanisms and SQL")[
+                2
+            ]  # of which the lines before are the sum
             free = explained.count(f"Not read, at no cost: published.chart_{number} of 20")
             assert free == explained.count("Backend SQL: "), explained
             assert (free == 0) == (text in _OF_LISTED)
