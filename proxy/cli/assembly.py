@@ -13,8 +13,7 @@ from datetime import datetime, timezone
 
 import structlog
 
-from proxy.catalog.catalog_model import Catalog, TableName
-from proxy.catalog.change import still_holds
+from proxy.catalog.catalog_model import Catalog, TableName, still_holds
 from proxy.cli.judging_rows import (
     Judgement,
     judge,

@@ -6,7 +6,7 @@ import typer
 
 from proxy.cli.command_options import LedgerDsn, State
 from proxy.cli.proxy_servers import ledger_only, warn_of_demo
-from proxy.ledger.groups import add_to_group, groups, remove_from_group
+from proxy.ledger.users import add_to_group, groups, remove_from_group
 
 group = typer.Typer(
     no_args_is_help=True, help="Groups of analysts. A group is there while somebody is in it."

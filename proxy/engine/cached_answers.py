@@ -27,10 +27,9 @@ from proxy.kernel.checked_plan import CheckedBlock, CheckedPlan
 from proxy.kernel.plan import BlockPlan
 from proxy.planner.facts import PlanningContext
 from proxy.release.cached_block import Order
-from proxy.reuse.block_question import BlockQuestion, question_of
+from proxy.reuse.block_question import BlockQuestion, ReliedOn, question_of
 from proxy.reuse.canonical_form import NotCanonical
 from proxy.reuse.derivable import derivable
-from proxy.reuse.relied_on import ReliedOn
 from proxy.turns.threads import in_thread
 
 SEMANTICS = (

@@ -32,9 +32,9 @@ from proxy.reuse.derivation import (
     Slices,
     UsableAnswer,
     derivation,
+    promising,
     variance,
 )
-from proxy.reuse.promising_sources import promising
 from proxy.turns.threads import beside
 
 TRIED = 8  # sources of one block: each is a relation to be read

@@ -115,7 +115,8 @@ def truncation_rule_of_time(date_trunc: DateTrunc, operand: Value) -> Value:
 def shift_rule(shift: Shift, operand: Value) -> Value:
     """Bound a time that is moved: whatever order its parts are added in, it stays within their sum.
 
-    Totality: months, days and seconds are added one after the other, each with its sign (compiler.time_sql).
+    Totality: months, days and seconds are added one after the other, each with its sign
+    (compiler.expression_sql).
 
     >>> from tests.kernel.examples import column
     >>> later = Shift(column("r1", "d", SqlType.DATE), 0, 3, 0, SqlType.DATE)
@@ -132,7 +133,7 @@ def bin_rule(time_bin: TimeBin, operand: Value) -> Value:
 
     Totality: it raises for a width of 0 or less, where the distance from the origin is no bigint of
     microseconds, and at the end of the calendar. The origin is printed before all of the operand
-    (compiler.time_sql).
+    (compiler.expression_sql).
 
     >>> from tests.kernel.examples import column
     >>> width = TimeBin(column("r1", "d", SqlType.DATE), 10**6, 0, SqlType.TIMESTAMP)

@@ -16,8 +16,7 @@ from psycopg.rows import class_row
 
 from proxy.ledger.admin_log import note as log
 from proxy.ledger.data_access import source_number
-from proxy.ledger.groups import analyst_number
-from proxy.ledger.users import UserError
+from proxy.ledger.users import UserError, analyst_number
 
 PREFIX = "dpp_"  # so that scanners of repositories find one that has leaked
 LEAST_DAYS = 1 / (24 * 60)  # a minute: one that has expired when it is shown is a mistake

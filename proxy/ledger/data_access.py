@@ -9,8 +9,7 @@ from typing import Any
 import psycopg
 
 from proxy.ledger.admin_log import note
-from proxy.ledger.groups import analyst_number
-from proxy.ledger.users import UserError, check_name
+from proxy.ledger.users import UserError, analyst_number, check_name
 
 _LISTED = """\
 SELECT s.name, r.source IS NOT NULL,

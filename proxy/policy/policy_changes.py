@@ -3,7 +3,8 @@ cached answers, as far as the policies alone say it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields
 from datetime import datetime, timedelta
 from fractions import Fraction
 
@@ -11,18 +12,20 @@ from typing_extensions import assert_never
 
 from proxy.catalog.catalog_model import TableName
 from proxy.policy.change_words import Change, Direction, Topic, both, change, error, times, word_of
-from proxy.policy.changed_amounts import changed_amounts
-from proxy.policy.changed_caching import changed_caching
 from proxy.policy.policy_decimals import decimal
 from proxy.policy.policy_model import (
+    Accounting,
     Bounds,
     BoundsKind,
+    Budget,
     ColumnPolicy,
     IdentifierUnit,
     MovingBounds,
+    Period,
     Policy,
     ProtectedTable,
     PublicTable,
+    Reuse,
     RowUnit,
     Unit,
 )
@@ -316,3 +319,234 @@ def _cost(one: Publication) -> str:
 
 def _published(direction: Direction, name: str, what: str) -> Change:
     return change(Topic.PUBLISHED, direction, f"publish.{name}", what)
+
+
+# What a policy changes about cached answers: for how long they are, and which are not found any more.
+
+
+_LIFTED = "off -> on: slices of a table are one question, paid once"
+_NOT_LIFTED = "on -> off: each slice of a table is a question of its own, paid by itself"
+_UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
+
+
+def changed_caching(old: Policy, new: Policy) -> Iterator[Change]:
+    before, after = old.reuse, new.reuse
+    if before is None and after is not None:
+        what = f"a question is drawn once in each {_slots(after)}, and paid once"
+        yield _cached(Direction.GAINS, "reuse", what)
+    elif before is not None and after is None:
+        what = "nothing is cached any more: each statement is drawn and paid anew"
+        yield _cached(Direction.LOSES, "reuse", what)
+    elif before is not None and after is not None:
+        yield from _reuse(before, after)
+        yield from _not_found(old, new)
+
+
+def _reuse(before: Reuse, after: Reuse) -> Iterator[Change]:
+    was, now = _slots(before), _slots(after)
+    if was != now:
+        what = f"{was} -> {now}: slots begin otherwise, and no cached answer of before is found"
+        yield _cached(Direction.LOSES, "reuse", what)
+    if before.is_lifted != after.is_lifted:
+        yield (
+            _cached(Direction.GAINS, "reuse.lift", _LIFTED)
+            if after.is_lifted
+            else _cached(Direction.LOSES, "reuse.lift", _NOT_LIFTED)
+        )
+    if (before.step, before.is_exact) != (after.step, after.is_exact):
+        was, now = _step(before), _step(after)
+        what = f"{was} -> {now}: "
+        if after.is_exact:
+            what += "the present is what it is, and each question about it a new one"
+        elif after.step is None:
+            what += "the present is rounded down to a twentieth of the window at most"
+        else:
+            what += "to this the present is rounded down, so that questions about it stay the same"
+        yield _cached(Direction.CHANGES, "reuse.now", what)
+    if before.window_step != after.window_step:
+        was, now = _length(before.window_step), _length(after.window_step)
+        what = f"{was} -> {now}: to this both ends of a window of constants are rounded down"
+        yield _cached(Direction.CHANGES, "reuse.windows", what)
+
+
+def _step(reuse: Reuse) -> str:
+    if reuse.step is None:
+        return "exact" if reuse.is_exact else "by window"
+    return _length(reuse.step)
+
+
+def _slots(reuse: Reuse) -> str:
+    """
+    >>> _slots(Reuse(86_400)), _slots(Reuse(5_400, 4 * 3_600))
+    ('24h', '90min from 04:00')
+    """
+    hours, minutes = divmod(reuse.offset // 60, 60)
+    begins = f" from {hours:02}:{minutes:02}" if reuse.offset else ""
+    return f"{_length(reuse.seconds)}{begins}"
+
+
+def _length(seconds: int) -> str:
+    """As a policy writes it; a day is 24h."""
+    if seconds == _UNITS[0][0]:
+        return "24h"
+    return next(f"{seconds // unit}{word}" for unit, word in _UNITS if seconds % unit == 0)
+
+
+def tables_not_cached(old: Policy, new: Policy) -> tuple[TableName, ...]:
+    """Tables in both policies of which cached answers are not found any more, since what they rely on is said
+    otherwise (proxy/reuse/block_question.py). Of public tables all answers may rely on."""
+    return tuple(
+        name
+        for name, table in new.tables.items()
+        if name in old.tables and old.tables[name] != table
+    )
+
+
+def _not_found(old: Policy, new: Policy) -> Iterator[Change]:
+    before, after = (
+        {name: table for name, table in one.tables.items() if isinstance(table, PublicTable)}
+        for one in (old, new)
+    )
+    if before != after:
+        what = "no cached answer is found any more: answers rely on what public tables there are"
+        yield _cached(Direction.LOSES, "tables", what)
+        return
+    for name in tables_not_cached(old, new):
+        what = "cached answers are not found any more, and are asked and paid anew"
+        yield _cached(Direction.LOSES, f"tables.{name}", what)
+    if old.privacy != new.privacy:
+        what = "cached answers are found at the terms they were made with only: see privacy above"
+        yield _cached(Direction.CHANGES, "privacy", what)
+
+
+def _cached(direction: Direction, where: str, what: str) -> Change:
+    return change(Topic.CACHE, direction, where, what)
+
+
+# What a policy changes about the cost of statements, and about budgets.
+
+
+def changed_amounts(old: Policy, new: Policy) -> Iterator[Change]:
+    yield from _privacy(old, new)
+    yield from _accounting(old, new)
+    yield from _budgets(old, new)
+    yield from _more_budgets("groups", old.budgets.groups, new.budgets.groups)
+    before, after = (
+        {str(name): budget for name, budget in one.budgets.tables.items()} for one in (old, new)
+    )
+    yield from _more_budgets("tables", before, after)
+
+
+def _privacy(old: Policy, new: Policy) -> Iterator[Change]:
+    before, after = old.privacy, new.privacy
+    if before.epsilon != after.epsilon:
+        what = (
+            f"{both(before.epsilon, after.epsilon)}: errors {times(before.epsilon / after.epsilon)}"
+        )
+        yield error(
+            "privacy.epsilon",
+            f"{what}, and a statement costs {times(after.epsilon / before.epsilon)}",
+        )
+    if before.max_epsilon != after.max_epsilon:
+        direction = Direction.GAINS if after.max_epsilon > before.max_epsilon else Direction.LOSES
+        what = (
+            f"{both(before.max_epsilon, after.max_epsilon)} is the most that a session may ask for"
+        )
+        yield change(Topic.RIGHTS, direction, "privacy.max_epsilon", what)
+    if before.delta != after.delta:
+        what = f"{both(before.delta, after.delta)}: what a statement may spend"
+        yield error("privacy.delta", what)
+    reported = ("epsilon", "max_epsilon", "delta", "max_delta")
+    for one in fields(before):
+        was, now = getattr(before, one.name), getattr(after, one.name)
+        if one.name not in reported and was != now:
+            what = f"{word_of(was)} -> {word_of(now)}"
+            yield error(f"privacy.{_KEYS.get(one.name, one.name)}", what)
+
+
+_KEYS = {
+    "median_noise": "median.noise",
+    "is_rounded": "round",
+    "uses_published": "published",
+    "has_notices": "notice",
+}
+
+
+def _budgets(old: Policy, new: Policy) -> Iterator[Change]:
+    each = old.privacy.epsilon, new.privacy.epsilon
+    yield from _budget("total", old.budgets.total, new.budgets.total, each)
+    yield from _budget("default", old.budgets.default, new.budgets.default, each)
+    for name in dict.fromkeys((*old.budgets.analysts, *new.budgets.analysts)):
+        was, now = old.budgets.of(name), new.budgets.of(name)
+        is_line = name in old.budgets.analysts, name in new.budgets.analysts
+        note = {(True, False): " (by default now)", (False, True): " (by a line of their own now)"}
+        if was == now and is_line[0] is not is_line[1]:
+            what = f"the same{note[is_line]}"
+            yield change(Topic.BUDGETS, Direction.CHANGES, f"budgets.analysts.{name}", what)
+        yield from _budget(f"analysts.{name}", was, now, each, note.get(is_line, ""))
+
+
+def _accounting(old: Policy, new: Policy) -> Iterator[Change]:
+    if old.accounting is new.accounting:
+        return
+    what = f"{old.accounting.value} -> {new.accounting.value}: "
+    if new.accounting is Accounting.ZCDP:
+        what += "a statement fits where the epsilons do or where rho does"
+        yield change(Topic.BUDGETS, Direction.GAINS, "accounting", what)
+    else:
+        what += "a statement fits where the epsilons do; what is spent counts, as epsilons"
+        yield change(Topic.BUDGETS, Direction.LOSES, "accounting", what)
+
+
+def _more_budgets(
+    key: str, old: Mapping[str, Budget], new: Mapping[str, Budget]
+) -> Iterator[Change]:
+    """Of what need not have one: nothing bounds it then but the others."""
+    for name in dict.fromkeys((*old, *new)):
+        where, was, now = f"budgets.{key}.{name}", old.get(name), new.get(name)
+        if was is None and now is not None:
+            what = f"{_limits(now)}: nothing bounded it by itself; what is spent counts"
+            yield change(Topic.BUDGETS, Direction.LOSES, where, what)
+        elif was is not None and now is None:
+            what = f"{_limits(was)}: nothing bounds it by itself any more"
+            yield change(Topic.BUDGETS, Direction.GAINS, where, what)
+        elif was is not None and now is not None:
+            yield from _budget(f"{key}.{name}", was, now, None)
+
+
+def _limits(budget: Budget) -> str:
+    epsilon, delta = decimal(budget.limit.epsilon), decimal(budget.limit.delta)
+    renews = "" if budget.per is Period.NONE else f" {_window(budget.per)}"
+    return f"epsilon {epsilon}, delta {delta}{renews}"
+
+
+def _budget(
+    key: str, was: Budget, now: Budget, each: tuple[Fraction, Fraction] | None, note: str = ""
+) -> Iterator[Change]:
+    """each: epsilon of a statement before and now; None: not told in statements, which cost it in part"""
+    if was == now and (each is None or each[0] == each[1]):
+        return
+    a, b = (budget.limit for budget in (was, now))
+    lasts = ""
+    if each is not None:
+        statements = [int(limit.epsilon / cost) for limit, cost in zip((a, b), each, strict=True)]
+        lasts = f": {statements[0]} -> {statements[1]} statements at the policy's epsilon"
+    if was == now and each is not None:
+        direction = Direction.GAINS if each[1] < each[0] else Direction.LOSES
+        yield change(Topic.BUDGETS, direction, f"budgets.{key}", lasts.removeprefix(": "))
+        return
+    gains = b.epsilon >= a.epsilon and b.delta >= a.delta
+    loses = b.epsilon <= a.epsilon and b.delta <= a.delta
+    is_same_window = was.per is now.per
+    direction = Direction.GAINS if gains else Direction.LOSES if loses else Direction.CHANGES
+    what = f"epsilon {both(a.epsilon, b.epsilon)}, delta {both(a.delta, b.delta)}{note}{lasts}"
+    if not is_same_window:
+        direction = Direction.CHANGES
+        what += f"; renews {_window(was.per)} -> {_window(now.per)}"
+    if b.epsilon < a.epsilon or b.delta < a.delta:
+        what += "; what is spent counts"
+    yield change(Topic.BUDGETS, direction, f"budgets.{key}", what)
+
+
+def _window(per: Period) -> str:
+    return "never" if per is Period.NONE else f"each {per.value}"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
 from typing import get_args
 
@@ -36,6 +36,7 @@ from proxy.kernel.plan import (
 from proxy.kernel.sensitivities import sensitivity_of
 from proxy.kernel.shape import Shape, shape_of
 from proxy.kernel.statistics import Counted, Measured
+from proxy.planner.facts import PlanningContext
 from proxy.query.ir.expressions import (
     Case,
     ColumnRef,
@@ -54,6 +55,7 @@ from proxy.query.ir.relations import (
     Truncate,
     UnionAll,
     rewrite,
+    scans,
 )
 from proxy.reuse.canonical_conditions import canonical_condition
 from proxy.reuse.canonical_form import CanonicalForm
@@ -356,3 +358,39 @@ def _aliases(relation: Relation) -> Iterator[str]:
             yield relation.alias
         case _:
             assert_never(relation)
+
+
+# What an answer relies on beside its plan: the policy and the catalogue of its tables, and public values.
+#
+# A change of any of them makes another question, so that nothing is answered by what no longer holds.
+
+
+class ReliedOn:
+    """Digests of each table, made once for a policy and its catalogue."""
+
+    def __init__(self, known: PlanningContext) -> None:
+        self._tables = {
+            name: _digest((_plain(known.policy.tables[name]), _plain(known.catalog.tables[name])))
+            for name in known.policy.tables
+            if name in known.catalog.tables
+        }
+        self._public = _digest(tuple(map(_plain, (known.public, known.rows, known.bounds))))
+
+    def text(self, block: BlockPlan) -> str:
+        names = sorted({scan.table for scan in scans(block.source)})
+        return " ".join((*(self._tables[name] for name in names), self._public))
+
+
+def _plain(part: object) -> object:
+    """Mappings as their items, in order."""
+    if isinstance(part, Mapping):
+        return tuple(sorted(((_plain(k), _plain(v)) for k, v in part.items()), key=repr))
+    if isinstance(part, tuple):
+        return tuple(map(_plain, part))
+    if is_dataclass(part) and not isinstance(part, type):
+        return (type(part).__name__, *(_plain(getattr(part, f.name)) for f in fields(part)))
+    return part
+
+
+def _digest(part: object) -> str:
+    return hashlib.sha256(CanonicalForm().text(part).encode()).hexdigest()[:32]

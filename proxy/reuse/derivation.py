@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
+from typing import TypeVar
 
 from proxy.kernel.plan import (
     BlockPlan,
@@ -225,3 +226,48 @@ def _counts(group: Values, places: Mapping[str, int], slices: Slices) -> bool:
     """Whether rows of a group meet the conditions."""
     among = all(group[places[name]] in texts for name, texts in slices.among.items())
     return among and not any(group[places[name]] in texts for name, texts in slices.without.items())
+
+
+# Which answers are worth reading to make a block of: by what is known of them without reading.
+#
+# Of the same rows many answers may have been shown, and few are read. So those that cannot serve are left
+# out, and those with the fewest other keys come first: the same question asked again is among the first.
+
+
+T = TypeVar("T")
+
+
+def promising(
+    block: BlockPlan,
+    question: BlockQuestion,
+    candidates: Sequence[tuple[T, UsableAnswer, Slices]],
+    accepted: Fraction,
+) -> list[tuple[T, UsableAnswer, Slices]]:
+    """
+    Given    accepted: standard errors may be so many times those of a fresh answer
+    """
+    found = [
+        (len(source.keys), number, (one, source, more))
+        for number, (one, source, more) in enumerate(candidates)
+        if _has_keys(question, source, more) and _has_releases(block, question, source, accepted)
+    ]
+    return [candidate for _, _, candidate in sorted(found, key=lambda one: one[:2])]
+
+
+def _has_keys(question: BlockQuestion, source: UsableAnswer, more: Slices) -> bool:
+    names = {key.name for key in source.keys}
+    return {*question.key_names, *more.among, *more.without} <= names
+
+
+def _has_releases(
+    block: BlockPlan, question: BlockQuestion, source: UsableAnswer, accepted: Fraction
+) -> bool:
+    """Added up they are noisier: what is too noisy alone is."""
+    noises = {one.name: one.noise for one in source.releases}
+    for number, name in zip(question.releases, question.release_names, strict=True):
+        release = block.releases[number]
+        if name not in noises or not isinstance(release, NoisyStatistic | DistinctCount):
+            return False
+        if variance(noises[name]) > accepted**2 * variance(release.noise):
+            return False
+    return True

@@ -10,11 +10,10 @@ from typing import Any, TypeVar
 
 import psycopg
 
-from proxy.ledger.groups import add_to_group
 from proxy.ledger.ledger_schema import bring_to_newest
 from proxy.ledger.ledger_sources import Identity, adopt_new
 from proxy.ledger.ledger_tables import LedgerTables
-from proxy.ledger.users import add_analyst
+from proxy.ledger.users import add_analyst, add_to_group
 from proxy.mechanisms.loss import Loss
 from proxy.policy.policy_model import Period
 from tests.ledger_key import LEDGER_CIPHER

@@ -28,12 +28,19 @@ from proxy.ledger.data_access import (
     withdraw,
 )
 from proxy.ledger.engine_ledger import EngineLedger
-from proxy.ledger.groups import add_to_group, groups, remove_from_group
 from proxy.ledger.ledger_backup import backup, restore
 from proxy.ledger.ledger_check import ledger_problems
 from proxy.ledger.ledger_tables import LedgerTables, Receipt
 from proxy.ledger.presented_tokens import PresentedTokens, TokenGrant
-from proxy.ledger.users import UserError, add_analyst, remove_analyst, set_password
+from proxy.ledger.users import (
+    UserError,
+    add_analyst,
+    add_to_group,
+    groups,
+    remove_analyst,
+    remove_from_group,
+    set_password,
+)
 from tests.databases.ledger_database import SOURCE, loss, rows, set_limits, with_ledger
 from tests.ledger_of_before import create_expired_token
 from tests.unchecked_blocks import charge_of

@@ -21,7 +21,7 @@ from proxy.pgwire import held_timeouts
 from proxy.pgwire.frame_driver import OUTLASTS_TIMEOUT
 from proxy.pgwire.frames import SYNC, bind, decode_data_row, execute, parse, query
 from proxy.pgwire.shadow_exchanges import run
-from proxy.pgwire.startup_options import refused_setting
+from proxy.pgwire.startup import refused_setting
 from proxy.protected.protected_database import ProtectedDatabase
 from tests.live.test_psycopg import COUNT, near, slow
 from tests.live_proxy import LiveProxy

@@ -16,9 +16,10 @@ from proxy.pgwire.startup import (
     StartTls,
     Startup,
     StartupReply,
+    refused_option,
+    refused_setting,
     with_parameters,
 )
-from proxy.pgwire.startup_options import refused_option, refused_setting
 
 SSL_REQUEST = U32.pack(8) + U32.pack(80877103)
 

@@ -23,7 +23,7 @@ from proxy.policy.policy_model import (
     ProtectedTable,
 )
 from proxy.policy_file.policy_errors import PolicyErrors
-from proxy.reuse.relied_on import ReliedOn
+from proxy.reuse.block_question import ReliedOn
 from proxy.shadow.shadow_columns import exposed_columns
 from proxy.shadow.shadow_tables import shadow_tables
 from tests.moving_world import day_number

@@ -12,13 +12,12 @@ from proxy.catalog.catalog_model import TableName
 from proxy.mechanisms.loss import Loss
 from proxy.planner.facts import PlanningContext
 from proxy.policy.change_words import Direction, Topic
-from proxy.policy.changed_caching import tables_not_cached
 from proxy.policy.check import check, fitted
-from proxy.policy.policy_changes import policy_changes
+from proxy.policy.policy_changes import policy_changes, tables_not_cached
 from proxy.policy.policy_model import Policy, Reuse
 from proxy.policy.publication import Publication
 from proxy.policy_file.policy_yaml import read_policy
-from proxy.reuse.relied_on import ReliedOn
+from proxy.reuse.block_question import ReliedOn
 from tests.policy.catalogs import SHOP
 
 _OLD = """\
@@ -296,7 +295,7 @@ def test_what_a_statement_costs() -> None:
     ],
 )
 def test_it_names_the_tables_whose_cached_answers_rely_on_it(edit: tuple[str, str]) -> None:
-    """As the digests say by which answers are found (proxy/reuse/relied_on.py)."""
+    """As the digests say by which answers are found (proxy/reuse/block_question.py)."""
     old, new = (fitted(policy, SHOP) for policy in (_policy(), _policy(edit)))
     digests = [ReliedOn(PlanningContext(one, SHOP, {}))._tables for one in (old, new)]
     differing = {name for name in digests[0] if digests[0][name] != digests[1].get(name)}

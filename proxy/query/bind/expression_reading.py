@@ -15,7 +15,6 @@ from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.query.bind.nodes import (
     casts,
-    choices,
     columns,
     conditions,
     insides,
@@ -56,7 +55,7 @@ READERS: Readers = {
     **texts.READERS,
     **times.READERS,
     **time_arithmetic.READERS,
-    **choices.READERS,
+    **conditions.CHOICE_READERS,
     **casts.READERS,
     exp.Anonymous: _by_name,
 }

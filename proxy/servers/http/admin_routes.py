@@ -14,7 +14,7 @@ from fastapi import APIRouter, Depends, FastAPI, Path, Request, Response
 from fastapi.responses import JSONResponse
 from starlette.convertors import IntegerConvertor, register_url_convertor
 
-from proxy.ledger import admin_log, bearer_tokens, data_access, groups, ledger_reports, users
+from proxy.ledger import admin_log, bearer_tokens, data_access, ledger_reports, users
 from proxy.servers.http.admin_access import AdminDoor, LetIn, State, let_in
 from proxy.servers.http.admin_models import (
     AccessList,
@@ -109,7 +109,7 @@ metrics.include_router(metrics_router)
 @reports.get("/users", summary="The analysts and their groups", tags=["users"])
 async def list_users(administrator: LetIn) -> UserList:
     names = await administrator.read(users.list_analysts)
-    grouped = await administrator.read(groups.groups)
+    grouped = await administrator.read(users.groups)
     return UserList(
         users=[
             ListedUser(name=one, groups=[group for group, held in grouped.items() if one in held])
@@ -138,19 +138,19 @@ async def set_password(administrator: LetIn, name: Name, new: PasswordBody) -> D
 
 @reports.get("/groups", summary="The groups and their members", tags=["groups"])
 async def list_groups(administrator: LetIn) -> GroupList:
-    found = await administrator.read(groups.groups)
+    found = await administrator.read(users.groups)
     return GroupList(groups={group: list(names) for group, names in found.items()})
 
 
 @changes.put("/groups/{group}/{name}", summary="Add an analyst to a group", tags=["groups"])
 async def add_to_group(administrator: LetIn, group: Group, name: Name) -> Done:
-    await administrator.change(groups.add_to_group, group=group, name=name)
+    await administrator.change(users.add_to_group, group=group, name=name)
     return Done()
 
 
 @changes.delete("/groups/{group}/{name}", summary="Take an analyst from a group", tags=["groups"])
 async def remove_from_group(administrator: LetIn, group: Group, name: Name) -> Done:
-    await administrator.change(groups.remove_from_group, group=group, name=name)
+    await administrator.change(users.remove_from_group, group=group, name=name)
     return Done()
 
 

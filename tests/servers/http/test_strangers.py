@@ -17,7 +17,7 @@ import pytest
 from starlette.requests import Request
 
 from proxy.base.errors import Refusal
-from proxy.pgwire.startup_options import refused_option
+from proxy.pgwire.startup import refused_option
 from proxy.servers.http.connections import ConnectionLimits
 from proxy.servers.http.negotiation import chosen_format
 from proxy.servers.http.request_reading import read_credentials
