@@ -3,7 +3,6 @@ r"""A limit on everything that a client can make large. Units last in the names.
 | what | limit | why it has to be one |
 |---|---|---|
 | a statement on protected tables | STATEMENT_BYTES, _TOKENS, NESTING_DEPTH ... | time and stack of each pass |
-| words that PostgreSQL adds by copying operands | COPIED_WORDS | memory and time of the shadow |
 | a text constant, however it came | CONSTANT_BYTES | functions of text allocate a multiple of it |
 | all constants of a statement together | CONSTANTS_BYTES | the statement that is sent to the database |
 | % and _ in a LIKE pattern | PATTERN_WILDCARDS | each % is one more level of PostgreSQL's stack |
@@ -54,9 +53,6 @@ NESTING_DEPTH = 32
 NOT_CHAIN = 16
 SQUARE_BRACKETS = 32  # 400 chained subscripts take the parser seconds (docs/design/sql.md 3.1)
 EXPRESSION_DEPTH = 100  # every later pass is recursive
-COPIED_WORDS = (
-    32_768  # that PostgreSQL adds to a statement by copying operands; 1 to 4 KiB of memory each
-)
 PARAMETERS = 65_535  # of one statement, as the protocol counts them
 REPEATED_NODES = 128  # of an operand that occurs twice in the typed form: BETWEEN, CASE x WHEN
 COLUMNS_PER_RESULT = 1_664  # PostgreSQL's own limit, MaxTupleAttributeNumber

@@ -35,7 +35,6 @@ from proxy.query.rewrite.account_relations import ACCOUNT_RELATIONS
 from proxy.query.statement_reading import Reading, evaluated_parts, read_statement
 from proxy.query.syntax.assignments import assignment
 from proxy.query.syntax.constant_spans import EXACT_PRESENT, ConstantSpan, PresentRule
-from proxy.query.syntax.copied_operands import check_copies
 from proxy.query.syntax.role_statements import check_role_statement
 from proxy.query.syntax.statements import Execute, Names, Statement, StoredQuery, look, pieces
 from proxy.query.unknown_columns import unknown_column_hint
@@ -155,7 +154,6 @@ class PolicyStatements:
 
     def _look_uncached(self, text: str) -> Statement | Execute | StoredQuery | None:
         check_runs(text)
-        check_copies(text)
         check_role_statement(text)
         assigned = assignment(text)
         if assigned is not None:

@@ -16,11 +16,31 @@ from proxy.postgres.embedded import EmbeddedPostgres
 from tests.databases.small_shadow import SmallShadow, is_alive, started
 
 _SESSIONS = 12
+_SECONDS_OF_COPYING = 5.0  # it takes less than half of one
 _FILLING = (
     "SELECT length(string_agg(repeat('x', 1000000), '')) FROM generate_series(1, 1000)",
     "SELECT length(jsonb_agg(g)::text) FROM generate_series(1, 5000000) g",
     "SET work_mem = '1GB'; SELECT count(*) FROM (SELECT md5(g::text) x FROM generate_series(1, 2000000) g"
     " ORDER BY x OFFSET 0) s",
+)
+
+
+def _nested(levels: int, level: str) -> str:
+    operand = "relpages"
+    for _ in range(levels):
+        operand = level.format(operand)
+    return f"SELECT 1 FROM pg_class WHERE {operand} = 1"
+
+
+# PostgreSQL copies operands while it analyses these. Without a limit each took more than 300 MB.
+_COPYING = (
+    _nested(9, "({} BETWEEN SYMMETRIC 1 AND 2)::int"),
+    _nested(200, "({} BETWEEN SYMMETRIC 1 AND 2)::int"),
+    _nested(17, "(ARRAY[{} BETWEEN 0 AND 1])[1]::int"),
+    _nested(10, "({} IN (relpages, relnatts, relchecks, 3))::int"),
+    _nested(17, "((({}), 1) IN ((1, 2), (3, 4)))::int"),
+    "PREPARE p AS " + _nested(9, "({} BETWEEN SYMMETRIC 1 AND 2)::int"),
+    "DO $f$ BEGIN PERFORM (" + _nested(9, "({} BETWEEN SYMMETRIC 1 AND 2)::int") + "); END $f$",
 )
 only_linux = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs Linux")
 
@@ -99,3 +119,18 @@ def test_the_shadow_goes_first_where_memory_runs_out(tmp_path: Path) -> None:
             assert score(ledger.process_id) == score("self") < 900
     finally:
         ledger.stop()
+
+
+@only_linux
+@pytest.mark.timed
+def test_what_is_copied_in_analysis_ends_at_the_limit(tmp_path: Path) -> None:
+    """So a session and its neighbours go on, and none of it takes long."""
+    with started(tmp_path) as small, small.connect("mallory") as mallory:
+        for text in _COPYING:
+            begun = time.monotonic()
+            with pytest.raises(psycopg.errors.OutOfMemory):
+                mallory.execute(text.encode())
+            assert time.monotonic() - begun < _SECONDS_OF_COPYING
+            assert is_alive(mallory)
+        with small.connect("bob") as bob:
+            assert is_alive(bob)

@@ -22,13 +22,6 @@ _IN_OTHERS = (
 )
 
 
-def _nested(levels: int) -> str:
-    operand = "(quantity > 1)"
-    for _ in range(levels):
-        operand = f"({operand} BETWEEN SYMMETRIC true AND false)"
-    return operand
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HintedStatement:
     """refused: gets the hint; shows: what then runs."""
@@ -65,14 +58,6 @@ HINTED: dict[str, HintedStatement] = {
         # A column with bounds, which the shop's has not here.
         f"SELECT g, count(*) FROM {_TEN_DAYS.replace('2024', '2020')} g JOIN kinds.things o ON"
         " date_trunc('day', att) <= g AND date_trunc('day', att) > g - interval '7 days' GROUP BY g",
-    ),
-    "PostgreSQL copies the operand of BETWEEN, and of IN with columns in its list, at each level."
-    " Compute the inner condition in a CTE: WITH c AS MATERIALIZED (SELECT ...).": HintedStatement(
-        refused=f"{_COUNT} WHERE {_nested(10)}",
-        shows=(
-            f"WITH c AS MATERIALIZED (SELECT quantity BETWEEN 1 AND 3 AS few {_ORDERS})"
-            " SELECT count(*) FROM c WHERE few",
-        ),
     ),
     "Compute on the other side, column / 2 > (SELECT avg(column) FROM table); or run the subquery by itself and"
     " write the number.": _case(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from proxy.base.errors import Refusal
 from proxy.catalog.catalog_model import TableName
 from proxy.kernel.refusals import NotPrivate
 from proxy.query.bind import row_lookups
+from proxy.query.bind.nodes import conditions
 from proxy.query.ir import expressions
 from proxy.query.ir.expressions import ColumnRef, InPublic
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Subquery
@@ -80,7 +82,10 @@ def _operand(one: InPublic) -> ColumnRef:
 @pytest.mark.parametrize("change", _CHANGES)
 def test_lists_are_of_public_tables(monkeypatch: Patch, text: str, change: str) -> None:
     _plan(text)
-    monkeypatch.setattr(expressions, "InPublic", lambda *parts: _CHANGES[change](InPublic(*parts)))
+    mistaken = ModuleType("expressions")
+    vars(mistaken).update(vars(expressions))
+    vars(mistaken)["InPublic"] = lambda *parts: _CHANGES[change](InPublic(*parts))
+    monkeypatch.setattr(conditions, "ir", mistaken)  # in the one place that makes such a part
     _is_refused(text)
 
 
