@@ -14,8 +14,8 @@ WIRE_SESSIONS = (
 _MIB = 1 << 20
 # Private memory of one analyst's sessions. Each session has an equal part as a limit of the kernel
 # (RLIMIT_DATA), so that all of them together never take more. A session begins with 2 MiB.
-_MEMORY_OF_ANALYST = 1536 * _MIB
-MEMORY_PER_SESSION = _MEMORY_OF_ANALYST // SESSIONS_PER_ANALYST
+MEMORY_PER_ANALYST = 1536 * _MIB
+MEMORY_PER_SESSION = MEMORY_PER_ANALYST // SESSIONS_PER_ANALYST
 
 # Defaults of each shadow database. Analysts can SET the first three; the monitor holds the shares then.
 DATABASE_SETTINGS: Mapping[str, str] = MappingProxyType(
@@ -46,15 +46,14 @@ DATABASE_SETTINGS: Mapping[str, str] = MappingProxyType(
 class AnalystLimits:
     """Of one analyst, over all sessions and shadow databases. What passes them is ended.
 
-    temporary_bytes: of temporary tables and spilled sorts; memory_bytes: resident and not shared;
-    locks: of the server's one table of locks; statement_seconds, transaction_seconds: of each session;
-    notification_bytes: of all analysts, a queue that only an open transaction keeps from being emptied;
-    catalogue_bytes: of all analysts, growth of catalogues and log; cpu_seconds: of late, then an analyst's
-    sessions go behind the others'.
+    temporary_bytes: of temporary tables and spilled sorts; locks: of the server's one table of locks;
+    statement_seconds, transaction_seconds: of each session; notification_bytes: of all analysts, a queue
+    that only an open transaction keeps from being emptied; catalogue_bytes: of all analysts, growth of
+    catalogues and log; cpu_seconds: of late, then an analyst's sessions go behind the others'. Memory is the
+    kernel's to limit (MEMORY_PER_SESSION).
     """
 
     temporary_bytes: int = 1 << 30
-    memory_bytes: int = _MEMORY_OF_ANALYST
     locks: int = 20_000
     statement_seconds: float = 600.0
     transaction_seconds: float = 7200.0

@@ -100,8 +100,7 @@ SELECT coalesce(max(pg_catalog.age(datfrozenxid)), 0) FROM pg_catalog.pg_databas
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionUsage:
-    """memory_bytes: resident and not shared; 0 where the system does not say. cpu_seconds, written_bytes: since
-    the last look."""
+    """cpu_seconds, written_bytes: since the last look."""
 
     process: int
     analyst: str
@@ -109,7 +108,6 @@ class SessionUsage:
     transaction_seconds: float
     session_seconds: float
     temporary_bytes: int
-    memory_bytes: int
     locks: int
     cpu_seconds: float = 0.0
     written_bytes: int = 0
@@ -165,7 +163,6 @@ class UsageReader:
                 transaction_seconds=transaction,
                 session_seconds=session,
                 temporary_bytes=temporary.get(process, 0),
-                memory_bytes=_private_memory(process),
                 locks=locks.get(process, 0),
                 cpu_seconds=work[process].cpu_seconds,
                 written_bytes=_written(work[process], statement),
@@ -249,15 +246,6 @@ def _written(work: Work, statement_seconds: float) -> int:
     if work.written_bytes is None:
         return _PAGE if statement_seconds else 0
     return work.written_bytes
-
-
-def _private_memory(process: int) -> int:
-    """proc(5), statm: all pages that are resident, and those of them that are shared."""
-    try:
-        fields = Path(f"/proc/{process}/statm").read_text().split()
-    except OSError:  # another system than Linux, or gone
-        return 0
-    return max(0, int(fields[1]) - int(fields[2])) * _PAGE
 
 
 # What statements write beside temporary tables: catalogues (a temporary table's columns, comments, function

@@ -1,10 +1,10 @@
 """Ends sessions of an analyst who takes more of the shadow's server than a share, or whose client is gone.
 Kills stuck ones that harm others, and keeps the server's log short.
 
-What PostgreSQL does not bound by itself: temporary tables of all sessions, memory of all sessions,
-statements and transactions whose time limits an analyst may SET, places in the table of locks, the
-queue of notifications that an open transaction holds, the age of transaction ids that a session holds,
-what statements write into catalogues and the log, processor time.
+What PostgreSQL and the kernel do not bound by themselves: temporary tables of all sessions, statements and
+transactions whose time limits an analyst may SET, places in the table of locks, the queue of notifications
+that an open transaction holds, the age of transaction ids that a session holds, what statements write into
+catalogues and the log, processor time.
 """
 
 from __future__ import annotations
@@ -187,7 +187,6 @@ def to_end(usage: ServerUsage, limits: AnalystLimits) -> tuple[Ended, ...]:
         end(
             _above(sessions, lambda s: s.temporary_bytes, limits.temporary_bytes), "temporary space"
         )
-        end(_above(sessions, lambda s: s.memory_bytes, limits.memory_bytes), "memory")
         end(_above(sessions, lambda s: s.locks, limits.locks), "locks")
     return tuple(found.values())
 

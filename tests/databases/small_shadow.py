@@ -16,7 +16,7 @@ from proxy.shadow.shadow_roles import match_roles
 
 MIB = 1 << 20
 _PASSWORD = "of all of them"
-SMALL_LIMITS = AnalystLimits(temporary_bytes=20 * MIB, memory_bytes=30 * MIB, locks=500)
+SMALL_LIMITS = AnalystLimits(temporary_bytes=20 * MIB, locks=500)
 
 
 class SmallShadow:

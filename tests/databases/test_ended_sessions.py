@@ -35,7 +35,6 @@ _IDLE = SessionUsage(
     transaction_seconds=0,
     session_seconds=0,
     temporary_bytes=0,
-    memory_bytes=0,
     locks=0,
 )
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from proxy.postgres.analyst_limits import MEMORY_PER_SESSION, SESSIONS_PER_ANALYST, AnalystLimits
+from proxy.postgres.analyst_limits import MEMORY_PER_SESSION
 from proxy.postgres.embedded import EmbeddedPostgres
 from tests.databases.small_shadow import SmallShadow, is_alive, started
 
@@ -55,10 +55,6 @@ def _private_bytes(process: int) -> int:
     except OSError:
         return 0
     return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("RssAnon:"))
-
-
-def test_the_parts_of_all_sessions_are_the_share() -> None:
-    assert AnalystLimits().memory_bytes >= MEMORY_PER_SESSION * SESSIONS_PER_ANALYST
 
 
 @pytest.mark.long

@@ -70,21 +70,6 @@ def test_temporary_tables_of_several_sessions_are_one_share(small: SmallShadow) 
     monitor.close()
 
 
-def test_memory_is_bounded(small: SmallShadow) -> None:
-    monitor = small.monitor()
-    with small.connect("mallory") as mallory, small.connect("bob") as bob:
-        mallory.execute("SET work_mem = '50MB'")
-        mallory.pgconn.send_query(
-            b"SELECT count(*) FROM (SELECT repeat('x', 100) || i FROM generate_series(1, 4000000) i"
-            b" ORDER BY 1) q"
-        )
-        ended = _when_ended(monitor.look)
-        assert {(e.analyst, e.passed) for e in ended} == {("mallory", "memory")}
-        assert is_alive(bob)
-        mallory.close()
-    monitor.close()
-
-
 @pytest.mark.long
 def test_a_sort_ends_in_an_error_of_its_own_session(small: SmallShadow) -> None:
     """F7c: without a limit one backend took what the machine has."""

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from proxy.cli.open_files import needed_files
-from proxy.postgres.analyst_limits import AnalystLimits
+from proxy.postgres.analyst_limits import MEMORY_PER_ANALYST
 from proxy.servers.http.routes import Routes
 from proxy.servers.login_gate import LoginGate
 from tests.deploy.files import DEPLOY, ROOT, accepted, compose, dockerfile, final_stage
@@ -97,7 +97,7 @@ def test_services_run_without_root_and_without_a_file_system_to_write_to() -> No
 def test_the_memory_of_dpproxy_has_a_limit() -> None:
     service = _SERVICES["dpproxy"]
     assert service["mem_limit"] == service["memswap_limit"] == "4g"
-    assert 2 * AnalystLimits().memory_bytes + (1 << 30) <= 4 << 30  # of two analysts at once
+    assert 2 * MEMORY_PER_ANALYST + (1 << 30) <= 4 << 30  # of two analysts at once
 
 
 def test_services_are_reached_from_this_machine_only() -> None:
