@@ -14,7 +14,7 @@ from tempfile import mkdtemp
 
 import pytest
 
-from proxy.postgres import postgres_environment
+from proxy.postgres import postgres_binaries
 
 _LIBRARY = os.environ["CROSSING_LIBRARY"]
 _SECONDS_BEFORE = float(os.environ.get("CROSSING_SECONDS_BEFORE", "0.3"))
@@ -30,9 +30,9 @@ _FAKED = {
 
 _FOLDER.chmod(0o755)  # servers may run as another user
 _CLOCK.write_text("+0")
-_environment = postgres_environment.environment
+_environment = postgres_binaries.environment
 # Before other modules import it by its name.
-postgres_environment.environment = lambda: _environment() | _FAKED
+postgres_binaries.environment = lambda: _environment() | _FAKED
 
 
 def _next_midnight(now: datetime) -> datetime:

@@ -66,7 +66,7 @@ from proxy.shadow.label_answers import ShadowLabels
 from proxy.shadow.published_statements import PublishedStatements
 from proxy.shadow.shadow_database import Shadow, Unseen, as_analysts
 from proxy.shadow.shadow_tables import ShadowError, withheld_names
-from proxy.turns.analyst_turns import AnalystTurns
+from proxy.turns.fair_share import AnalystTurns
 
 _LEAST_SESSIONS = 2  # on the protected server, of each of many workers
 

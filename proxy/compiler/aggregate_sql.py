@@ -11,10 +11,9 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
-from proxy.compiler.binds import Binds
+from proxy.compiler.binds import Binds, column_sql
 from proxy.compiler.clamp_sql import clamp_sql, larger_sql, smaller_sql, within_sql
 from proxy.compiler.expression_sql import clamped_sql, condition_sql, numeric_sql, value_sql
-from proxy.compiler.identifiers import column_sql
 from proxy.kernel.statistics import Counted, Measured
 from proxy.query.ir.expressions import Clamped, ColumnRef, Expression
 from proxy.query.ir.query_aggregates import AggregateKind

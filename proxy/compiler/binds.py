@@ -7,8 +7,9 @@ from fractions import Fraction
 
 from proxy.base.decimals import decimal_text
 from proxy.base.result_columns import answer_parameter
+from proxy.base.sql_types import SqlType
 from proxy.compiler.backend_query import PublicList, public_list
-from proxy.query.ir.expressions import Parameter
+from proxy.query.ir.expressions import ColumnRef, Parameter
 from proxy.query.syntax.placeholders import ScalarAnswer
 
 
@@ -76,3 +77,21 @@ class Binds:
         self.scalars[name] = answer
         self.values[name] = None
         return f"%({name})s::{kind}"
+
+
+# Names of schemas, tables and columns, quoted.
+
+
+def identifier(name: str) -> str:
+    """A quoted identifier; per cent signs doubled, as psycopg wants them."""
+    return '"' + name.replace('"', '""').replace("%", "%%") + '"'
+
+
+def column_sql(column: ColumnRef) -> str:
+    """A column of a relation under the alias that the reader gave it; of an inner SELECT by its name."""
+    if not column.relation:
+        return column.column
+    displayed = f"{column.relation}.{identifier(column.column)}"
+    if column.type is SqlType.COLLATED:
+        return f'({displayed}::text COLLATE pg_catalog."default")'
+    return f"{displayed}::text" if column.type is SqlType.ENUM else displayed

@@ -17,9 +17,8 @@ from proxy.base.sql_types import SqlType
 from proxy.base.time_spans import MOST_DAYS
 from proxy.base.type_ranges import real_as_numeric
 from proxy.base.zones import Zone
-from proxy.compiler.binds import Binds
+from proxy.compiler.binds import Binds, column_sql, identifier
 from proxy.compiler.clamp_sql import clamp_sql
-from proxy.compiler.identifiers import column_sql, identifier
 from proxy.compiler.inside_sql import inside_sql
 from proxy.compiler.text_sql import beginning, concat_sql, text_call_sql
 from proxy.query.ir import expressions as ir

@@ -26,9 +26,8 @@ from dataclasses import dataclass
 from proxy.base import limits
 from proxy.base.node_parts import nodes
 from proxy.base.sql_types import SqlType
-from proxy.compiler.binds import Binds
+from proxy.compiler.binds import Binds, column_sql, identifier
 from proxy.compiler.expression_sql import condition_sql
-from proxy.compiler.identifiers import column_sql, identifier
 from proxy.compiler.seeded_keys import spread_column_sql
 from proxy.query.ir import expression_walk
 from proxy.query.ir.expressions import ColumnRef, Comparator, Comparison, Connective, Expression

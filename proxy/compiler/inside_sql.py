@@ -13,8 +13,7 @@ from typing_extensions import assert_never
 from proxy.base import limits
 from proxy.base.decimals import decimal_text
 from proxy.base.sql_types import SqlType
-from proxy.compiler.binds import Binds
-from proxy.compiler.identifiers import column_sql
+from proxy.compiler.binds import Binds, column_sql
 from proxy.query.ir.expressions import ColumnRef, Constant, Inside, InsideLook
 
 _LARGE = "'...'::text"

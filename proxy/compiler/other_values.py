@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from proxy.base.errors import Fault
 from proxy.catalog.catalog_model import TableName
 from proxy.compiler.backend_query import PublicList, public_list
-from proxy.compiler.identifiers import identifier
+from proxy.compiler.binds import identifier
 from proxy.policy.policy_model import Policy, PublicTable
 
 

@@ -10,9 +10,8 @@ from proxy.base import limits
 from proxy.base.decimals import decimal_text
 from proxy.base.instants import iso_text
 from proxy.compiler.backend_query import BackendQuery
-from proxy.compiler.binds import Binds
+from proxy.compiler.binds import Binds, column_sql
 from proxy.compiler.full_joins import has_value
-from proxy.compiler.identifiers import column_sql
 from proxy.compiler.relation_sql import source_sql
 from proxy.kernel.proposal_check import CheckedProposals
 from proxy.kernel.proposal_plan import Proposed, ProposedBound, TableProposals

@@ -7,7 +7,7 @@ from typing_extensions import assert_never
 from proxy.base import limits
 from proxy.base.result_columns import UNIT_COLUMN, aggregate_column, key_column
 from proxy.base.sql_types import SqlType
-from proxy.compiler.binds import Binds
+from proxy.compiler.binds import Binds, column_sql, identifier
 from proxy.compiler.expression_sql import condition_sql, numeric_sql, value_sql
 from proxy.compiler.full_joins import (
     Condition,
@@ -20,7 +20,6 @@ from proxy.compiler.full_joins import (
     placed,
     where_sql,
 )
-from proxy.compiler.identifiers import column_sql, identifier
 from proxy.compiler.inside_sql import carried_sql, stored_sql
 from proxy.compiler.seeded_keys import spread_sql
 from proxy.compiler.sub_partitions import hash_sql, row_order_sql, short_sql

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from proxy.base.sql_types import SqlType
-from proxy.compiler.binds import Binds
-from proxy.compiler.identifiers import column_sql
+from proxy.compiler.binds import Binds, column_sql
 from proxy.compiler.inside_sql import stored_sql
 from proxy.query.ir.expressions import ColumnRef
 

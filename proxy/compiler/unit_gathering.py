@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from proxy.compiler.binds import Binds
+from proxy.compiler.binds import Binds, column_sql
 from proxy.compiler.full_joins import Condition
-from proxy.compiler.identifiers import column_sql
 from proxy.compiler.relation_sql import source_sql
 from proxy.compiler.seeded_keys import spread_texts_sql
 from proxy.compiler.select_list import Output, named_by, private_keys_sql, row_conditions

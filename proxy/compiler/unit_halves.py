@@ -12,9 +12,8 @@ from dataclasses import dataclass
 
 from proxy.base.sql_types import SqlType
 from proxy.compiler.backend_query import BELOW, CUT, HALF, UnitPlace
-from proxy.compiler.binds import Binds
+from proxy.compiler.binds import Binds, column_sql
 from proxy.compiler.full_joins import Condition, condition
-from proxy.compiler.identifiers import column_sql
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.query.ir.relations import Join, Relation, Scan
 

@@ -12,9 +12,8 @@ from proxy.base.slots import Slots
 from proxy.base.sql_types import SqlType
 from proxy.compiler.aggregate_sql import RowSource, index_sql
 from proxy.compiler.backend_query import BackendQuery
-from proxy.compiler.binds import Binds
+from proxy.compiler.binds import Binds, column_sql
 from proxy.compiler.full_joins import condition, conditions
-from proxy.compiler.identifiers import column_sql
 from proxy.compiler.relation_sql import source_sql
 from proxy.compiler.seeded_keys import spread_sql
 from proxy.compiler.select_list import (

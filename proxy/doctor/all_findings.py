@@ -21,9 +21,8 @@ from proxy.doctor.values_diagnosis import values_findings
 from proxy.policy.accounting_findings import accounting_findings
 from proxy.policy.amount_findings import amount_findings
 from proxy.policy.finding_names import FindingName
-from proxy.policy.findings import Finding, Verdict, judged
+from proxy.policy.findings import Finding, Verdict, judged, unnamed_findings
 from proxy.policy.policy_model import Policy
-from proxy.policy.unnamed import unnamed_findings
 from proxy.protected.reachable_catalog import Unreachable, reachable_catalog
 
 

@@ -45,9 +45,8 @@ from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.query.syntax.placeholders import ScalarAnswer
 from proxy.release.cached_block import CachedBlock, lifted_groups, with_noises, with_releases
 from proxy.release.choosing_bounds import Chosen
-from proxy.release.coarse_quantiles import with_coarse
 from proxy.release.noisy_relation import NoisyTable, relation_json
-from proxy.release.presenting import presented
+from proxy.release.presenting import presented, with_coarse
 from proxy.turns.threads import AT_ONCE, beside, in_thread
 
 _ADDING_UP = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT, AggregateKind.SUM)

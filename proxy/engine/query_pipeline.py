@@ -59,7 +59,7 @@ from proxy.release.plausible_answers import (
     plausible_relations,
     plausible_values,
 )
-from proxy.turns.analyst_turns import AnalystTurns
+from proxy.turns.fair_share import AnalystTurns
 from proxy.turns.threads import in_thread
 
 _CACHED_SETTINGS = 64

@@ -18,8 +18,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from proxy.postgres import postgres_launcher
-from proxy.postgres.postgres_binaries import WHEEL, Binaries
-from proxy.postgres.postgres_environment import environment
+from proxy.postgres.postgres_binaries import WHEEL, Binaries, environment
 from proxy.postgres.postgres_error import EmbeddedPostgresError
 from proxy.postgres.process_limits import UNLIMITED, ProcessLimits, Walls
 

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from proxy.postgres.postgres_environment import environment
 from proxy.postgres.postgres_error import EmbeddedPostgresError
 
 OLDEST_MAJOR = 14
@@ -99,3 +98,15 @@ def _inspect(folder: Path) -> Binaries:
     if major < OLDEST_MAJOR:
         raise BinariesNotFound(f"PostgreSQL {major} is too old: {OLDEST_MAJOR} or newer is needed")
     return Binaries(folder, major, int(version[2] or 0))
+
+
+# The environment of each program that is started: its own copy, and little in it.
+#
+# A child that inherits the environment reads the C library's array while other threads of this
+# process may change it: typer sets and removes a variable while it imports pydantic, and execve(2)
+# then fails with EFAULT ("Bad address"). Python copies an environment that it is given.
+
+
+def environment() -> dict[str, str]:
+    """Nothing of the caller's PG* or LC_* settings reaches a server."""
+    return {"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC"}

@@ -9,8 +9,7 @@ import subprocess
 from pathlib import Path
 
 from proxy.postgres.postgres_account import Account
-from proxy.postgres.postgres_binaries import Binaries
-from proxy.postgres.postgres_environment import environment
+from proxy.postgres.postgres_binaries import Binaries, environment
 from proxy.postgres.postgres_error import EmbeddedPostgresError
 
 

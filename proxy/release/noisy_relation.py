@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from fractions import Fraction
 
 from typing_extensions import assert_never
@@ -22,7 +23,6 @@ from proxy.base.result_columns import (
 from proxy.base.sql_types import SqlType
 from proxy.base.type_ranges import clamped_number, clamped_whole
 from proxy.release.noisy_interval import NoInterval, NoisyInterval
-from proxy.release.null_reason import NullReason
 from proxy.release.value_ranges import ANY_NUMBER, ValueRange
 
 
@@ -227,3 +227,18 @@ def _row_json(
 
 def _of_expression(found: NoisyInterval | NoInterval, end: IntervalEnd, valid: ValueRange) -> str:
     return found.json(end, valid) if isinstance(found, NoisyInterval) else "null"
+
+
+# Why an answer is NULL. Plain data.
+
+
+class NullReason(Enum):
+    """The values are the words of the NOTICE."""
+
+    EMPTY_GROUP = "the noisy number of rows is not clearly above 0"
+    UNCLEAR_ROWS = "the noisy number of rows that it is made of is not clearly above 0"
+    TOO_FEW = "the noisy number of rows is too small"
+    TOO_WIDE = "its error is at least half of the range that it can have"
+    TOO_INEXACT = "the error is more than half of the column's bounds"
+    TOO_FEW_UNITS = "too few people: the policy shows no group so small"
+    ALL_NOISE = "all that its values differ is noise, as of few people"

@@ -41,8 +41,7 @@ from proxy.release.drawn_values import (
     DrawnQuantile,
     round_half_up,
 )
-from proxy.release.noisy_relation import CertainEnds, NoisyValue, missing
-from proxy.release.null_reason import NullReason
+from proxy.release.noisy_relation import CertainEnds, NoisyValue, NullReason, missing
 
 _ONE = Fraction(1)
 _CACHED_WIDTHS = 1_024  # each takes up to 2 ms, and is the same in each group

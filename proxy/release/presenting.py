@@ -10,7 +10,7 @@ from proxy.base.limits import NOISY_PARTS_PER_BLOCK
 from proxy.estimates.deviation_mean_estimate import (
     NoisyRows,
 )
-from proxy.kernel.plan import Answer, BlockPlan
+from proxy.kernel.plan import Answer, BlockPlan, OrderStatistic
 from proxy.query.ir.noisy_expressions import NoisyExpression
 from proxy.query.ir.noisy_parts import count_parts
 from proxy.release.agreement import agreed, operand_answers
@@ -241,3 +241,24 @@ def _wider(at: Callable[[Fraction], int], step: int) -> Callable[[Fraction], int
 
 def _widened(half_width: int, step: int) -> int:
     return half_width + -(-step // 2)
+
+
+# Quantiles of which only a step of the grid is known: an error in ranks would promise more.
+
+
+def with_coarse(block: BlockPlan, noisy: NoisyTable) -> BlockPlan:
+    """Note quantiles whose answers are below one step of their grid, in some group. Post-processing.
+
+    A column that holds nothing between its steps has no coarse answers.
+    """
+    found = set()
+    for place, answer in enumerate(block.answers):
+        number, *_ = answer.releases
+        release = block.releases[number]
+        if not isinstance(release, OrderStatistic) or release.measured.on_grid:
+            continue
+        shown = [one for one in (row.values[place] for row in noisy.rows) if not one.is_missing]
+        step = release.measured.grid
+        if any(abs(one.index) * one.grid < step for one in shown if not one.type.is_time):
+            found.add(number)
+    return replace(block, coarse=frozenset(found)) if found else block

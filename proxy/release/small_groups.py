@@ -21,8 +21,7 @@ from proxy.kernel.plan import (
 )
 from proxy.mechanisms import discrete_gaussian, discrete_laplace
 from proxy.release.drawn_values import DrawnGroup, DrawnNumber
-from proxy.release.noisy_relation import NoisyValue, missing
-from proxy.release.null_reason import NullReason
+from proxy.release.noisy_relation import NoisyValue, NullReason, missing
 
 MISSED = Fraction(1, 1000)  # of groups with one unit too few, so many are shown at most
 

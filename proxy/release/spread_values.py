@@ -19,11 +19,10 @@ from proxy.mechanisms.estimate import LEVEL, Estimate
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.release.deriving import on_grid
 from proxy.release.drawn_values import Drawn, DrawnNothing, DrawnNumber
-from proxy.release.noisy_relation import NoisyValue, missing
+from proxy.release.noisy_relation import NoisyValue, NullReason, missing
 from proxy.release.noisy_values import (
     known,
 )
-from proxy.release.null_reason import NullReason
 
 
 def spread_release(answer: Answer, plan: BlockPlan) -> DeviationMean | None:

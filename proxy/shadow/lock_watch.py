@@ -24,8 +24,7 @@ import psycopg
 from proxy.postgres.embedded import SUPERUSER
 from proxy.postgres.failure_reason import reason_of
 from proxy.shadow.ending_sessions import EndingSessions, Harm
-from proxy.shadow.server_processes import parent_of, signal_session
-from proxy.shadow.shadow_monitor import Ended
+from proxy.shadow.shadow_monitor import Ended, parent_of, signal_session
 from proxy.shadow.shadow_roles import analyst_of_role
 from proxy.shadow.shadow_tables import ShadowError
 

@@ -15,7 +15,7 @@ from typing import TypeVar
 from typing_extensions import ParamSpec
 
 from proxy.base.context_value import ContextValue
-from proxy.turns.analyst_turns import AnalystTurns
+from proxy.turns.fair_share import AnalystTurns
 
 AT_ONCE = 5_000  # numbers, some 5 to 12 ms in which no other session moves
 

@@ -11,8 +11,7 @@ import pytest
 
 from proxy.base.sql_types import SqlType
 from proxy.compiler import relation_sql
-from proxy.compiler.binds import Binds
-from proxy.compiler.identifiers import column_sql
+from proxy.compiler.binds import Binds, column_sql
 from proxy.kernel import join_rules, truncation_rules
 from proxy.kernel.neighbour_kinds import Neighbours, RowNeighbours
 from proxy.kernel.owners import ColumnName, OfUnit, Rows

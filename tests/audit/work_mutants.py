@@ -12,8 +12,7 @@ import pytest
 
 from proxy.base import limits
 from proxy.base.errors import Refusal
-from proxy.compiler.binds import Binds
-from proxy.compiler.identifiers import column_sql
+from proxy.compiler.binds import Binds, column_sql
 from proxy.compiler.relation_sql import source_sql
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.planner import joins, unit_truncation

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import proxy
-from proxy.turns.analyst_turns import AnalystTurns
+from proxy.turns.fair_share import AnalystTurns
 from proxy.turns.threads import beside, turns_of
 from tests.engine.test_order import Recorder, asked
 
@@ -104,7 +104,7 @@ _WITHOUT_TURNS = {
     "servers/query_log.py",
     "shadow/inner_logins.py",
 }
-_TURNS = {"turns/analyst_turns.py", "turns/threads.py"}
+_TURNS = {"turns/fair_share.py", "turns/threads.py"}
 
 
 def test_long_jobs_of_analysts_take_turns() -> None:

@@ -16,8 +16,7 @@ from proxy.kernel.plan import BlockPlan, LaplaceNoise, NoisyStatistic
 from proxy.query.ir.query import AggregateBlock, RowChoice
 from proxy.release.drawn_values import DrawnBlock, DrawnGroup, DrawnNumber
 from proxy.release.noisy_interval import NoInterval
-from proxy.release.noisy_relation import NoisyTable
-from proxy.release.null_reason import NullReason
+from proxy.release.noisy_relation import NoisyTable, NullReason
 from proxy.release.presenting import presented
 from tests.pipeline_world import POLICIES, read, walk
 

@@ -16,8 +16,7 @@ import psycopg
 from proxy.audit.movement import Movement, movements
 from proxy.base.sql_types import SqlType
 from proxy.compiler.backend_query import BackendQuery
-from proxy.compiler.binds import Binds
-from proxy.compiler.identifiers import identifier
+from proxy.compiler.binds import Binds, identifier
 from proxy.compiler.relation_sql import source_sql
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.kernel.owners import ColumnName

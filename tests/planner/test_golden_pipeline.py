@@ -19,7 +19,7 @@ from proxy.base.decimals import decimal_text
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.compiler.backend_query import BackendQuery
-from proxy.compiler.identifiers import column_sql
+from proxy.compiler.binds import column_sql
 from proxy.kernel.key_plans import KeyPlan
 from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.plan import (

@@ -9,8 +9,8 @@ from proxy.base.sql_types import SqlType
 from proxy.engine.accuracy import ErrorKind
 from proxy.engine.answer_accuracy import accuracies
 from proxy.kernel.plan import BlockPlan, OrderStatistic, PrivatePlan
-from proxy.release.coarse_quantiles import with_coarse
 from proxy.release.noisy_relation import NoisyRow, NoisyTable, NoisyValue
+from proxy.release.presenting import with_coarse
 from tests.pipeline_world import POLICIES, walk
 
 _MEDIAN = "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY {}) FROM people"

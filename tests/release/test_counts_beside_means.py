@@ -37,10 +37,10 @@ from proxy.mechanisms.recentred_mean import NoisyMeanSums
 from proxy.release import counted_rows, null_answers, presenting
 from proxy.release.counted_rows import better_rows, counts_of_means, has_rows
 from proxy.release.drawn_values import Drawn, DrawnBlock, DrawnGroup, DrawnNumber, DrawnQuantile
+from proxy.release.noisy_relation import NullReason
 from proxy.release.noisy_values import (
     noise_half_width,
 )
-from proxy.release.null_reason import NullReason
 from proxy.release.presenting import presented
 from tests.mechanisms.mean_accuracy import released
 from tests.mechanisms.mean_sets import sets

@@ -25,12 +25,11 @@ from proxy.mechanisms import discrete_laplace
 from proxy.mechanisms.deviation_mean import PARTS, NoisyDeviations
 from proxy.release import counted_rows, null_answers
 from proxy.release.drawn_values import DrawnBlock, DrawnGroup, DrawnNumber, DrawnQuantile
-from proxy.release.noisy_relation import NoisyTable
+from proxy.release.noisy_relation import NoisyTable, NullReason
 from proxy.release.noisy_values import (
     noise_half_width,
 )
 from proxy.release.null_answers import AnswerRule, answer_rules, rows_needed
-from proxy.release.null_reason import NullReason
 from proxy.release.presenting import presented
 from tests.release.released_world import block_of, drawn
 from tests.seeded_bits import SeededBits

@@ -12,8 +12,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 from proxy.base.errors import Fault
-from proxy.base.seconds_of_day import seconds_since_midnight
 from proxy.base.sql_types import SqlType
+from proxy.base.written_times import seconds_since_midnight
 from proxy.query.ir import expressions as ir
 from proxy.query.ir.time_differences import quotient
 from proxy.query.ir.typing_rules import constant
