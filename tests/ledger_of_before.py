@@ -9,7 +9,8 @@ from proxy.ledger.users import add_analyst
 
 # What the steps after version 10 did to tables, backwards. Functions of version 10 are in the history alone.
 _BACK_TO_10 = """\
-DROP TABLE ledger.public_column, ledger.unit_column;
+DROP TABLE ledger.public_column, ledger.unit_column, ledger.series_step;
+ALTER TABLE ledger.published DROP COLUMN series, DROP COLUMN paid_by;
 ALTER TABLE ledger.cached ADD COLUMN question text NOT NULL DEFAULT '',
     ADD COLUMN terms text NOT NULL DEFAULT '', ALTER COLUMN made TYPE jsonb USING made::jsonb;
 ALTER TABLE ledger.published_block DROP COLUMN sealed, ADD COLUMN question text NOT NULL,

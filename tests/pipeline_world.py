@@ -36,6 +36,7 @@ from proxy.kernel.plan import PrivatePlan
 from proxy.mechanisms.loss import Loss
 from proxy.planner.facts import PlanningContext, PublicBounds, PublicValues
 from proxy.planner.planning import ChosenBounds, planned
+from proxy.planner.series import SeriesTerms
 from proxy.policy.allowed_mechanisms import allowed_mechanisms
 from proxy.policy.policy_model import (
     Bounds,
@@ -377,10 +378,11 @@ def walk(
     arguments: tuple[str | None, ...] = (),
     settings: Mapping[str, str] | None = None,
     chosen: Callable[[PrivatePlan], ChosenBounds] | None = None,
+    series: SeriesTerms | None = None,
 ) -> Pipeline | None:
     """The whole way of a statement. None: relayed as it is.
 
-    Given    chosen: bounds for a plan that has to choose some
+    Given    chosen: bounds for a plan that has to choose some; series: of a statement that is published so
     """
     found = read(text, types)
     if found is None:
@@ -398,6 +400,7 @@ def walk(
         bounds=KNOWN_HELD,
         mechanism=given.mechanism,
         evaluating=POSTGRES_LABELS,
+        series=series,
     )
     planned_query = planned(bound, known, given.loss)
     checked = planned_query.checked

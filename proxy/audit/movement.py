@@ -20,6 +20,7 @@ from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.plan import (
     BlockPlan,
     ClippedMean,
+    ContinualNoise,
     DeviationMean,
     DistinctCount,
     GaussianNoise,
@@ -148,6 +149,21 @@ class _PairSums:
     def squared(self, slot: int | None) -> int:
         return sum(changed**2 for changed in self.apart(slot))
 
+    def of_series(
+        self, slot: int | None, steps: Sequence[str | None], factor: Sequence[int]
+    ) -> int:
+        """The squared length of R d, d being how far each step is apart (PROOFS.md 33)."""
+        apart = [
+            added_up(self.mine.get((step,), []), slot)
+            - added_up(self.theirs.get((step,), []), slot)
+            for step in steps
+        ]
+        rows = (
+            sum(factor[at - step] * apart[step] for step in range(at + 1))
+            for at in range(len(steps))
+        )
+        return sum(row**2 for row in rows)
+
 
 _Found = tuple[Measure, Fraction | int, Fraction | int]
 
@@ -220,6 +236,10 @@ def _additive(
         case GaussianNoise():
             rho = zcdp.rho_of_loss(loss.epsilon, loss.delta)
             return Measure.SQUARED, 2 * rho * release.noise.sigma2, pairs.squared(slot)
+        case ContinualNoise():
+            rho = zcdp.rho_of_loss(loss.epsilon, loss.delta)
+            moved = pairs.of_series(slot, plan.keys[0].values or (), release.noise.factor)
+            return Measure.SQUARED, 2 * rho * release.noise.sigma2, moved
         case _:
             assert_never(release.noise)
 

@@ -25,7 +25,12 @@ from proxy.ledger.admin_log import admin_events
 from proxy.ledger.ledger_check import ledger_problems
 from proxy.ledger.ledger_mark import LedgerWentBack, MarkFile, check_mark, mark_of
 from proxy.ledger.ledger_reports import NEARLY_SPENT, receipts, spending
-from proxy.ledger.ledger_restored import accept_restored, restored_as_of, restored_text
+from proxy.ledger.ledger_restored import (
+    accept_restored,
+    restored_as_of,
+    restored_text,
+    series_forgotten,
+)
 from proxy.ledger.ledger_sources import (
     SourceError,
     adopt_as,
@@ -243,6 +248,8 @@ def accept(state: State = None, ledger: LedgerDsn = None) -> None:
         mark.write(now)
         if restored_as_of(dsn) is not None:
             accept_restored(dsn)
+        else:
+            series_forgotten(dsn)
     if before is not None and before.ledger != now.ledger:
         typer.echo(f"another ledger, {now.ledger}, instead of {before.ledger}", err=True)
     typer.echo(f"accepted: the ledger's last receipt is {now.receipt}")

@@ -12,6 +12,7 @@ from proxy.cli.loading import CheckedPolicy
 from proxy.engine.accuracy import text_of
 from proxy.engine.machine_clock import day_of_machine
 from proxy.engine.query_pipeline import Engine
+from proxy.engine.series_plans import prepared_series
 from proxy.planner.facts import PublicContents
 from proxy.policy.problem import Problem
 from proxy.policy.publication import Publication
@@ -85,7 +86,10 @@ def publication_problems(statements: PublishedStatements, engine: Engine) -> lis
         try:
             question, constants = statements.read(of)
             statements.columns(question)
-            engine.prepared(question, constants, of.loss, day_of_machine())
+            if of.continual is None:
+                engine.prepared(question, constants, of.loss, day_of_machine())
+            else:
+                prepared_series(engine, of, question, constants)
         except Refusal as refusal:
             problems.append(
                 Problem(("publish", number, "sql"), _message(of, refusal), refusal.hint)

@@ -57,6 +57,20 @@ def select_groups(
     return f"SELECT * FROM (SELECT *, {rank} FROM ({source}) g) c WHERE rank <= {most}", name
 
 
+def first_groups(source: str, plan: BlockPlan, groups: int, binds: Binds) -> str:
+    """Keep the first groups of each unit, in the order of their keys' texts.
+
+    A group that is kept stays so, whatever later groups the unit comes into (PROOFS.md 33 C3).
+
+    Returns:
+        The SQL.
+    """
+    order = ", ".join(f'k{i} COLLATE "C"' for i in range(1, len(plan.keys) + 1))
+    rank = f"pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY {order}) AS rank"
+    most = binds.number(groups, "bigint")
+    return f"SELECT * FROM (SELECT *, {rank} FROM ({source}) g) c WHERE rank <= {most}"
+
+
 def gathered_unit_sql(unit: UnitNeighbours, alias: str, seed: str) -> str:
     """Print the column `unit` of a subquery of ours, short enough to be hashed."""
     return short_sql(ColumnRef("unit", unit.column.type, None, alias), seed)

@@ -22,6 +22,7 @@ from proxy.compiler.statistic_sql import (
 )
 from proxy.compiler.sub_partitions import sub_partition_sql
 from proxy.compiler.unit_gathering import (
+    first_groups,
     gathered_sql,
     in_group_sql,
     rows_in_all_sql,
@@ -65,8 +66,11 @@ def unit_scan(
         names.append("cell")
     source = gathered_sql(plan, unit, head, len(plan.keys), inner, binds)
     if spread and unit.groups is not None:
-        source, seed = select_groups(source, plan, unit, unit.groups, binds)
-        seeds += (seed,)
+        if unit.is_in_order:
+            source = first_groups(source, plan, unit.groups, binds)
+        else:
+            source, seed = select_groups(source, plan, unit, unit.groups, binds)
+            seeds += (seed,)
     if found.totals:
         totals = ", ".join(f"{sql} AS {name}" for name, sql in found.totals.items())
         source = f"SELECT *, {totals} FROM ({source}) g"

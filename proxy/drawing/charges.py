@@ -16,6 +16,7 @@ from proxy.base.errors import Fault
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.compiling import CompiledQuery
 from proxy.drawing.kept_answers import AnswerOwner, ClaimedAnswers
+from proxy.drawing.series_steps import SeriesSteps
 from proxy.kernel.checked_plan import CheckedBlock, CheckedPlan
 from proxy.kernel.price import NOTHING_PAID, Price
 from proxy.kernel.proposal_check import CheckedProposals
@@ -90,6 +91,7 @@ class Charge:
         owner: Who was charged. None: no analyst.
         claimed: What the ledger keeps of its blocks, where they are cached.
         shown_at: When the analyst was first shown the oldest of them. None: something is new to them.
+        steps: Of a series that is drawn step by step, what the ledger keeps of its steps.
     """
 
     receipt: str | None
@@ -102,6 +104,7 @@ class Charge:
     claimed: ClaimedAnswers | None
     shown_at: datetime | None
     made: InitVar[object]
+    steps: SeriesSteps | None = None
     _begun: list[CheckedBlock | CheckedProposals] = field(default_factory=list)
 
     def __post_init__(self, made: object) -> None:
@@ -138,6 +141,7 @@ def charge_in_ledger(
     owner: AnswerOwner | None = None,
     claimed: ClaimedAnswers | None = None,
     shown_at: datetime | None = None,
+    steps: SeriesSteps | None = None,
 ) -> Charge:
     """Say of a charge that it is durable. For the ledger alone (`CAPABILITIES` in tests/trusted_base.py)."""
     return Charge(
@@ -150,6 +154,7 @@ def charge_in_ledger(
         owner=owner,
         claimed=claimed,
         shown_at=shown_at,
+        steps=steps,
         made=_HERE,
     )
 

@@ -21,6 +21,7 @@ from proxy.compiler.deviation_scan import CentredScan, centres_text
 from proxy.drawing.charges import Charge, PaidBlock, begin_free
 from proxy.drawing.compiled_blocks import CompiledBlock, compiled_block, compiled_bounded
 from proxy.drawing.protected_reads import ProtectedData, ProtectedSession
+from proxy.drawing.series_steps import noises_of_steps, steps_with_noise
 from proxy.drawing.statement_time import refuse_limited
 from proxy.exact.table import ExactTable
 from proxy.kernel.checked_plan import CheckedBlock, check_centred
@@ -30,7 +31,7 @@ from proxy.kernel.world import World
 from proxy.mechanisms.bits import RandomBits
 from proxy.policy.policy_model import IdentifierUnit, Policy, ProtectedTable
 from proxy.query.syntax.placeholders import ScalarAnswer
-from proxy.release.adding_noise import drawn_block, group_selector
+from proxy.release.adding_noise import drawn_block, drawn_series, group_selector
 from proxy.release.cached_block import CachedBlock
 from proxy.release.choosing_bounds import (
     Chosen,
@@ -40,6 +41,7 @@ from proxy.release.choosing_bounds import (
     totals_of,
 )
 from proxy.release.deviation_means import drawn_centres, with_centres
+from proxy.release.drawn_values import DrawnBlock, DrawnGroup, DrawnNumber
 from proxy.release.proposing_bounds import propose
 from proxy.turns.threads import beside, in_thread
 
@@ -116,6 +118,8 @@ class Drawer:
         if block.paid_as is not None:
             raise Fault("a block whose bounds were chosen before it was read")
         self._refuse_changed(self.changed_tables(block.block))
+        if block.block.continual:
+            return await self._draw_steps(charge, block, session, given)
         claimed = None if charge is None else charge.claimed
         paid = begin_free(block) if charge is None else charge.begin(block)
         compiled = given.compiled
@@ -128,6 +132,43 @@ class Drawer:
         stored = await claimed.stored(block, drawn.cached)
         is_own = stored.chosen is drawn.cached.chosen
         return DrawnAnswer(cached=stored, bounded=drawn.bounded if is_own else None)
+
+    async def _draw_steps(
+        self,
+        charge: Charge | None,
+        block: CheckedBlock,
+        session: ProtectedSession | None,
+        given: DrawingInputs,
+    ) -> DrawnAnswer:
+        """Read and draw the steps of a series that are due, and that nobody has read.
+
+        Privacy: a step is read after its noise is kept, and what is shown of it is what was stored first. So
+        all steps together are one draw of the block, which the charge pays for (PROOFS.md 33 C4).
+
+        Returns:
+            All steps so far. Others have no group.
+        """
+        if charge is None or charge.steps is None:
+            raise Fault("a series without its steps")
+        steps = charge.steps
+        paid = charge.begin(block)
+        so_far = await steps_with_noise(steps, block.block, self.bits)
+        begin = len(so_far.drawn)
+        if begin < steps.due:
+            if len(so_far.noise) < steps.due:
+                raise Fault("a step of a series without noise")
+            compiled = given.compiled
+            if compiled is None or compiled.block is not block:
+                compiled = await in_thread(compiled_block, block)
+            reads = _Reads(session, paid, given, self.bits)
+            exact = [await reads.at_once(query, block) for query in compiled.queries]
+            with in_stage(Stage.DRAW):
+                noises = await in_thread(noises_of_steps, block.block, so_far)
+                drawn = drawn_series(block, exact, noises, begin)
+            so_far = await steps.store(begin, drawn)
+        groups = zip(block.block.listed_groups, so_far.drawn, strict=False)
+        shown = tuple(DrawnGroup(keys, tuple(map(DrawnNumber, row))) for keys, row in groups)
+        return DrawnAnswer(cached=CachedBlock(chosen={}, drawn=DrawnBlock(shown)), bounded=None)
 
     def changed_tables(self, block: BlockPlan) -> list[str]:
         """Tables that a block reads, of which something that it relies on is gone."""

@@ -28,6 +28,7 @@ from proxy.kernel.plan import (
     BlockPlan,
     Calculated,
     ClippedMean,
+    ContinualNoise,
     DeviationMean,
     DistinctCount,
     GaussianNoise,
@@ -337,6 +338,9 @@ def _statistic(block: BlockPlan, release: NoisyStatistic) -> ReleaseAccuracy:
 
 def _noisy(noise: Noise, grid: Fraction, sensitivity: int, *, in_rows: bool) -> ReleaseAccuracy:
     """Of a count or a sum."""
+    if isinstance(noise, ContinualNoise):
+        of_a_step = _noisy(noise.of_a_step, grid, sensitivity, in_rows=in_rows)
+        return replace(of_a_step, mechanism="discrete Gaussian of a series")
     match noise:
         case LaplaceNoise():
             mechanism, scale = "discrete Laplace", noise.scale

@@ -22,6 +22,16 @@ class ReleaseState(Enum):
     WAIT = "wait"
     DONE = "done"
     UNFUNDED = "unfunded"
+    CHANGED = "changed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Series:
+    """A statement that is released step by step, under one charge. plan: its digest; ends: of each step, after
+    which nothing more comes into it."""
+
+    plan: str
+    ends: tuple[datetime, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,8 +130,10 @@ class PublishedLedger(Protocol):
         policy_digest: str,
         *,
         is_now: bool,
+        series: Series | None = None,
     ) -> ReleaseClaim:
-        """Charges the plan, durably, before it returns DRAW; or finds the charge of who did not finish."""
+        """Charges the plan, durably, before it returns DRAW; or finds the charge of who did not finish, or that
+        of the series."""
         ...
 
     async def hold(self, claim: ReleaseClaim) -> bool:

@@ -32,6 +32,7 @@ from proxy.engine.published_ports import (
 from proxy.engine.query_pipeline import Engine
 from proxy.engine.releasing import PlannedRelease, Releasing, day_of
 from proxy.engine.remembered_plans import PreparedQuery
+from proxy.engine.series_plans import prepared_series, series_of
 from proxy.engine.session_zone import ZoneRules
 from proxy.mechanisms.loss import Loss
 from proxy.planner.facts import PlanningContext
@@ -41,6 +42,7 @@ from proxy.policy.publication import Publication
 _ACCOUNT = "(published)"  # as ledger.bounds_account.PUBLISHED
 # Until a statement is looked at again that could not be released: by a full budget, by another, for a fault.
 _UNFUNDED_SECONDS, _WAIT_SECONDS, _FAULT_SECONDS = 60.0, 2.0, 10.0
+_ASK_NEW = "dpproxy publish --now {} charges a new series"
 _ASK = "Run dpproxy publish --now {}: it says why"
 _LOG = structlog.get_logger("dpproxy.publishing")
 
@@ -167,7 +169,10 @@ class Publishing:
         constants: tuple[str | None, ...],
         day: int | None,
     ) -> PreparedQuery:
-        """day: of the time that the release is for, with which bounds end that end with the present."""
+        """day: of the time that the release is for, with which bounds end that end with the present. Those of a
+        series end with its last day."""
+        if of.continual is not None:
+            return await asyncio.to_thread(prepared_series, self._engine, of, question, constants)
         return await asyncio.to_thread(self._engine.prepared, question, constants, of.loss, day)
 
     async def release_due(self) -> None:
@@ -192,6 +197,11 @@ class Publishing:
                     "published_stale", of, f"{' and '.join(released.short)} does not cover it"
                 )
                 return _UNFUNDED_SECONDS
+            case ReleaseState.CHANGED:
+                self._say(
+                    "published_stale", of, f"its plan has changed. {_ASK_NEW.format(of.name)}"
+                )
+                return _UNFUNDED_SECONDS
             case ReleaseState.WAIT:
                 return _WAIT_SECONDS
             case ReleaseState.DRAW:
@@ -211,16 +221,18 @@ class Publishing:
         """
         question, constants = await asyncio.to_thread(self._shadow.read, of)
         day = None
-        if reads_moving(question.reading.query, self._engine.known):
+        is_moving = reads_moving(question.reading.query, self._engine.known)
+        if of.continual is None and is_moving:
             day = await self.ledger.due_day(of, is_now=is_now)
         prepared = await self._planned(of, question, constants, day)
+        series = None if of.continual is None else series_of(prepared.private)
         self._engine.refuse_changed(prepared.private)
         async with self._engine.drawer.session(_ACCOUNT) as session:
             await self._zones.check(session, prepared.zones)
             queries = [one for block in prepared.compiled for one in block.all]
             lists = await read_lists(session, queries)
             await session.refuse_impossible(queries)
-            parts = await self._engine.questions(prepared.plan)
+            parts = None if series is not None else await self._engine.questions(prepared.plan)
             await refuse_lacking(session, parts or ())
             planned = PlannedRelease(
                 question=question,
@@ -228,7 +240,8 @@ class Publishing:
                 prepared=prepared,
                 parts=parts or (),
                 lists=lists,
-                day=day,
+                day=None if series is not None else day,
+                series=series,
             )
             claim, is_no_table = await self._releasing.release(of, planned, session, is_now=is_now)
         if is_no_table:

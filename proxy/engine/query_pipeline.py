@@ -46,6 +46,7 @@ from proxy.planner.label_evaluation import EvaluatingKeys
 from proxy.planner.later_rows import present_lines, reads_moving
 from proxy.planner.lifting import lifted
 from proxy.planner.planning import ChosenBounds, planned
+from proxy.planner.series import SeriesTerms
 from proxy.planner.time_windows import with_whole_steps
 from proxy.policy.allowed_mechanisms import allowed_mechanisms
 from proxy.policy.moving_bounds import is_moving
@@ -267,14 +268,15 @@ class Engine:
         constants: tuple[str | None, ...],
         loss: Loss,
         day: int | None,
+        series: SeriesTerms | None = None,
     ) -> PreparedQuery:
         """A question of the data owner's, without parameters, which may cost more than one of an analyst.
 
-        Given    day: as of PlanningContext
+        Given    day, series: as of PlanningContext
         Refuses  what planning refuses
         """
         arguments = settled_arguments(question, constants).arguments
-        return self._planned(question, arguments, {}, day, loss).compiled_with(())
+        return self._planned(question, arguments, {}, day, loss, series).compiled_with(())
 
     def refuse_changed(self, private: PrivatePlan) -> None:
         """Refuses  UNAVAILABLE: what the plan relies on is gone"""
@@ -405,8 +407,9 @@ class Engine:
         settings: Mapping[str, str],
         day: int | None = None,
         loss: Loss | None = None,
+        series: SeriesTerms | None = None,
     ) -> PreparedQuery:
-        """day: as of PlanningContext; loss: other than the settings say."""
+        """day, series: as of PlanningContext; loss: other than the settings say."""
         chosen = self._settings(frozenset(settings.items()))
         chosen = chosen if loss is None else replace(chosen, loss=loss)
         types = question.argument_types()
@@ -430,6 +433,8 @@ class Engine:
         known = self._known_on(day)
         if chosen.mechanism is not None or chosen.is_rounded:
             known = replace(known, mechanism=chosen.mechanism, is_rounded=chosen.is_rounded)
+        if series is not None:
+            known = replace(known, series=series)
         try:
             found = planned(bound, known, chosen.loss)
         except TooMuchWork as refused:

@@ -34,6 +34,7 @@ from proxy.engine.published_ports import (
     PublishedLedger,
     PublishedShadow,
     ReleaseClaim,
+    Series,
 )
 from proxy.engine.remembered_plans import PreparedQuery
 from proxy.policy.publication import Publication
@@ -55,6 +56,7 @@ class PlannedRelease:
         parts: Its blocks, as the ledger names them.
         lists: Values of public tables.
         day: For which its bounds are. None: for any day.
+        series: If it is released step by step.
     """
 
     question: ProtectedQuery
@@ -63,6 +65,7 @@ class PlannedRelease:
     parts: Sequence[CachedQuestion]
     lists: Lists
     day: int | None
+    series: Series | None = None
 
 
 class Releasing:
@@ -86,7 +89,9 @@ class Releasing:
             Fault: Of what goes wrong after the charge. The release is finished under that charge later.
         """
         digest = self._drawer.policy.digest
-        claim = await self._ledger.claim(of, planned.prepared.drawn, digest, is_now=is_now)
+        claim = await self._ledger.claim(
+            of, planned.prepared.drawn, digest, is_now=is_now, series=planned.series
+        )
         if claim.charge is None:
             return claim, False
         if planned.day is not None and (claim.due is None or day_of(claim.due) != planned.day):

@@ -22,6 +22,7 @@ from proxy.kernel.column_types import (
     columns_in,
     is_grouped_in_one_form,
 )
+from proxy.kernel.continual_rules import check_series
 from proxy.kernel.fewest_units import check_fewest_units
 from proxy.kernel.fixed_columns import fixed_columns, most_groups
 from proxy.kernel.measurements import (
@@ -73,6 +74,7 @@ def price_of_block(block: BlockPlan, world: World, is_bounded: bool = False) -> 
     check_groups(block)
     check_reach(block, source)
     check_fewest_units(block, world.policy)
+    check_series(block, world.policy)
     _check_choices(block)
     is_open = block.chooses_rows or bool(block.value_choices)
     shape = shape_of(block, is_open=is_open and not is_bounded)

@@ -18,6 +18,7 @@ from proxy.kernel.key_plans import Selection
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import (
     ClippedMean,
+    ContinualNoise,
     DeviationMean,
     DistinctCount,
     GaussianNoise,
@@ -43,6 +44,8 @@ from proxy.kernel.sensitivities import (
     of_distinct,
     of_gate,
     of_kept_units,
+    of_series,
+    of_step,
     of_sum,
     of_total,
     outputs_changed,
@@ -50,6 +53,7 @@ from proxy.kernel.sensitivities import (
 from proxy.kernel.shape import Shape
 from proxy.kernel.statistics import Counted, Measured, Statistic
 from proxy.mechanisms import (
+    continual,
     deviation_mean,
     deviation_variance,
     discrete_gaussian,
@@ -157,8 +161,40 @@ def price_of_noise(noise: Noise, moved: Sensitivity, loss: Loss, is_open: bool =
             return pure_price(loss) if is_open else laplace_price(loss, moved.l1, noise.scale)
         case GaussianNoise():
             return _price_of_gaussian(noise, moved.squared, loss, is_open)
+        case ContinualNoise():
+            raise NotPrivate(Rule.CONTINUAL, "noise of a series on another release")
         case _:
             assert_never(noise)
+
+
+def price_of_series(noise: ContinualNoise, shape: Shape, each: int, loss: Loss) -> Price:
+    """Price the noise of a series, of all its steps together.
+
+    Privacy: y = R x + z is a list of whole numbers that moves by `of_series` at most, however the steps follow
+    each other, and what is shown is made of it (PROOFS.md 33 C1 to C4).
+
+    Args:
+        noise: The factor, and sigma squared.
+        shape: Of its block, whose groups are the steps (`check_series`).
+        each: A unit moves a step by so much at most.
+        loss: What the whole series may spend.
+
+    Raises:
+        NotPrivate: A factor that rises, or less noise.
+
+    >>> from tests.kernel.examples import series_shape
+    >>> loss, shape = Loss(Fraction(1), Fraction(1, 10**6)), series_shape(most_steps=2)
+    >>> enough = Fraction(17) / (2 * zcdp.rho_of_loss(loss.epsilon, loss.delta))
+    >>> price_of_series(ContinualNoise(factor=(2, 1, 1), sigma2=enough), shape, 1, loss).epsilon
+    Fraction(1, 1)
+    >>> price_of_series(ContinualNoise(factor=(2, 1, 1), sigma2=enough / 2), shape, 1, loss)
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
+    """
+    if not continual.is_factor(noise.factor) or len(noise.factor) != shape.count:
+        raise NotPrivate(Rule.CONTINUAL, "a factor that rises, or of other steps")
+    moved = of_series(shape, noise.factor, each)
+    return _price_of_gaussian(GaussianNoise(sigma2=noise.sigma2), moved, loss, False)
 
 
 def _price_of_gaussian(noise: GaussianNoise, squared: Fraction, loss: Loss, is_open: bool) -> Price:
@@ -193,6 +229,8 @@ def price_of_sum(release: NoisyStatistic, shape: Shape, is_bounded: bool) -> Pri
     unit = shape.neighbours
     if isinstance(unit, UnitNeighbours) and unit.is_unbounded:
         raise NotPrivate(Rule.NOISY_SUM, "rows of a unit without a bound")
+    if isinstance(release.noise, ContinualNoise):
+        return price_of_series(release.noise, shape, of_step(release, shape), release.loss)
     moved = of_sum(shape, release.statistic, release.of)
     return price_of_noise(release.noise, moved, release.loss, shape.is_open)
 
@@ -319,6 +357,8 @@ def price_of_distinct_count(release: DistinctCount, shape: Shape) -> Price:
     Raises:
         NotPrivate: The noise is less.
     """
+    if isinstance(release.noise, ContinualNoise):
+        return price_of_series(release.noise, shape, of_step(release, shape), release.loss)
     moved = of_distinct(shape, of_unit=release.of_unit)
     return price_of_noise(release.noise, moved, release.loss, shape.is_open)
 

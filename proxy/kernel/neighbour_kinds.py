@@ -41,6 +41,8 @@ class UnitNeighbours:
     the groups are few enough that nothing needs to be cut); rows_per_group: within each of them. is_summed:
     whether rows are counted over all groups of a unit to keep to `rows`; else the other two bounds see to it.
     is_unbounded: nothing that is released takes any of these but groups: all rows of a unit count.
+    is_in_order: the groups of a unit that count are the first ones by their key, as they are listed; else they
+    are chosen by a keyed hash.
     """
 
     column: ColumnRef
@@ -49,6 +51,7 @@ class UnitNeighbours:
     rows_per_group: int | None
     is_summed: bool
     is_unbounded: bool = False
+    is_in_order: bool = False
 
 
 Neighbours = RowNeighbours | UnitNeighbours

@@ -15,6 +15,7 @@ from proxy.kernel.formula_model import Formula
 from proxy.kernel.key_plans import FewestUnits, KeyPlan, Selection
 from proxy.kernel.neighbour_kinds import Neighbours
 from proxy.kernel.statistics import Counted, Measured, Statistic, of_row
+from proxy.mechanisms import continual
 from proxy.mechanisms.deviation_mean import NoisyCentres
 from proxy.mechanisms.growing_places import Places
 from proxy.mechanisms.loss import Loss
@@ -45,7 +46,21 @@ class GaussianNoise:
     sigma2: Fraction
 
 
-Noise = LaplaceNoise | GaussianNoise
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContinualNoise:
+    """Noise of a series: the groups are its steps, each of which is drawn once, under one charge for all
+    (mechanisms.continual). factor: of so many steps; sigma2: of z, in squared grid steps of 1 / its scale."""
+
+    factor: tuple[int, ...]
+    sigma2: Fraction
+
+    @property
+    def of_a_step(self) -> GaussianNoise:
+        """About what a single step has. For accuracy only: nothing is drawn by it."""
+        return GaussianNoise(sigma2=continual.step_sigma2(self.factor, self.sigma2))
+
+
+Noise = LaplaceNoise | GaussianNoise | ContinualNoise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -413,6 +428,16 @@ class BlockPlan:
         """The releases that are priced, read and drawn, with their numbers: all that are not withheld."""
         numbered = enumerate(self.releases)
         return tuple(one for one in numbered if one[0] not in self.withheld)
+
+    @property
+    def continual(self) -> dict[int, ContinualNoise]:
+        """The noise of releases that are a series, by number: of all or none (kernel/continual_rules.py)."""
+        return {
+            number: one.noise
+            for number, one in enumerate(self.releases)
+            if isinstance(one, NoisyStatistic | DistinctCount)
+            and isinstance(one.noise, ContinualNoise)
+        }
 
     @property
     def uses_answers(self) -> bool:

@@ -5,6 +5,7 @@ The planner takes all of it from here, and the kernel compares with it: nothing 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -13,15 +14,18 @@ from typing_extensions import assert_never
 from proxy.kernel.bound_choices import UnitTotal
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import (
+    ContinualNoise,
     DistinctCount,
     GaussianNoise,
     KeptUnits,
     LaplaceNoise,
     NoisyStatistic,
 )
+from proxy.kernel.refusals import NotPrivate, Rule
 from proxy.kernel.shape import Shape
 from proxy.kernel.statistics import Counted, Measured, Statistic, row_sensitivity
 from proxy.mechanisms import (
+    continual,
     discrete_gaussian,
     discrete_laplace,
     partition_selection,
@@ -69,6 +73,44 @@ def of_distinct(shape: Shape, *, of_unit: bool) -> Sensitivity:
     if of_unit and isinstance(shape.neighbours, UnitNeighbours):
         return Sensitivity(l1=shape.groups, squared=Fraction(shape.groups))
     return _in_one_group(shape.neighbours.rows)
+
+
+def of_step(release: NoisyStatistic | DistinctCount, shape: Shape) -> int:
+    """How far a unit moves one step of a series.
+
+    Privacy: of a unit's rows in one group `rows` count, and `rows_per_group` (PROOFS.md 18 U1, U4), each of
+    which moves the sum by what `row_sensitivity` says; a unit is one unit. Rows that change may all be in one
+    step.
+
+    Raises:
+        NotPrivate: It is of no number of rows that is bounded, or of different values.
+    """
+    unit = shape.neighbours
+    rows = unit.rows
+    if isinstance(unit, UnitNeighbours) and unit.rows_per_group is not None:
+        rows = min(rows, unit.rows_per_group)
+    match release:
+        case NoisyStatistic(total=None, of=Counted()):
+            return rows * row_sensitivity(release.statistic, ())
+        case NoisyStatistic(total=None, of=tuple() as of):
+            return rows * row_sensitivity(release.statistic, of)
+        case DistinctCount(of_unit=True):
+            return 1 if isinstance(unit, UnitNeighbours) else rows
+        case _:
+            raise NotPrivate(Rule.CONTINUAL, "a series of what is no count or sum of bounded rows")
+
+
+def of_series(shape: Shape, factor: Sequence[int], each: int) -> Fraction:
+    """How far a unit moves R x, squared.
+
+    Privacy: a unit is in `groups` steps at most, which SQL sees to (`check_series`); rows that change are a sum
+    of vectors of one step each, of which the first step's is the longest (PROOFS.md 33 C2).
+    """
+    unit = shape.neighbours
+    steps = unit.groups if isinstance(unit, UnitNeighbours) else 1
+    if steps is None:
+        raise NotPrivate(Rule.CONTINUAL, "a unit in any number of steps")
+    return Fraction(continual.squared_sensitivity(factor, steps, each))
 
 
 def of_kept_units(shape: Shape, *, keeps_one_group: bool) -> Sensitivity:
@@ -163,6 +205,12 @@ def gaussian(sensitivity: Sensitivity, loss: Loss) -> GaussianNoise:
     """Discrete Gaussian noise that hides it (PROOFS.md 5)."""
     rho = zcdp.rho_of_loss(loss.epsilon, loss.delta)
     return GaussianNoise(sigma2=discrete_gaussian.sigma2_for(sensitivity.squared, rho))
+
+
+def series(moved: Fraction, factor: tuple[int, ...], loss: Loss) -> ContinualNoise:
+    """The noise of a series that hides it (PROOFS.md 33)."""
+    rho = zcdp.rho_of_loss(loss.epsilon, loss.delta)
+    return ContinualNoise(factor=factor, sigma2=discrete_gaussian.sigma2_for(moved, rho))
 
 
 def _in_one_group(moved: int) -> Sensitivity:

@@ -23,6 +23,7 @@ def note_restored(connection: psycopg.Connection, as_of: str) -> None:
     none is valid any more."""
     connection.execute("DELETE FROM ledger.cached WHERE relation IS NULL")
     connection.execute("DELETE FROM ledger.published WHERE released_at IS NULL")
+    forget_series(connection)
     connection.execute(
         "UPDATE ledger.token SET revoked_at = transaction_timestamp() WHERE revoked_at IS NULL"
     )
@@ -41,7 +42,20 @@ def restored_as_of(ledger_dsn: str) -> str | None:
 
 def accept_restored(ledger_dsn: str) -> None:
     with psycopg.connect(ledger_dsn) as connection:
+        forget_series(connection)
         connection.execute("INSERT INTO ledger.operation (what) VALUES ('accept')")
+
+
+def series_forgotten(ledger_dsn: str) -> None:
+    """As forget_series, of a ledger that went back in another way than by `restore`."""
+    with psycopg.connect(ledger_dsn) as connection:
+        forget_series(connection)
+
+
+def forget_series(connection: psycopg.Connection) -> None:
+    """Steps that were drawn since are forgotten, and their noise: another draw of them would be one too many.
+    So series that were begun go on no more (`dpproxy publish --now` charges a new one)."""
+    connection.execute("UPDATE ledger.published SET series = '' WHERE series IS NOT NULL")
 
 
 def restored_text(as_of: str) -> str:

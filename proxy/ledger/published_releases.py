@@ -19,12 +19,15 @@ from proxy.engine.published_ports import (
     PublishedState,
     ReleaseClaim,
     ReleaseState,
+    Series,
     StoredBlock,
     StoredRelease,
 )
 from proxy.kernel.checked_plan import CheckedPlan
 from proxy.ledger.bounds_account import PUBLISHED
 from proxy.ledger.budget_warnings import BudgetWarnings
+from proxy.ledger.charge_statements import Row
+from proxy.ledger.kept_steps import LedgerSteps
 from proxy.ledger.ledger_tables import LedgerTables, as_json
 from proxy.ledger.text_cipher import is_sealed
 from proxy.mechanisms.loss import Loss
@@ -40,7 +43,7 @@ LEASE_SECONDS = 60
 _AT = "coalesce(%s::timestamptz, transaction_timestamp())"
 _CLAIM = f"""\
 SELECT r.* FROM ledger.publish_at(
-    %s, %s, %s, %s, %s, %s::jsonb, %s::uuid, %s, %s, %s, %s, %s, {_AT}, %s::jsonb) r"""  # noqa: S608
+    %s, %s, %s, %s, %s, %s::jsonb, %s::uuid, %s, %s, %s, %s, %s, {_AT}, %s::jsonb, %s) r"""  # noqa: S608
 _TIMES = ("due", "released_at", "next_due", "stale_since")
 _UTC = ", ".join(
     f"""'{name}', to_char(s.{name} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"')"""
@@ -96,9 +99,10 @@ class PublishedReleases:
         policy_digest: str,
         *,
         is_now: bool,
+        series: Series | None = None,
     ) -> ReleaseClaim:
         """
-        Given    plan: all that the statement draws; is_now: whatever the schedule says
+        Given    plan: all that the statement draws; is_now: whatever the schedule says; series: if it is one
         Refuses  Fault: the charge may then stand, and is found by whoever looks next
         """
         cost, holder = charge(plan.loss), str(uuid4())
@@ -119,6 +123,7 @@ class PublishedReleases:
                 policy_digest,
                 self.at,
                 json.dumps({name: as_json(of) for name, of in plan.tables.items()}),
+                None if series is None else series.plan,
             ),
         )
         assert row is not None
@@ -138,10 +143,25 @@ class PublishedReleases:
             receipt=row["receipt"],
             holder=holder,
             total_epsilon=None if left is None else left.epsilon,
-            charge=_charge_of(plan, row["receipt"]) if state is ReleaseState.DRAW else None,
+            charge=self._charge_of(plan, row, series) if state is ReleaseState.DRAW else None,
             short=tuple(
                 line.whose for line in lines if line.falls_short and line.name != PUBLISHED
             ),
+        )
+
+    def _charge_of(self, plan: CheckedPlan, row: Row, series: Series | None) -> Charge:
+        """Of a release that is drawn: charged now, or before and never shown (`ledger.publish_at`)."""
+        steps = None
+        if series is not None:
+            due = sum(end <= row["due"] for end in series.ends)
+            steps = LedgerSteps(self._tables, row["paid_by"], due, len(series.ends))
+        return charge_in_ledger(
+            plan,
+            plan.price,
+            receipt=str(row["receipt"]),
+            paid=plan.loss,
+            remaining=None,
+            steps=steps,
         )
 
     async def hold(self, claim: ReleaseClaim) -> bool:
@@ -215,11 +235,6 @@ class PublishedReleases:
         if failure is not None:
             failure = self._opened(str(failure), _FAILURE) or "the reason cannot be read here"
         return _state({**row, "failure": failure})
-
-
-def _charge_of(plan: CheckedPlan, receipt: int) -> Charge:
-    """Of a release that is drawn: charged now, or before and never shown (`ledger.publish_at`)."""
-    return charge_in_ledger(plan, plan.price, receipt=str(receipt), paid=plan.loss, remaining=None)
 
 
 def _block(text: str) -> StoredBlock:

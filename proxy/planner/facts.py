@@ -11,6 +11,7 @@ from proxy.base.node_parts import with_parts
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.planner.label_evaluation import EvaluatingKeys
+from proxy.planner.series import SeriesTerms
 from proxy.policy.policy_model import Bounds, Mechanism, Policy
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.rebuilding import rebuild
@@ -231,6 +232,7 @@ class PlanningContext:
     naming_key: bytes = field(default=b"", repr=False)
     day: int | None = None
     evaluating: EvaluatingKeys | None = field(default=None, compare=False, repr=False)
+    series: SeriesTerms | None = None  # what is planned is released step by step
     column_facts: dict[TableName, Mapping[str, ColumnFacts]] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )

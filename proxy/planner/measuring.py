@@ -21,6 +21,7 @@ from proxy.planner.bounds import bounded, condition
 from proxy.planner.facts import ColumnFacts, Facts
 from proxy.planner.narrowed_operands import OperandFacts, is_much_narrower
 from proxy.planner.open_values import OpenValue, cut_to_kept, kept_facts
+from proxy.planner.series import SeriesTerms
 from proxy.policy.policy_model import Bounds, Mechanism, Privacy
 from proxy.query.ir.expressions import ColumnRef, Connective, Expression, Is, Not
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
@@ -62,6 +63,8 @@ class MeasureContext:
     )  # facts of what is aggregated, narrowed by conditions
 
     weight_bound: int | None = None  # of rows that quantiles weigh, once it is chosen
+
+    series: SeriesTerms | None = None  # all releases are drawn step by step
 
     # Of operands whose range follows from how many rows a unit may have.
     open_values: Mapping[Expression, OpenValue] = field(default_factory=dict)

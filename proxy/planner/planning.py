@@ -72,6 +72,7 @@ from proxy.planner.order_statistics import weight_choice
 from proxy.planner.planned_keys import listed_groups
 from proxy.planner.private_bounds import choice_of, given_bound, report_weight, rows_weight
 from proxy.planner.rows_per_unit import reach_of
+from proxy.planner.series import in_order, refuse_no_series
 from proxy.planner.shared_releases import Spent, block_releases
 from proxy.planner.unit_truncation import most_read, with_condition
 from proxy.policy.policy_model import Privacy, Weighed
@@ -185,6 +186,8 @@ def _plan(query: Query, known: PlanningContext, wanted: Loss) -> Planned:
     most: int | None = None
     while True:
         draft = _drafted(query, replace(known, most_stored=most) if most else known, wanted)
+        if known.series is not None:
+            refuse_no_series(draft.blocks, known.policy, known.series)
         try:
             return draft.checked(wanted)
         except TooMuchWork as refused:
@@ -375,6 +378,8 @@ def _draft(of: BlockWithUnit, known: PlanningContext, wanted: Loss) -> _Draft:
         ownership, [(key.position, plan) for key, plan in zip(block.keys, keys, strict=True)], reach
     )
     neighbours = neighbours_of(ownership, group_bound, None, reach)
+    if known.series is not None:
+        neighbours = in_order(neighbours, known.series)
     is_spread = bool(keys) and count != 1
     shape = Shape(neighbours=neighbours, count=count, is_spread=is_spread, reach=reach)
     aggregates = tuple(
@@ -392,6 +397,7 @@ def _draft(of: BlockWithUnit, known: PlanningContext, wanted: Loss) -> _Draft:
         has_private_keys=any(key.values is None for key in keys),
         most_rows=largest,
         operands=operand_facts(block, aggregates, facts, can_be_lifted),
+        series=known.series,
     )
     where = None if block.where is None else condition(typed(block.where, facts), facts)
     relation, where = with_condition(with_unit.relation, where)

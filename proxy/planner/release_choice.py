@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
+from typing import TypeVar
 
 from typing_extensions import assert_never
 
@@ -49,12 +50,19 @@ from proxy.planner.needed_loss import needs_delta
 from proxy.planner.order_statistics import order_release, unit_extreme
 from proxy.planner.private_bounds import PARTS, chosen_total, noise_loss
 from proxy.planner.sample_aggregate import clipped_mean_of, smoothed
+from proxy.planner.series import of_no_series, series_noise, without_row_bound
 from proxy.planner.text_lengths import is_long
 from proxy.policy import policy_model
 from proxy.policy.policy_model import Mechanism
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 
+_SERIES = (
+    AggregateKind.COUNT_ROWS,
+    AggregateKind.COUNT,
+    AggregateKind.SUM,
+    AggregateKind.COUNT_DISTINCT,
+)
 _SHARED = "made of shared sums (planner/budget_allocation.py)"
 
 
@@ -65,6 +73,8 @@ def plan_release(aggregate: Aggregate, priced: Priced) -> Release:
     Refuses  NO_BOUNDS, UNSUPPORTED, INFEASIBLE
     """
     context = priced.context
+    if context.series is not None and aggregate.kind not in _SERIES:
+        raise of_no_series()
     match aggregate.kind:
         case AggregateKind.COUNT_ROWS | AggregateKind.COUNT:
             return _statistic(aggregate, Statistic.ROWS, _counted(aggregate, context), priced)
@@ -112,6 +122,8 @@ def shared_statistic(
     loss: Loss,
 ) -> NoisyStatistic:
     """A sum that formulas take: with Laplace noise always, of which their intervals are."""
+    if context.series is not None:
+        raise of_no_series()
     moved = of_sum(context.shape, statistic, measured)
     return NoisyStatistic(
         aggregate=aggregate,
@@ -130,17 +142,22 @@ def _statistic(
 ) -> NoisyStatistic:
     """With the noise that the policy chooses."""
     context = priced.context
-    total = _total(aggregate, statistic, of, priced)
+    if context.series is not None and (context.most_rows is not None or context.is_unbounded):
+        raise without_row_bound()
+    total = None if context.series is not None else _total(aggregate, statistic, of, priced)
     if total is not None:
         return _of_total(aggregate, statistic, of, total, priced)
     moved = of_sum(context.shape, statistic, of)
     noise, loss = _noise(priced, moved)
-    return NoisyStatistic(
-        aggregate=aggregate,
-        statistic=statistic,
-        of=of,
-        noise=noise,
-        loss=loss,
+    return _stepwise(
+        NoisyStatistic(
+            aggregate=aggregate,
+            statistic=statistic,
+            of=of,
+            noise=noise,
+            loss=loss,
+        ),
+        priced,
     )
 
 
@@ -269,15 +286,30 @@ def _distinct(aggregate: Aggregate, priced: Priced) -> DistinctCount:
     of_unit = isinstance(operand, ColumnRef) and _is_unit(operand, context)
     moved = of_distinct(context.shape, of_unit=of_unit)
     noise, loss = _noise(priced, moved)
-    return DistinctCount(
-        aggregate=aggregate,
-        operand=operand,
-        condition=condition_of(aggregate, context),
-        of_unit=of_unit,
-        noise=noise,
-        loss=loss,
-        is_long=not of_unit and is_long(operand, context.facts),
+    return _stepwise(
+        DistinctCount(
+            aggregate=aggregate,
+            operand=operand,
+            condition=condition_of(aggregate, context),
+            of_unit=of_unit,
+            noise=noise,
+            loss=loss,
+            is_long=not of_unit and is_long(operand, context.facts),
+        ),
+        priced,
     )
+
+
+_Counted = TypeVar("_Counted", NoisyStatistic, DistinctCount)
+
+
+def _stepwise(release: _Counted, priced: Priced) -> _Counted:
+    """With the noise of a series, for all that it may spend, where the statement is one."""
+    terms, shape = priced.context.series, priced.context.shape
+    if terms is None:
+        return release
+    noise = series_noise(release, shape, terms, priced.loss)
+    return replace(release, noise=noise, loss=priced.loss)
 
 
 def _is_unit(column: ColumnRef, context: MeasureContext) -> bool:

@@ -13,10 +13,19 @@ PUBLISHED_SCHEMA = "published"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Continual:
+    """Of a statement that is released day by day under one charge: so many days, in at most `most_days` of
+    which a unit counts. The owner promises that rows are only added."""
+
+    days: int
+    most_days: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Publication:
     """The table `published.NAME`. A release is due every so many seconds, counted from `offset` seconds after
-    midnight, UTC; loss: of each; smallest: the smallest groups that the policy shows, by table, where it says
-    any."""
+    midnight, UTC; loss: of each, or of all days of `continual`; smallest: the smallest groups that the policy
+    shows, by table, where it says any."""
 
     name: str
     sql: str
@@ -24,6 +33,7 @@ class Publication:
     offset: int
     loss: Loss
     smallest: tuple[tuple[str, int], ...] = ()
+    continual: Continual | None = None
 
     @property
     def version(self) -> str:
@@ -33,4 +43,6 @@ class Publication:
             *(self.sql, decimal_text(self.loss.epsilon), decimal_text(self.loss.delta)),
             *self.smallest,
         ]
+        if self.continual is not None:
+            parts.append(["continual", self.continual.days, self.continual.most_days])
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from fractions import Fraction
 
+from proxy.mechanisms.continual import LARGEST_STEPS
 from proxy.mechanisms.loss import Loss
 from proxy.policy.policy_model import Privacy
-from proxy.policy.publication import Publication
+from proxy.policy.publication import Continual, Publication
 from proxy.policy_file.policy_errors import ProblemList, quoted_text
-from proxy.policy_file.policy_nodes import fields, kind, number_within, text
+from proxy.policy_file.policy_nodes import fields, kind, number_within, switch, text, whole
 from proxy.policy_file.policy_privacy import (
     LARGEST_DELTA,
     LARGEST_EPSILON,
     LEAST_DELTA,
     LEAST_EPSILON,
 )
-from proxy.policy_file.policy_shapes import TEXT, Keyed, ListOf, Number, Plain, Shape
+from proxy.policy_file.policy_shapes import SWITCH, TEXT, Keyed, ListOf, Number, Plain, Shape
 from proxy.policy_file.yaml_positions import (
     Entry,
     MappingNode,
@@ -38,6 +40,9 @@ PUBLICATION_KEYS: Mapping[str, Shape] = {
     "from": Plain(_FROM.pattern),
     "epsilon": Number(LEAST_EPSILON, LARGEST_EPSILON),
     "delta": Number(LEAST_DELTA, LARGEST_DELTA),
+    "continual": Number(Fraction(2), Fraction(LARGEST_STEPS), is_whole=True),
+    "max_days_per_unit": Number(Fraction(1), Fraction(LARGEST_STEPS), is_whole=True),
+    "append_only": SWITCH,
 }
 PUBLISH = ListOf(Keyed(PUBLICATION_KEYS, _REQUIRED, "publish"), _MOST)
 _SECONDS = {"min": 60, "h": 3600, "d": 86_400}
@@ -98,10 +103,47 @@ def _publication(
         delta = number_within(value, "delta", LEAST_DELTA, LARGEST_DELTA, problems)
     if name is None or sql is None or seconds is None or offset is None:
         return None
+    continual = _continual(given, problems)
     if epsilon is None or delta is None:
         return None
-    loss = Loss(epsilon, delta)
-    return Publication(name=name, sql=sql, seconds=seconds, offset=offset, loss=loss)
+    return Publication(
+        name=name,
+        sql=sql,
+        seconds=seconds,
+        offset=offset,
+        loss=Loss(epsilon, delta),
+        continual=continual,
+    )
+
+
+def _continual(given: Mapping[str, Entry], problems: ProblemList) -> Continual | None:
+    """The three keys of a series, which stand together."""
+    days, most, only = (given.get(key) for key in ("continual", "max_days_per_unit", "append_only"))
+    if days is None:
+        for entry in filter(None, (most, only)):
+            problems.add(
+                entry.key_at,
+                f"{entry.key} says something of a series, and there is no continual",
+                "add continual: and the number of days, such as continual: 365, or leave it out",
+            )
+        return None
+    steps = whole(days.value, "continual", 2, LARGEST_STEPS, problems)
+    if most is None:
+        problems.add(
+            days.key_at,
+            "continual needs max_days_per_unit: on so many days at most a person counts",
+            "add max_days_per_unit: 7, or 1 where a person is in one day only: the noise grows with it",
+        )
+    if only is None or switch(only, problems, default=False) is False:
+        problems.add(
+            (days if only is None else only).key_at,
+            "continual needs the promise that rows are added, and never changed or deleted",
+            "add append_only: on if that is so; else publish it without continual",
+        )
+    if most is None or steps is None:
+        return None
+    bound = whole(most.value, "max_days_per_unit", 1, steps, problems)
+    return None if bound is None else Continual(days=steps, most_days=bound)
 
 
 def _name(entry: Entry, others: dict[str, Publication], problems: ProblemList) -> str | None:

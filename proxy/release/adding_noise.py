@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from typing_extensions import assert_never
 
+from proxy.base.errors import Fault
 from proxy.base.slots import Slots
 from proxy.exact.table import ExactRow, ExactTable, added_up, by_keys, places
 from proxy.kernel.checked_plan import CheckedBlock
@@ -13,6 +14,7 @@ from proxy.kernel.key_plans import Selection
 from proxy.kernel.plan import (
     BlockPlan,
     ClippedMean,
+    ContinualNoise,
     DeviationMean,
     DistinctCount,
     Gate,
@@ -53,9 +55,35 @@ from proxy.release.drawn_values import (
 )
 from proxy.release.ordering import kept_units, order_statistic_of, unit_extreme_of
 
+# Of a series: the noise of each of its steps so far, by the release.
+StepNoises = Mapping[int, Sequence[int]]
+
+
+def drawn_series(
+    block: CheckedBlock, tables: Sequence[ExactTable], noises: StepNoises, begin: int
+) -> list[list[int]]:
+    """What is shown of some steps of a series: the exact numbers, with the noise that was drawn for them.
+
+    Given    tables: as for `drawn_block`; begin: the first step that is wanted, which no one has read yet
+    Gives    the numbers of the releases, for each step from `begin` on that has noise
+    """
+    plan, read = block.block, {number: (table, slots) for number, table, slots in places(tables)}
+    grouped = [by_keys(table) for table in tables]
+    steps = min(map(len, noises.values()), default=0)
+    found = []
+    for step, keys in list(enumerate(plan.listed_groups))[begin:steps]:
+        row = []
+        for number, release in enumerate(plan.releases):
+            table, slots = read[number]
+            slot = slots.count if isinstance(release, DistinctCount) else slots.total
+            exact = added_up(grouped[table].get(keys, []), slot)
+            row.append(exact + noises[number][step])
+        found.append(row)
+    return found
+
 
 def drawn_block(block: CheckedBlock, tables: Sequence[ExactTable], bits: RandomBits) -> DrawnBlock:
-    """All that is drawn for one block.
+    """All that is drawn for one block, which is no series.
 
     Given    tables: what the compiled statements of this very block returned
     Gives    one group per combination of public key values, in the policy's order, also for empty groups;
@@ -152,6 +180,8 @@ def _draw(noise: Noise, bits: RandomBits) -> int:
             return discrete_laplace.sample(bits, noise.scale)
         case GaussianNoise():
             return discrete_gaussian.sample(bits, noise.sigma2)
+        case ContinualNoise():
+            raise Fault("a series that is drawn at once")
         case _:
             assert_never(noise)
 

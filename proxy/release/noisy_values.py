@@ -14,6 +14,7 @@ from proxy.estimates.deviation_mean_estimate import (
     NoisyRows,
 )
 from proxy.kernel.plan import (
+    ContinualNoise,
     DeviationMean,
     DistinctCount,
     GaussianNoise,
@@ -103,6 +104,8 @@ def noise_half_width(noise: Noise, level: Fraction | float = 0.95) -> int:
             return discrete_laplace.half_width(noise.scale, level)
         case GaussianNoise():
             return discrete_gaussian.half_width(noise.sigma2, level)
+        case ContinualNoise():
+            return noise_half_width(noise.of_a_step, level)
         case _:
             assert_never(noise)
 

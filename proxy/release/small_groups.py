@@ -13,6 +13,7 @@ from typing_extensions import assert_never
 
 from proxy.kernel.plan import (
     BlockPlan,
+    ContinualNoise,
     DistinctCount,
     GaussianNoise,
     LaplaceNoise,
@@ -67,5 +68,7 @@ def reach_of(noise: Noise) -> int:
             return discrete_laplace.half_width(scale, both_sides) + 1
         case GaussianNoise(sigma2=sigma2):
             return discrete_gaussian.half_width(sigma2, both_sides) + 1
+        case ContinualNoise():
+            return reach_of(noise.of_a_step)
         case _:
             assert_never(noise)

@@ -10,7 +10,15 @@ from typing import Any
 
 from proxy.catalog.catalog_model import Column, ForeignKey, Table, TableName
 from proxy.kernel.column_types import conjuncts
-from proxy.kernel.plan import BlockPlan, GaussianNoise, LaplaceNoise, Noise, NoisyStatistic, Release
+from proxy.kernel.plan import (
+    BlockPlan,
+    ContinualNoise,
+    GaussianNoise,
+    LaplaceNoise,
+    Noise,
+    NoisyStatistic,
+    Release,
+)
 from proxy.kernel.sensitivities import sensitivity_of
 from proxy.kernel.shape import shape_of
 from proxy.kernel.statistics import Counted, Measured, Statistic
@@ -145,6 +153,8 @@ def _noise_texts(noise: Noise) -> tuple[str, str]:
             return "laplace", str(noise.scale)
         case GaussianNoise():
             return "gaussian", str(noise.sigma2)
+        case ContinualNoise():
+            raise AssertionError("a series is no source")
 
 
 def _noise(kind: str, size: str) -> Noise:

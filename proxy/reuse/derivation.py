@@ -19,6 +19,7 @@ from typing import TypeVar
 
 from proxy.kernel.plan import (
     BlockPlan,
+    ContinualNoise,
     DistinctCount,
     GaussianNoise,
     LaplaceNoise,
@@ -163,6 +164,8 @@ def variance(noise: Noise) -> Fraction:
             return 2 * noise.scale**2
         case GaussianNoise():
             return noise.sigma2
+        case ContinualNoise():
+            return noise.of_a_step.sigma2
 
 
 def _adds_up(release: Release) -> bool:
@@ -181,6 +184,8 @@ def added_up(noise: Noise, count: int) -> Noise:
             return LaplaceNoise(scale=Fraction(math.isqrt(math.ceil(square)) + 1, _DIGITS))
         case GaussianNoise():
             return GaussianNoise(sigma2=count * noise.sigma2)
+        case ContinualNoise():
+            raise AssertionError("a series is no source")
 
 
 def groups_made_of(

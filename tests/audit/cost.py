@@ -12,6 +12,7 @@ from proxy.base.slots import Slots
 from proxy.kernel.plan import (
     BlockPlan,
     ClippedMean,
+    ContinualNoise,
     DeviationMean,
     DistinctCount,
     GaussianNoise,
@@ -53,7 +54,7 @@ def _of_release(block: BlockPlan, release: Release, reach: Reach) -> Loss:
                 case LaplaceNoise():
                     moved = sensitivity_of(release, shape_of(block)).l1
                     return Loss(moved / release.noise.scale, Fraction(0))
-                case GaussianNoise():
+                case GaussianNoise() | ContinualNoise():
                     # exact_results._paid compares distances with the rho that this loss allows
                     return release.loss
                 case _:

@@ -12,6 +12,7 @@ from typing_extensions import assert_never
 from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.plan import (
     BlockPlan,
+    ContinualNoise,
     DeviationMean,
     DistinctCount,
     GaussianNoise,
@@ -93,6 +94,8 @@ def _paid(noise: Noise, moves: _Distances, loss: Loss, times: int) -> str:
             rho = Fraction(moves.l2_squared) / (2 * noise.sigma2)
             if rho > times**2 * zcdp.rho_of_loss(loss.epsilon, loss.delta):
                 return f"moves by the square root of {moves.l2_squared}, rho is {float(rho)}"
+        case ContinualNoise():
+            return "a series, which no analyst asks for"
         case _:
             assert_never(noise)
     return ""

@@ -66,11 +66,12 @@ def test_the_smaller_bound_is_paid_for() -> None:
 
 
 def _paid(release: NoisyStatistic) -> Fraction:
-    from proxy.kernel.plan import GaussianNoise
+    from proxy.kernel.plan import GaussianNoise, LaplaceNoise
     from proxy.mechanisms import zcdp
 
     if isinstance(release.noise, GaussianNoise):
         return release.noise.sigma2 * 2 * zcdp.rho_of_loss(release.loss.epsilon, release.loss.delta)
+    assert isinstance(release.noise, LaplaceNoise)
     return release.noise.scale * release.loss.epsilon
 
 

@@ -28,6 +28,7 @@ from proxy.kernel.world import World
 from proxy.mechanisms.loss import Loss
 from proxy.mechanisms.row_weights import PARTS, WeightedRows
 from proxy.planner.private_bounds import choice_of
+from proxy.planner.series import SeriesTerms
 from proxy.policy.policy_model import Bounds, Policy
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
@@ -253,5 +254,27 @@ def policy_of_fewest(units: int) -> Policy:
 def block_of_fewest(units: int) -> BlockPlan:
     """COUNT(*) of people by a public key, planned for groups of so many."""
     found = walk("SELECT t, count(*) FROM people GROUP BY t", policy_of_fewest(units))
+    assert found is not None
+    return found.plan.blocks[0]
+
+
+def series_shape(most_steps: int) -> Shape:
+    """Of three steps, of so many of which a unit is."""
+    return replace(shape(count=3, groups=most_steps), neighbours=_in_order(most_steps))
+
+
+def _in_order(most_steps: int) -> UnitNeighbours:
+    units = shape(count=3, groups=most_steps).neighbours
+    assert isinstance(units, UnitNeighbours)
+    return replace(units, is_in_order=True)
+
+
+def series_block(days: int = 3, most_days: int = 2) -> BlockPlan:
+    """Counts and a sum of visits by the day, on so many of which one person is."""
+    found = walk(
+        "SELECT d, count(*), sum(i4), count(DISTINCT uid) FROM visits"
+        f" WHERE d >= '2010-01-01' AND d < '2010-01-{days + 1:02}' GROUP BY d",
+        series=SeriesTerms(steps=days, most_steps=most_days),
+    )
     assert found is not None
     return found.plan.blocks[0]

@@ -22,11 +22,13 @@ from proxy.kernel.plan import (
     Answer,
     BlockPlan,
     Calculated,
+    ContinualNoise,
     DeviationMean,
     DistinctCount,
     GaussianNoise,
     KeptUnits,
     LaplaceNoise,
+    Noise,
     NoisyStatistic,
     OrderStatistic,
     RecentredMean,
@@ -191,12 +193,14 @@ def _around(value: Fraction, reach: Fraction) -> Interval:
     return value - reach - slack, value + reach + slack
 
 
-def _reach(noise: LaplaceNoise | GaussianNoise) -> int:
+def _reach(noise: Noise) -> int:
     match noise:
         case LaplaceNoise():
             return discrete_laplace.half_width(noise.scale, LEVEL)
         case GaussianNoise():
             return discrete_gaussian.half_width(noise.sigma2, LEVEL)
+        case ContinualNoise():
+            return _reach(noise.of_a_step)
         case _:
             assert_never(noise)
 

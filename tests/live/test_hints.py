@@ -28,6 +28,7 @@ _PER_UNIT = (
 _ALIKE = "shows a form that no statement is made of"
 _RUN_AS_IT_IS = "says that the same statement is to be run elsewhere"
 
+_TO_OWNERS = "speaks to who writes a policy: tests/planner/test_series.py"
 HINTS: dict[str, str | tuple[str, ...]] = {
     "Use the plain aggregate of {}, with FILTER (WHERE ...) if need be.": (
         f"SELECT count(*) FILTER (WHERE status = 'paid'), sum(total) FILTER (WHERE quantity > 1) {_ORDERS}",
@@ -39,6 +40,16 @@ HINTS: dict[str, str | tuple[str, ...]] = {
         f"WITH v AS (SELECT status, count(*) AS n {_ORDERS} GROUP BY 1) SELECT max(n) FROM v",
     ),
     "If dp.low(count(*)) is above 0, there are some.": (f"SELECT count(*), dp.low(count(*)) {_ORDERS}",),
+    "Group by the day alone, such as created_at::date AS day, and give WHERE the first day and the last one.": (
+        _TO_OWNERS
+    ),
+    "Count rows, or COUNT(DISTINCT) the privacy unit.": _TO_OWNERS,
+    "Give the table max_rows_per_unit, and max_rows_per_group_per_unit for the rows of one day, or count"
+    " people: COUNT(DISTINCT) of the privacy unit.": _TO_OWNERS,
+    "Leave dp.clipped(...) out.": _TO_OWNERS,
+    "Publish SUM and COUNT as the series. Averages follow from them: sum(s) / sum(n) of the days.": _TO_OWNERS,
+    "Read protected tables with plain conditions and inner joins: no window, GROUP BY in a subquery, EXISTS,"
+    " OUTER JOIN or public table, and no row that is cut.": _TO_OWNERS,
     "Publish the SELECT itself.": "speaks to who writes a policy",
     "The policy does not offer the column for this use. `SELECT * FROM dp.columns` says what each is for.": (
         "SELECT * FROM dp.columns",

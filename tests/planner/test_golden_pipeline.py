@@ -26,6 +26,7 @@ from proxy.kernel.plan import (
     Answer,
     BlockPlan,
     ClippedMean,
+    ContinualNoise,
     DeviationMean,
     DistinctCount,
     GaussianNoise,
@@ -193,6 +194,8 @@ def _noise(noise: Noise) -> str:
             return f"scale {noise.scale}"
         case GaussianNoise():
             return f"sigma {float(noise.sigma2) ** 0.5:.6g}"
+        case ContinualNoise():
+            return f"{len(noise.factor)} steps, {_noise(noise.of_a_step)}"
         case _:
             assert_never(noise)
 

@@ -19,6 +19,7 @@ from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.kernel.plan import (
     BlockPlan,
+    ContinualNoise,
     DistinctCount,
     GaussianNoise,
     LaplaceNoise,
@@ -226,6 +227,8 @@ def variance(noise: Noise) -> float:
             return 1 / (2 * math.sinh(1 / (2 * float(noise.scale))) ** 2)
         case GaussianNoise():
             return float(noise.sigma2)
+        case ContinualNoise():
+            return float(noise.of_a_step.sigma2)
 
 
 def _stated_ratio(shown: PrivatePlan, fresh: PrivatePlan) -> float:

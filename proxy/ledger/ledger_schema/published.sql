@@ -25,14 +25,18 @@ $$;
 --   wait      another is drawing it
 --   done      that of the latest time due stands
 --   unfunded  the shared budget, or that of a table, does not cover it: nothing is charged, and the schedule is marked stale
+--   changed   it is a step of a series, and its plan is not that of the steps before: nothing is charged, likewise
 -- A time that was missed is not made up for: the latest counts. A release that was charged for an earlier time and
 -- never finished is drawn for this one, under its charge. is_now: one more, whatever the schedule.
+-- series: the digest of the plan, where the statement is a series (`continual`). Its first release is charged for all;
+-- later ones have a receipt of nothing, so that the high-water mark knows of each step (ledger.series_step). The steps
+-- are those of the receipt paid_by. Another plan is charged anew by is_now alone, and begins with the first step.
 CREATE OR REPLACE FUNCTION ledger.publish_at(
     source bigint, named text, of_version text, cost_epsilon numeric, cost_delta numeric, events jsonb,
     holder uuid, lease_seconds integer, slot_seconds integer, slot_offset integer, is_now boolean,
-    policy_digest text, at timestamptz, tables jsonb DEFAULT '{}',
+    policy_digest text, at timestamptz, tables jsonb DEFAULT '{}', series text DEFAULT NULL,
     OUT state text, OUT published bigint, OUT due timestamptz, OUT receipt bigint,
-    OUT total_epsilon numeric, OUT total_delta numeric, OUT lines jsonb)
+    OUT total_epsilon numeric, OUT total_delta numeric, OUT lines jsonb, OUT paid_by bigint)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_variable
 DECLARE
@@ -40,6 +44,7 @@ DECLARE
     lease timestamptz := publish_at.at + make_interval(secs => lease_seconds);
     one ledger.published;
     charged record;
+    is_paid boolean;
 BEGIN
     -- In the order of all charges; the shared one among them, so releases of a source are reserved one by one.
     PERFORM ledger.lock_lines(publish_at.source, account, '{}', ARRAY(SELECT jsonb_object_keys(tables)));
@@ -47,6 +52,9 @@ BEGIN
     SELECT p.* INTO one FROM ledger.published p
     WHERE p.source = publish_at.source AND p.name = named AND p.version = of_version
     ORDER BY p.due DESC LIMIT 1;
+    is_paid := one.id IS NOT NULL AND one.series IS NOT DISTINCT FROM publish_at.series
+        AND ledger.covers(coalesce(one.paid_by, one.receipt), cost_epsilon, cost_delta, publish_at.events)
+        AND ledger.paid_of_tables(coalesce(one.paid_by, one.receipt), tables);
     IF one.id IS NOT NULL AND one.released_at IS NULL THEN
         published := one.id;
         receipt := one.receipt;
@@ -55,9 +63,9 @@ BEGIN
             due := one.due;
             RETURN;
         END IF;
-        IF ledger.covers(one.receipt, cost_epsilon, cost_delta, publish_at.events)
-           AND ledger.paid_of_tables(one.receipt, tables) THEN
+        IF is_paid THEN
             state := 'draw';
+            paid_by := one.paid_by;
             due := greatest(due, one.due);
             UPDATE ledger.published p
             SET (due, holder, lease_until, draws, policy_digest)
@@ -74,6 +82,17 @@ BEGIN
         receipt := one.receipt;
         RETURN;
     END IF;
+    IF one.series IS NOT NULL AND NOT is_paid AND NOT is_now THEN
+        state := 'changed';
+        published := NULL;
+        due := NULL;
+        receipt := NULL;
+        INSERT INTO ledger.stale AS s (source, name, version, since, reason)
+        VALUES (publish_at.source, named, of_version, publish_at.at,
+                'its plan is not that of the steps before; dpproxy publish --now charges a new series')
+        ON CONFLICT ON CONSTRAINT stale_pkey DO UPDATE SET reason = EXCLUDED.reason;
+        RETURN;
+    END IF;
     IF is_now THEN
         due := greatest(publish_at.at, one.due + interval '1 microsecond');
     END IF;
@@ -84,9 +103,16 @@ BEGIN
     WHERE a.source = publish_at.source AND a.kind = 'total'
     ON CONFLICT ON CONSTRAINT allowance_pkey DO UPDATE
     SET (epsilon, delta, period, rho) = (EXCLUDED.epsilon, EXCLUDED.delta, EXCLUDED.period, EXCLUDED.rho);
-    SELECT * INTO charged FROM ledger.charge_at(
-        publish_at.source, account, cost_epsilon, cost_delta, cost_epsilon, cost_delta, publish_at.events,
-        'published ' || named, publish_at.policy_digest, publish_at.at, of_tables => publish_at.tables);
+    IF one.series IS NOT NULL AND is_paid THEN
+        paid_by := one.paid_by;
+        SELECT * INTO charged FROM ledger.charge_at(
+            publish_at.source, account, 0, 0, 0, 0, '[]',
+            'published ' || named, publish_at.policy_digest, publish_at.at);
+    ELSE
+        SELECT * INTO charged FROM ledger.charge_at(
+            publish_at.source, account, cost_epsilon, cost_delta, cost_epsilon, cost_delta, publish_at.events,
+            'published ' || named, publish_at.policy_digest, publish_at.at, of_tables => publish_at.tables);
+    END IF;
     lines := charged.lines;
     total_epsilon := charged.total_epsilon;
     total_delta := charged.total_delta;
@@ -105,10 +131,13 @@ BEGIN
     END IF;
     state := 'draw';
     receipt := charged.receipt;
+    IF series IS NOT NULL THEN
+        paid_by := coalesce(paid_by, receipt);
+    END IF;
     INSERT INTO ledger.published AS p (source, name, version, due, epsilon, delta, receipt, policy_digest, holder,
-                                       lease_until)
+                                       lease_until, series, paid_by)
     VALUES (publish_at.source, named, of_version, publish_at.due, cost_epsilon, cost_delta, publish_at.receipt,
-            publish_at.policy_digest, publish_at.holder, lease)
+            publish_at.policy_digest, publish_at.holder, lease, publish_at.series, publish_at.paid_by)
     RETURNING p.id INTO published;
     DELETE FROM ledger.stale s
     WHERE s.source = publish_at.source AND s.name = named AND s.version = of_version;
@@ -162,6 +191,32 @@ BEGIN
     END IF;
     RETURN true;
 END $$;
+
+-- The steps of a series that have noise by now: that of the first who drew it, whoever draws later. given: what was
+-- drawn for steps from `begin` on, sealed. What a step was read as is stored once, too: then its noise is no longer
+-- needed to finish it, but by later steps.
+CREATE OR REPLACE FUNCTION ledger.begin_steps(of_receipt bigint, begin integer, given jsonb)
+RETURNS void LANGUAGE sql AS $$
+    INSERT INTO ledger.series_step (receipt, number, noise)
+    SELECT of_receipt, begin + g.place - 1, g.noise
+    FROM jsonb_array_elements_text(given) WITH ORDINALITY AS g(noise, place)
+    ON CONFLICT (receipt, number) DO NOTHING
+$$;
+
+CREATE OR REPLACE FUNCTION ledger.store_steps(of_receipt bigint, begin integer, given jsonb)
+RETURNS void LANGUAGE sql AS $$
+    UPDATE ledger.series_step s SET drawn = g.drawn
+    FROM jsonb_array_elements_text(given) WITH ORDINALITY AS g(drawn, place)
+    WHERE s.receipt = of_receipt AND s.number = begin + g.place - 1 AND s.drawn IS NULL
+$$;
+
+-- After the last step nobody needs the noise.
+CREATE OR REPLACE FUNCTION ledger.end_steps(of_receipt bigint, steps integer)
+RETURNS void LANGUAGE sql AS $$
+    UPDATE ledger.series_step s SET noise = NULL
+    WHERE s.receipt = of_receipt AND s.noise IS NOT NULL
+      AND (SELECT count(*) FROM ledger.series_step d WHERE d.receipt = of_receipt AND d.drawn IS NOT NULL) >= steps
+$$;
 
 -- How each of some statements stands, in their order. wanted: [{"name", "version", "seconds", "offset"}, ...]
 -- id and what follows: of the latest release that is a table; failure: of a later one that is none.

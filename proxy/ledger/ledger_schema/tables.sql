@@ -288,7 +288,8 @@ CREATE TABLE ledger.seen (
 -- Releases of tables that the policy publishes (published.sql). version: of the statement and what it may spend. due:
 -- the time of the schedule that it is for, or when it was asked for by hand. constants: of the statement, as evaluated
 -- for the draw. shown: the table (shadow/published_tables.py), of the latest release only; failure: why what was drawn
--- is no table, e.g. a division by a noisy 0 in the statement itself.
+-- is no table, e.g. a division by a noisy 0 in the statement itself. series: the digest of the plan, of statements that are
+-- released step by step; '' where a backup was restored, so that it is none. paid_by: the receipt for all steps.
 CREATE TABLE ledger.published (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     source bigint NOT NULL REFERENCES ledger.source,
@@ -306,6 +307,8 @@ CREATE TABLE ledger.published (
     constants text,
     shown text,
     failure text,
+    series text,
+    paid_by bigint REFERENCES ledger.receipt,
     CHECK (released_at IS NOT NULL OR shown IS NULL AND failure IS NULL),
     UNIQUE (source, name, version, due)
 );
@@ -316,6 +319,18 @@ CREATE TABLE ledger.published_block (
     number integer NOT NULL,
     sealed text NOT NULL,
     PRIMARY KEY (published, number)
+);
+
+-- Steps of series that are published, by the receipt that paid for all of them. noise: what was drawn for the step, before
+-- it was read, sealed; NULL after the last step. drawn: what is shown of it, sealed; NULL until it was read. In no backup:
+-- whoever has the noise and the key has the exact numbers, and where a backup is restored, a series begins anew.
+CREATE TABLE ledger.series_step (
+    receipt bigint NOT NULL REFERENCES ledger.receipt,
+    number integer NOT NULL CHECK (number >= 0),
+    noise text,
+    drawn text,
+    PRIMARY KEY (receipt, number),
+    CHECK (noise IS NOT NULL OR drawn IS NOT NULL)
 );
 
 -- Schedules that stopped, and why.

@@ -1,0 +1,75 @@
+"""Plans of published series: the same plan for each step, and when each step ends."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta, timezone
+
+from proxy.base.errors import Refusal
+from proxy.engine.policy_statements import ProtectedQuery
+from proxy.engine.published_ports import Series
+from proxy.engine.query_pipeline import Engine
+from proxy.engine.remembered_plans import PreparedQuery
+from proxy.kernel.plan import PrivatePlan
+from proxy.kernel.plan_digest import plan_digest
+from proxy.planner.later_rows import reads_moving
+from proxy.planner.series import BY_THE_DAY, SeriesTerms, no_series
+from proxy.policy.publication import Publication
+
+_EPOCH = date(1970, 1, 1)
+_FAR = (date(9999, 12, 31) - _EPOCH).days
+# The ledger keeps the digest beside the text of the statement's own: it hides nothing.
+_NAMING = b"a published series"
+
+
+def prepared_series(
+    engine: Engine, of: Publication, question: ProtectedQuery, constants: tuple[str | None, ...]
+) -> PreparedQuery:
+    """Plan a statement that is released day by day, alike on each day.
+
+    Bounds that end with the present end with the end of the series.
+
+    Raises:
+        Refusal: It is no series of so many days.
+    """
+    assert of.continual is not None
+    terms = SeriesTerms(steps=of.continual.days, most_steps=of.continual.most_days)
+    is_moving = reads_moving(question.reading.query, engine.known)
+    day = _FAR if is_moving else None
+    prepared = engine.prepared(question, constants, of.loss, day, terms)
+    days = series_days(prepared.private)
+    if is_moving:
+        after = (days[-1] - _EPOCH).days + 1  # what ends with a day has not that day itself
+        prepared = engine.prepared(question, constants, of.loss, after, terms)
+        if series_days(prepared.private) != days:
+            raise _no_days()
+    return prepared
+
+
+def series_of(plan: PrivatePlan) -> Series:
+    """The series of a plan that `prepared_series` made."""
+    ends = tuple(
+        datetime(day.year, day.month, day.day, tzinfo=timezone.utc) + timedelta(days=1)
+        for day in series_days(plan)
+    )
+    return Series(plan=plan_digest(plan.blocks, _NAMING), ends=ends)
+
+
+def series_days(plan: PrivatePlan) -> tuple[date, ...]:
+    """The days of a series.
+
+    Raises:
+        Refusal: Its groups are no days in a row.
+    """
+    (key,) = plan.blocks[0].keys
+    try:
+        days = tuple(date.fromisoformat((value or "")[:10]) for value in key.values or ())
+    except ValueError:
+        raise _no_days() from None
+    is_in_a_row = all((day - days[0]).days == place for place, day in enumerate(days))
+    if not days or not key.type.is_time or not is_in_a_row:
+        raise _no_days()
+    return days
+
+
+def _no_days() -> Refusal:
+    return no_series("has groups that are no days in a row", BY_THE_DAY)

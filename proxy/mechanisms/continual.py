@@ -1,0 +1,198 @@
+"""Noise of a series of releases, one for each step, of which the running total has little noise.
+
+Each step has an exact whole number x_t. R is a lower triangular Toeplitz matrix of whole numbers, `factor` its
+first column. What is private is y = R x + z, with z discrete Gaussian and independent. What is shown is a
+function of y: the running total of x + R^-1 z, rounded. So x_t itself gets the noise that `step_noises` makes
+of z, and the noise of a total is the rounded sum of R^-1 z up to there: large parts of z cancel.
+
+No float takes part in a draw. Floats choose between factors, and say how exact the result is.
+Proof: PROOFS.md 33.
+
+Source  Fichtenberger, Henzinger, Upadhyay 2023, "Constant matters" (the factor of exponent 1/2); Denisov,
+        McMahan, Rush, Smith, Guha Thakurta 2022 (streams that are chosen adaptively)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
+from itertools import pairwise
+
+SCALE = 2**16
+LARGEST_STEPS = 1100
+_EXPONENTS = range(5)  # in eighths
+_FINER = 48  # bits, below those of SCALE
+
+
+def factor_of(steps: int, eighths: int) -> tuple[int, ...]:
+    """The first column of R: the coefficients of (1 - x)^-(eighths / 8), as whole numbers of 1 / SCALE.
+
+    At 0 the noise of each step is independent of the others'. At 4 R is the square root of the matrix of
+    running totals. Rounding changes the factor, never what follows of it: the noise is made with this very
+    factor.
+
+    >>> factor_of(4, 0), factor_of(4, 4)
+    ((65536, 0, 0, 0), (65536, 32768, 24576, 20480))
+    """
+    value, found = SCALE << _FINER, []
+    for step in range(steps):
+        if step:
+            value = value * (8 * (step - 1) + eighths) // (8 * step)
+        found.append(value >> _FINER)
+    return tuple(found)
+
+
+def is_factor(factor: Sequence[int]) -> bool:
+    """Whether `squared_sensitivity` holds: it begins above 0, does not rise, and is never below 0.
+
+    >>> is_factor((2, 1, 1, 0)), is_factor((1, 2)), is_factor((1, -1)), is_factor((0, 0)), is_factor(())
+    (True, False, False, False, False)
+    """
+    falls = all(left >= right for left, right in pairwise(factor))
+    return bool(factor) and factor[0] > 0 and factor[-1] >= 0 and falls
+
+
+def squared_sensitivity(factor: Sequence[int], most_steps: int, each: int) -> int:
+    """Bound the squared length of R d over all d that one unit can bring.
+
+    Privacy: d is not 0 in at most `most_steps` steps, wherever these are, and within +-each there. The bound is
+    the largest such length, exactly: that of `each` in the first `most_steps` steps (PROOFS.md 33 C2).
+
+    Args:
+        factor: As `is_factor` says.
+        most_steps: At least 1.
+        each: At least 0.
+
+    Raises:
+        ValueError: Anything else.
+
+    >>> squared_sensitivity((1, 0, 0), 2, 3)  # independent noise: two steps of 3 each
+    18
+    >>> squared_sensitivity((2, 1, 1), 1, 1), squared_sensitivity((2, 1, 1), 2, 1)
+    (6, 17)
+    """
+    if not is_factor(factor) or most_steps < 1 or each < 0:
+        raise ValueError("no factor that falls, or no bound on steps")
+    total, window = 0, 0
+    for step, coefficient in enumerate(factor):
+        window += coefficient
+        if step >= most_steps:
+            window -= factor[step - most_steps]
+        total += window**2
+    return total * each**2
+
+
+def total_noises(factor: Sequence[int], drawn: Sequence[int]) -> list[int]:
+    """The noise of the running total after each step, rounded to whole numbers.
+
+    Args:
+        factor: Of at least as many steps as are drawn.
+        drawn: z, of each step so far.
+
+    Returns:
+        The sums of R^-1 z, exact before they are rounded. A later step changes no earlier one.
+
+    >>> total_noises((2, 0, 0), [2, 4, -8])
+    [1, 3, -1]
+    >>> total_noises((2, 2, 2), [4, 4, 4])  # R^-1 z = 2, 0, 0
+    [2, 2, 2]
+    """
+    if not is_factor(factor) or len(drawn) > len(factor):
+        raise ValueError("more steps than the factor has")
+    first = factor[0]
+    whole = first ** len(drawn)  # w_t first^(t + 1) is a whole number
+    noises: list[int] = []
+    totals, total = [], 0
+    for step, one in enumerate(drawn):
+        earlier = sum(factor[step - at] * noise for at, noise in enumerate(noises))
+        noise, rest = divmod(one * whole - earlier, first)
+        assert rest == 0, "a whole number of the common denominator"
+        noises.append(noise)
+        total += noise
+        totals.append((2 * total + whole) // (2 * whole))
+    return totals
+
+
+def step_noises(factor: Sequence[int], drawn: Sequence[int]) -> list[int]:
+    """The noise of each step: what the noise of the running total grows by.
+
+    >>> step_noises((2, 2, 2), [4, 4, 4])
+    [2, 0, 0]
+    """
+    totals = total_noises(factor, drawn)
+    return [right - left for left, right in zip([0, *totals], totals, strict=False)]
+
+
+@lru_cache(maxsize=64)
+def best_factor(steps: int, most_steps: int) -> tuple[int, ...]:
+    """The factor whose running totals have the least noise on average, by public numbers.
+
+    Where a unit is in many steps this is independent noise, whose steps are added up.
+
+    >>> best_factor(365, 365) == factor_of(365, 0), best_factor(365, 1) == factor_of(365, 4)
+    (True, True)
+    """
+    if not 2 <= steps <= LARGEST_STEPS or not 1 <= most_steps <= steps:
+        raise ValueError("no series")
+    factors = [factor_of(steps, eighths) for eighths in _EXPONENTS]
+
+    def loss(factor: tuple[int, ...]) -> float:
+        return squared_sensitivity(factor, most_steps, 1) * math.fsum(_total_variances(factor))
+
+    return min(factors, key=loss)
+
+
+@lru_cache(maxsize=64)
+def step_sigma2(factor: tuple[int, ...], sigma2: Fraction) -> Fraction:
+    """About the variance of a single step's noise, of the last step, which has most. For display."""
+    inverse = _inverse(factor)
+    return _short(float(sigma2) * math.fsum(one**2 for one in inverse)) + Fraction(1, 6)
+
+
+@lru_cache(maxsize=64)
+def largest_sum_sigma2(factor: tuple[int, ...], sigma2: Fraction) -> Fraction:
+    """About the variance of the noise of any sum of steps in a row: that of the worst one. For display."""
+    weights = _summed(_inverse(factor))
+    steps = len(weights)
+    worst = 0.0
+    for length in range(1, steps + 1):
+        own = math.fsum(one**2 for one in weights[:length])
+        pairs = zip(weights, weights[length:], strict=False)
+        worst = max(worst, own + math.fsum((late - early) ** 2 for early, late in pairs))
+    return _short(float(sigma2) * worst) + Fraction(1, 6)
+
+
+@lru_cache(maxsize=64)
+def total_sigma2(factor: tuple[int, ...], sigma2: Fraction) -> Fraction:
+    """About the variance of the noise of the running total after the last step. For display."""
+    return _short(float(sigma2) * _total_variances(factor)[-1]) + Fraction(1, 12)
+
+
+def _total_variances(factor: tuple[int, ...]) -> list[float]:
+    """Of the running total after each step, for z of variance 1."""
+    return _summed([one**2 for one in _summed(_inverse(factor))])
+
+
+def _summed(values: Sequence[float]) -> list[float]:
+    total, found = 0.0, []
+    for one in values:
+        total += one
+        found.append(total)
+    return found
+
+
+@lru_cache(maxsize=64)
+def _inverse(factor: tuple[int, ...]) -> tuple[float, ...]:
+    """The first column of R^-1."""
+    found: list[float] = []
+    for step in range(len(factor)):
+        earlier = math.fsum(factor[step - at] * one for at, one in enumerate(found))
+        found.append(((step == 0) - earlier) / factor[0])
+    return tuple(found)
+
+
+def _short(value: float) -> Fraction:
+    """A fraction of few digits, rounded up: it stands in plans."""
+    return Fraction(math.ceil(value * 1024), 1024)

@@ -1,0 +1,200 @@
+"""Series of releases: tampered plans, and people who come day by day beside the same without one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from random import Random  # noqa: TID251  the same people for the same seed
+
+import pytest
+
+from proxy.base.sql_types import SqlType
+from proxy.exact.table import added_up, by_keys, places
+from proxy.kernel.block_price import price_of_block
+from proxy.kernel.checked_plan import check_plan
+from proxy.kernel.neighbour_kinds import UnitNeighbours
+from proxy.kernel.plan import (
+    BlockPlan,
+    ContinualNoise,
+    DistinctCount,
+    LaplaceNoise,
+    NoisyStatistic,
+    Release,
+)
+from proxy.kernel.refusals import NotPrivate, Rule
+from proxy.mechanisms import zcdp
+from proxy.query.ir.expressions import ColumnRef
+from proxy.query.ir.relations import Join, Truncate
+from tests.kernel.examples import WORLD, cut_visits, numbered_visits, scan, series_block
+from tests.kernel.tiny_database import tiny_database
+from tests.pipeline_world import walk
+from tests.unchecked_blocks import stated_loss
+
+_DAYS, _MOST = 6, 2
+_PEOPLE = range(1, 5)
+
+
+def _units(block: BlockPlan) -> UnitNeighbours:
+    assert isinstance(block.neighbours, UnitNeighbours)
+    return block.neighbours
+
+
+def _noise(block: BlockPlan, change: Callable[[ContinualNoise], object]) -> BlockPlan:
+    """With another noise of the first release."""
+    first, *others = block.releases
+    assert isinstance(first, NoisyStatistic) and isinstance(first.noise, ContinualNoise)
+    changed = replace(first, noise=change(first.noise))  # type: ignore[arg-type]
+    return replace(block, releases=(changed, *others))
+
+
+def _keys(block: BlockPlan, values: Sequence[str | None] | None) -> BlockPlan:
+    (key,) = block.keys
+    return replace(block, keys=(replace(key, values=None if values is None else tuple(values)),))
+
+
+def _listed(block: BlockPlan) -> list[str | None]:
+    return [value for (value,) in block.listed_groups]
+
+
+def _joined(block: BlockPlan, table: str, left_outer: bool = False) -> BlockPlan:
+    unit = ColumnRef("uid", SqlType.INT8, None, "r1")
+    other = ColumnRef("k", SqlType.INT4, None, "r2")
+    return replace(
+        block, source=Join(block.source, scan("r2", table), left_outer, ((unit, other),), None)
+    )
+
+
+_TAMPERED: dict[str, Callable[[BlockPlan], BlockPlan]] = {
+    "less noise": lambda b: _noise(b, lambda n: replace(n, sigma2=n.sigma2 * Fraction(99, 100))),
+    "no noise": lambda b: _noise(b, lambda n: replace(n, sigma2=Fraction(0))),
+    "a factor that rises": lambda b: _noise(b, lambda n: replace(n, factor=n.factor[::-1])),
+    "a factor below 0": lambda b: _noise(b, lambda n: replace(n, factor=(*n.factor[:-1], -1))),
+    "a larger factor": lambda b: _noise(
+        b, lambda n: replace(n, factor=tuple(2 * c for c in n.factor))
+    ),
+    "fewer steps": lambda b: _noise(b, lambda n: replace(n, factor=n.factor[:-1])),
+    "no steps": lambda b: _noise(b, lambda n: replace(n, factor=())),
+    "one release at once": lambda b: _noise(b, lambda _: LaplaceNoise(scale=Fraction(10**6))),
+    "more days of a unit": lambda b: replace(b, neighbours=replace(_units(b), groups=_MOST + 1)),
+    "all days of a unit": lambda b: replace(b, neighbours=replace(_units(b), groups=None)),
+    "days by a hash": lambda b: replace(b, neighbours=replace(_units(b), is_in_order=False)),
+    "more rows": lambda b: replace(b, neighbours=replace(_units(b), rows=6)),
+    "days in another order": lambda b: _keys(b, _listed(b)[::-1]),
+    "a day twice": lambda b: _keys(b, [*_listed(b)[:-1], _listed(b)[0]]),
+    "no day": lambda b: _keys(b, [*_listed(b)[:-1], None]),
+    "private days": lambda b: _keys(b, None),
+    "listed combinations": lambda b: replace(b, combinations=b.listed_groups),
+    "a withheld release": lambda b: replace(b, withheld=frozenset({0})),
+    "partitions": lambda b: replace(b, sub_partitions=5),
+    "rows that are cut": lambda b: replace(b, most_stored=100),
+    "a cut below": lambda b: replace(b, source=_with_cut(b)),
+    "numbered rows": lambda b: replace(b, source=numbered_visits("uid")),
+    "public rows": lambda b: _joined(b, "rates"),
+    "an outer join": lambda b: _joined(b, "rates", left_outer=True),
+    "different values": lambda b: replace(b, releases=tuple(map(_of_values, b.releases))),
+}
+
+
+def _with_cut(block: BlockPlan) -> Truncate:
+    cut = cut_visits("uid", 5)
+    return replace(cut, columns=("id", "uid", "i4", "d"))
+
+
+def _of_values(release: Release) -> Release:
+    return replace(release, of_unit=False) if isinstance(release, DistinctCount) else release
+
+
+def _checked(block: BlockPlan) -> None:
+    check_plan([block], stated_loss(block), WORLD)
+
+
+def test_a_series_passes() -> None:
+    for most in (1, _MOST, _DAYS):
+        _checked(series_block(_DAYS, most))
+
+
+@pytest.mark.parametrize("name", _TAMPERED)
+def test_a_tampered_series_does_not(name: str) -> None:
+    tampered = _TAMPERED[name](series_block(_DAYS, _MOST))
+    with pytest.raises(NotPrivate) as refused:
+        _checked(tampered)
+    assert refused.value.rule is not Rule.MALFORMED
+
+
+def test_a_list_of_public_rows_is_refused() -> None:
+    """They may change, and with them which days of a person count."""
+    found = walk("SELECT count(*) FROM visits WHERE i4 IN (SELECT k FROM rates)")
+    assert found is not None
+    with pytest.raises(NotPrivate):
+        _checked(replace(series_block(_DAYS, _MOST), where=found.plan.blocks[0].where))
+
+
+def _days_read(blocks: BlockPlan, rows: Sequence[str]) -> list[list[int]]:
+    """What each release is of each day, read when the day has ended, of rows that come day by day."""
+    database, found = tiny_database(), []
+    database.fill("SELECT 1")
+    for step, (text,) in enumerate(blocks.listed_groups):
+        if rows[step]:
+            database._execute(f"INSERT INTO visits (id, uid, i4, d) VALUES {rows[step]}")
+        tables = database.tables(blocks)
+        day = []
+        for _, table, slots in sorted(places(tables), key=lambda one: one[0]):
+            slot = slots.total if slots.total is not None else slots.count
+            day.append(added_up(by_keys(tables[table]).get((text,), []), slot))
+        found.append(day)
+    return found
+
+
+def _arriving(random: Random, without: int | None, texts: Sequence[str]) -> list[str]:
+    """The rows of each day, also of days before, which come late."""
+    number, found = 0, []
+    for step in range(_DAYS):
+        rows = []
+        for person in _PEOPLE:
+            for _ in range(random.choice((0, 1, 1, 4))):
+                number += 1
+                late, value = random.choice((0, 0, 0, 1)), random.choice((-300, 5, 300))
+                day = texts[max(0, step - late)]
+                if person != without:
+                    rows.append(f"({number}, {person}, {value}, '{day}')")
+        found.append(", ".join(rows))
+    return found
+
+
+def _streams(block: BlockPlan, seeds: range) -> list[tuple[int, Fraction, Fraction]]:
+    """Of each release and person: on how many days they counted, how far R x moved, and how far it may."""
+    texts = [text or "" for text in _listed(block)]
+    found = []
+    for seed in seeds:
+        here = _days_read(block, _arriving(Random(seed), None, texts))
+        for person in _PEOPLE:
+            there = _days_read(block, _arriving(Random(seed), person, texts))
+            for number, noise in block.continual.items():
+                moved = [
+                    mine[number] - theirs[number] for mine, theirs in zip(here, there, strict=True)
+                ]
+                length = sum(
+                    sum(noise.factor[row - at] * moved[at] for at in range(row + 1)) ** 2
+                    for row in range(_DAYS)
+                )
+                loss = block.releases[number].loss
+                allowed = 2 * zcdp.rho_of_loss(loss.epsilon, loss.delta) * noise.sigma2
+                found.append((sum(map(bool, moved)), Fraction(length), allowed))
+    return found
+
+
+def test_nobody_moves_a_stream_further() -> None:
+    """The audit on neighbours: each day is read once, by what is there then, late rows as well."""
+    block = series_block(_DAYS, _MOST)
+    price_of_block(block, WORLD)
+    found = _streams(block, range(2))
+    assert all(days <= _MOST and length <= allowed for days, length, allowed in found)
+    assert any(days == _MOST for days, _, _ in found)
+
+
+def test_days_by_a_hash_are_found() -> None:
+    """A mutant: a person who comes again moves out of the days that are kept, which have been shown."""
+    block = series_block(_DAYS, _MOST)
+    hashed = replace(block, neighbours=replace(_units(block), is_in_order=False))
+    assert any(days > _MOST for days, _, _ in _streams(hashed, range(2)))

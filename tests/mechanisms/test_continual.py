@@ -1,0 +1,127 @@
+"""Noise of a series: its sensitivity by brute force, its noise exactly, and its law by what is shown."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+
+from proxy.drawing.series_steps import StepsSoFar, noises_of_steps, steps_with_noise
+from proxy.kernel.plan import BlockPlan
+from proxy.mechanisms import continual, discrete_gaussian
+from tests.kernel.examples import series_block
+from tests.seeded_bits import SeededBits
+
+_FALSE_ALARM = 6.0  # standard deviations
+
+
+def _matrix(factor: Sequence[int]) -> list[list[int]]:
+    steps = range(len(factor))
+    return [[factor[row - at] if at <= row else 0 for at in steps] for row in steps]
+
+
+def _length(factor: Sequence[int], change: Sequence[int]) -> int:
+    return sum(
+        sum(one * by for one, by in zip(row, change, strict=True)) ** 2 for row in _matrix(factor)
+    )
+
+
+@pytest.mark.parametrize("factor", [(3, 2, 2, 1, 0), (1, 0, 0, 0, 0), continual.factor_of(5, 4)])
+def test_no_unit_moves_it_further_and_some_as_far(factor: Sequence[int]) -> None:
+    """All changes within +-2, wherever the steps of a unit are."""
+    changes = list(product((-2, -1, 0, 1, 2), repeat=len(factor)))
+    for most in range(1, len(factor) + 1):
+        few = [change for change in changes if sum(map(bool, change)) <= most]
+        farthest = max(_length(factor, change) for change in few)
+        assert continual.squared_sensitivity(factor, most, 2) == farthest
+
+
+@pytest.mark.parametrize("eighths", range(5))
+def test_the_noise_is_that_of_the_factor(eighths: int) -> None:
+    """R w = z exactly, w being what the totals are the rounded sums of."""
+    factor, bits = continual.factor_of(40, eighths), SeededBits(eighths)
+    drawn = [bits.below(2 * 10**6) - 10**6 for _ in factor]
+    noises: list[Fraction] = []
+    for step, one in enumerate(drawn):
+        earlier = sum((factor[step - at] * w for at, w in enumerate(noises)), Fraction(0))
+        noises.append((one - earlier) / factor[0])
+    totals = continual.total_noises(factor, drawn)
+    for step, total in enumerate(totals):
+        assert abs(total - sum(noises[: step + 1], Fraction(0))) <= Fraction(1, 2)
+    assert totals[:7] == continual.total_noises(factor, drawn[:7]), "what was shown stays"
+
+
+@pytest.mark.parametrize("eighths", range(5))
+def test_stated_variances(eighths: int) -> None:
+    factor = continual.factor_of(30, eighths)
+    steps, sums = np.linalg.inv(np.array(_matrix(factor), float)), np.tril(np.ones((30, 30)))
+    totals = sums @ steps
+    ranges = [*totals, *(totals[i] - totals[j] for i in range(30) for j in range(i))]
+    given = factor, Fraction(factor[0] ** 2 * 100)
+    scale = float(given[1])
+    for stated, exact in (
+        (continual.step_sigma2(*given), (steps[-1] ** 2).sum()),
+        (continual.total_sigma2(*given), (totals[-1] ** 2).sum()),
+        (continual.largest_sum_sigma2(*given), max((one**2).sum() for one in ranges)),
+    ):
+        assert scale * exact <= stated <= scale * exact + 0.2
+
+
+class _Kept:
+    """The steps of a series, in memory."""
+
+    def __init__(self, due: int) -> None:
+        self.due = due
+        self.noise: list[Sequence[int]] = []
+
+    async def begun(self) -> StepsSoFar:
+        return StepsSoFar(noise=self.noise, drawn=[])
+
+    async def begin(self, first: int, noise: Sequence[Sequence[int]]) -> StepsSoFar:
+        self.noise[first:] = noise
+        return await self.begun()
+
+    async def store(self, first: int, drawn: Sequence[Sequence[int]]) -> StepsSoFar:
+        raise AssertionError("nothing is read")
+
+
+async def _off(block: BlockPlan, series: int, bits: SeededBits) -> list[float]:
+    """By how many standard deviations the squares of y - R x, as they follow from what is shown of many series,
+    differ from those of the law; of each release, and of products of neighbouring steps."""
+    found = []
+    for number, noise in block.continual.items():
+        recovered = []
+        for _ in range(series):
+            kept = await steps_with_noise(_Kept(len(noise.factor)), block, bits)
+            shown = noises_of_steps(block, kept)[number]
+            recovered.append(np.array(_matrix(noise.factor), float) @ shown)
+        z = np.array(recovered) / float(noise.sigma2) ** 0.5
+        found.append(((z**2).sum() - z.size) / (2 * z.size) ** 0.5)
+        pairs = z[:, 1:] * z[:, :-1]
+        found.append(pairs.sum() / pairs.size**0.5)
+    return found
+
+
+def test_what_is_shown_has_the_noise_that_was_paid() -> None:
+    for off in asyncio.run(_off(series_block(20, 7), 40, SeededBits(1))):
+        assert abs(off) < _FALSE_ALARM
+
+
+@pytest.mark.parametrize("fault", ["less noise", "one noise for two steps"])
+def test_other_noise_is_found(monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
+    """Mutants: noise that is 30 % too small; noise that is drawn for every other step."""
+    real, last = discrete_gaussian.sample, [0]
+
+    def broken(bits: SeededBits, sigma2: Fraction) -> int:
+        if fault == "less noise":
+            return real(bits, sigma2 * Fraction(7, 10) ** 2)
+        if bits.below(2):
+            last[0] = real(bits, sigma2)
+        return last[0]
+
+    monkeypatch.setattr(discrete_gaussian, "sample", broken)
+    assert max(map(abs, asyncio.run(_off(series_block(20, 7), 40, SeededBits(1))))) > _FALSE_ALARM
