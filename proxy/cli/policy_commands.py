@@ -60,9 +60,10 @@ def policy_check(
         large = [one.where for one in verdict.open if one.name is FindingName.PUBLIC_IS_LARGE]
         public, unreadable = readable_contents(checked, without=large)
     wrong = locate(unreadable, checked.text, checked.file) if unreadable else None
+    series: tuple[str, ...] = ()
     if wrong is None and not large:
         try:
-            check_publications(checked, public)
+            series = check_publications(checked, public)
         except PolicyErrors as error:
             wrong = error
     lines = policy_accuracy(checked.policy, checked.catalog, public)
@@ -78,7 +79,7 @@ def policy_check(
     else:
         for line in (*accuracy_report(checked.policy, lines, proposals), ""):
             typer.echo(line)
-        for line in (*odds_report(checked.policy), *(one.text() for one in smallest), ""):
+        for line in (*odds_report(checked.policy), *(one.text() for one in smallest), *series, ""):
             typer.echo(line)
         for line in unbounded_report(unbounded(checked.policy, checked.catalog), file):
             typer.echo(line)

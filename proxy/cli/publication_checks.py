@@ -12,7 +12,7 @@ from proxy.cli.loading import CheckedPolicy
 from proxy.engine.accuracy import text_of
 from proxy.engine.machine_clock import day_of_machine
 from proxy.engine.query_pipeline import Engine
-from proxy.engine.series_plans import prepared_series
+from proxy.engine.series_plans import errors_of_series, prepared_series
 from proxy.planner.facts import PublicContents
 from proxy.policy.problem import Problem
 from proxy.policy.publication import Publication
@@ -34,7 +34,7 @@ _OF_A_NAME = (
 _PRINTED = 40  # characters of a statement, from where it is wrong
 
 
-def check_publications(checked: CheckedPolicy, public: PublicContents) -> None:
+def check_publications(checked: CheckedPolicy, public: PublicContents) -> tuple[str, ...]:
     """Check that everything that the policy publishes can be released. Release nothing.
 
     It starts a server of its own for one or two seconds, unless the policy publishes nothing.
@@ -43,12 +43,15 @@ def check_publications(checked: CheckedPolicy, public: PublicContents) -> None:
         checked: Policy and catalogue.
         public: Of the policy's public tables, as `serve` reads them.
 
+    Returns:
+        How exact series of days will be, a line each.
+
     Raises:
         PolicyErrors: Each at the statement that is wrong.
         ShadowError: The shadow cannot be made.
     """
     if not checked.policy.publish:
-        return
+        return ()
     with (
         own_shadow(checked.policy, checked.catalog) as connection,
         contextlib.closing(ShadowLabels(lambda: beside(connection))) as labels,
@@ -61,6 +64,9 @@ def check_publications(checked: CheckedPolicy, public: PublicContents) -> None:
         )
         engine = engine_without_data(checked.policy, checked.catalog, public, labels)
         refuse_problems(checked, statements, engine)
+        series = [one for one in checked.policy.publish if one.continual is not None]
+        planned = [(one, prepared_series(engine, one, *statements.read(one))) for one in series]
+        return tuple(errors_of_series(one, prepared.private) for one, prepared in planned)
 
 
 def refuse_problems(

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from datetime import date, datetime, timedelta, timezone
+from fractions import Fraction
 
+from proxy.base.decimals import decimal_text
 from proxy.base.errors import Refusal
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.published_ports import Series
 from proxy.engine.query_pipeline import Engine
 from proxy.engine.remembered_plans import PreparedQuery
-from proxy.kernel.plan import PrivatePlan
+from proxy.kernel.plan import (
+    ContinualNoise,
+    DistinctCount,
+    GaussianNoise,
+    NoisyStatistic,
+    PrivatePlan,
+)
 from proxy.kernel.plan_digest import plan_digest
 from proxy.planner.later_rows import reads_moving
-from proxy.planner.series import BY_THE_DAY, SeriesTerms, no_series
+from proxy.planner.series import BY_THE_DAY, SeriesTerms, no_series, sums_of_days
 from proxy.policy.publication import Publication
+from proxy.release.noisy_values import noise_half_width
 
 _EPOCH = date(1970, 1, 1)
 _FAR = (date(9999, 12, 31) - _EPOCH).days
@@ -69,6 +78,27 @@ def series_days(plan: PrivatePlan) -> tuple[date, ...]:
     if not days or not key.type.is_time or not is_in_a_row:
         raise _no_days()
     return days
+
+
+def errors_of_series(of: Publication, plan: PrivatePlan) -> str:
+    """How exact a series will be, in a line: it depends on the policy alone.
+
+    The errors of counts and sums in their order: of a day, of the worst sum of days in a row, of all days.
+    """
+    found = []
+    for release in plan.blocks[0].releases:
+        assert isinstance(release, NoisyStatistic | DistinctCount), "as the kernel has it"
+        assert isinstance(release.noise, ContinualNoise), "as the kernel has it"
+        grid = release.grid if isinstance(release, NoisyStatistic) else Fraction(1)
+        day, longest, all_days = (
+            decimal_text(noise_half_width(GaussianNoise(sigma2=sigma2)) * grid)
+            for sigma2 in sums_of_days(release.noise)
+        )
+        kind = release.aggregate.kind.value
+        found.append(f"{kind} +-{day} a day, +-{longest} any days in a row, +-{all_days} all days")
+    assert of.continual is not None
+    cost = f"{of.continual.days} days for epsilon {decimal_text(of.loss.epsilon)} in all"
+    return f"published.{of.name}: {cost}; 95 % errors: {'; '.join(found)}"
 
 
 def _no_days() -> Refusal:

@@ -11,6 +11,7 @@ from proxy.policy.findings import Finding
 from proxy.policy.odds_words import reached
 from proxy.policy.policy_decimals import decimal
 from proxy.policy.policy_model import Accounting, Budget, Period, Policy
+from proxy.policy.publication import Publication
 
 STATEMENT_EPSILON = Fraction(4)
 STATEMENT_DELTA = Fraction(1, 100_000)
@@ -99,9 +100,7 @@ def _of_a_year(policy: Policy) -> Iterator[Finding]:
         if times is not None and budget.limit.epsilon:
             delta = min(times * budget.limit.delta, 1 - Fraction(1, 10**9))
             yearly[".".join(path)] = Loss(times * budget.limit.epsilon, delta)
-    published = [
-        (one.loss.epsilon, one.loss.delta, -(-_YEAR // one.seconds)) for one in policy.publish
-    ]
+    published = [(one.loss.epsilon, one.loss.delta, _times_a_year(one)) for one in policy.publish]
     if published:
         delta = sum((times * delta for _, delta, times in published), Fraction(0))
         epsilon = sum((times * epsilon for epsilon, _, times in published), Fraction(0))
@@ -208,9 +207,17 @@ def _below_statement(path: Path, budget: Budget, policy: Policy) -> Iterator[Fin
         )
 
 
+def _times_a_year(one: Publication) -> int:
+    """How often it is charged in a year of 366 days, a series of 365 days once."""
+    seconds = _YEAR if one.continual is None else _YEAR - _DAY
+    return -(-seconds // one.charged_seconds)
+
+
 def _published_up(policy: Policy) -> Iterator[Finding]:
     total = policy.budgets.total.limit.epsilon
-    daily = sum((one.loss.epsilon * _DAY / one.seconds for one in policy.publish), Fraction(0))
+    daily = sum(
+        (one.loss.epsilon * _DAY / one.charged_seconds for one in policy.publish), Fraction(0)
+    )
     if total == 0 or daily == 0 or policy.accounting is not Accounting.BASIC:
         return
     days = total / daily

@@ -272,7 +272,9 @@ def changed_publishing(old: Policy, new: Policy) -> Iterator[Change]:
     now = {one.name: one for one in new.publish}
     for name, one in now.items():
         if name not in was:
-            what = f"a table for everybody, {_every(one)}, {_cost(one)} of budgets.total each time"
+            what = (
+                f"a table for everybody, {_every(one)}, {_cost(one)} of budgets.total {_times(one)}"
+            )
             yield _published(Direction.GAINS, name, what)
         elif one != was[name]:
             yield from _renewed(was[name], one)
@@ -293,6 +295,9 @@ def _renewed(was: Publication, now: Publication) -> Iterator[Change]:
         )
         what = f"epsilon {epsilon}, delta {delta}: it is released anew at once"
         yield _published(Direction.CHANGES, now.name, what)
+    if was.continual != now.continual:
+        what = f"{_times(was)} -> {_times(now)}: it is released anew at once, {_cost(now)}"
+        yield _published(Direction.CHANGES, now.name, what)
     if was.smallest != now.smallest:
         what = f"other smallest groups: it is released anew at once, {_cost(now)}"
         yield _published(Direction.CHANGES, now.name, what)
@@ -311,6 +316,13 @@ def _every(one: Publication) -> str:
     length = f"{one.seconds // _HOUR}h" if one.seconds % _HOUR == 0 else f"{one.seconds // 60}min"
     hours, minutes = divmod(one.offset // 60, 60)
     return f"every {length} from {hours:02}:{minutes:02}"
+
+
+def _times(one: Publication) -> str:
+    if one.continual is None:
+        return "each time"
+    days, most = one.continual.days, one.continual.most_days
+    return f"once for {days} days, of {most} of which a unit counts"
 
 
 def _cost(one: Publication) -> str:

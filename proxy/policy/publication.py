@@ -7,6 +7,7 @@ import json
 from dataclasses import dataclass
 
 from proxy.base.decimals import decimal_text
+from proxy.base.instants import DAY_SECONDS
 from proxy.mechanisms.loss import Loss
 
 PUBLISHED_SCHEMA = "published"
@@ -34,6 +35,11 @@ class Publication:
     loss: Loss
     smallest: tuple[tuple[str, int], ...] = ()
     continual: Continual | None = None
+
+    @property
+    def charged_seconds(self) -> int:
+        """From one charge to the next, at least."""
+        return self.seconds if self.continual is None else self.continual.days * DAY_SECONDS
 
     @property
     def version(self) -> str:

@@ -26,6 +26,7 @@ _SUMS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "running total, on average": lambda days: days.cumsum(1),
     "all 365 days": lambda days: days.sum(1),
 }
+_RANGES = ("any range, on average", "the worst range")
 
 
 def errors(factor: tuple[int, ...], most_days: int, bits: SeededBits) -> Sequence[float]:
@@ -38,13 +39,20 @@ def errors(factor: tuple[int, ...], most_days: int, bits: SeededBits) -> Sequenc
         for _ in range(_SERIES)
     )
     days = np.array(list(drawn), float)
-    return [math.sqrt((of(days) ** 2).mean()) for of in _SUMS.values()]
+    found = [math.sqrt((of(days) ** 2).mean()) for of in _SUMS.values()]
+    totals = np.pad(days.cumsum(1), ((0, 0), (1, 0)))
+    size = totals.shape[1]
+    pairs = size * (totals**2).sum(1) - totals.sum(1) ** 2  # of (T_j - T_i)^2, over all i < j
+    found.append(math.sqrt(pairs.mean() / (size * (size - 1) / 2)))
+    found.append(math.sqrt(continual.largest_sum_sigma2(factor, sigma2)))  # by its formula
+    return found
 
 
 def lines() -> Iterator[str]:
     """A table in Markdown."""
-    yield f"| days a unit | noise | {' | '.join(_SUMS)} |"
-    yield f"|{'---|' * (len(_SUMS) + 2)}"
+    names = [*_SUMS, *_RANGES]
+    yield f"| days a unit | noise | {' | '.join(names)} |"
+    yield f"|{'---|' * (len(names) + 2)}"
     for most_days in (1, 7, 30, 90):
         alone = errors(continual.factor_of(_DAYS, 0), most_days, SeededBits(most_days))
         chosen = continual.best_factor(_DAYS, most_days)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 
 from proxy.base.errors import Refusal
+from proxy.engine.series_plans import errors_of_series
 from proxy.kernel.plan import ContinualNoise
 from proxy.mechanisms.continual import factor_of
+from proxy.mechanisms.loss import Loss
 from proxy.planner.series import SeriesTerms
 from proxy.policy.policy_model import Policy, ProtectedTable
+from proxy.policy.publication import Continual, Publication
 from tests.kernel.examples import policy_of_fewest
 from tests.pipeline_world import POLICIES, Pipeline, walk
 
@@ -20,6 +25,14 @@ _TERMS = SeriesTerms(steps=5, most_steps=2)
 _ROWS = replace(_TERMS, most_steps=1)
 _OF_ROWS = f"SELECT d, count(*) FROM people WHERE {_WHERE} GROUP BY d"
 _WORLD = POLICIES["world"]
+_PUBLISHED = Publication(
+    name="one",
+    sql=_GOOD,
+    seconds=86_400,
+    offset=0,
+    loss=Loss(Fraction(1), Fraction(1, 10**6)),
+    continual=Continual(days=5, most_days=2),
+)
 
 
 def _series(text: str, terms: SeriesTerms = _TERMS, policy: Policy = _WORLD) -> Pipeline:
@@ -151,3 +164,16 @@ def test_where_people_come_each_day_noise_is_independent() -> None:
     one_day = _series(_GOOD, replace(_TERMS, most_steps=1)).plan.blocks[0]
     assert {noise.factor for noise in every_day.continual.values()} == {factor_of(5, 0)}
     assert all(noise.factor[1] > 0 for noise in one_day.continual.values())
+
+
+def test_stated_errors_are_those_of_the_noise() -> None:
+    """Of independent noise a sum of five days has the error of one, times the root of 5."""
+    text = errors_of_series(_PUBLISHED, _series(_GOOD, replace(_TERMS, most_steps=5)).plan)
+    assert text.startswith("published.one: 5 days for epsilon 1 in all; 95 % errors: count(*) +-")
+    numbers = [int(one) for one in re.findall(r"\+-(\d+)", text)]
+    assert len(numbers) == 9
+    for day, longest, all_days in (numbers[:3], numbers[3:6], numbers[6:]):
+        assert longest == all_days and abs(all_days - day * 5**0.5) < 3
+    series = errors_of_series(_PUBLISHED, _series(_GOOD, replace(_TERMS, most_steps=1)).plan)
+    day, longest, all_days = (int(one) for one in re.findall(r"\+-(\d+)", series)[:3])
+    assert day < all_days < longest < day * 5**0.5, "noise cancels"

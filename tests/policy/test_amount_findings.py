@@ -12,7 +12,7 @@ from proxy.policy.amount_findings import amount_findings
 from proxy.policy.finding_names import FindingName, Severity
 from proxy.policy.findings import Finding
 from proxy.policy.policy_model import Budget, Period, Policy
-from proxy.policy.publication import Publication
+from proxy.policy.publication import Continual, Publication
 from tests.pipeline_world import POLICIES
 
 F = FindingName
@@ -99,3 +99,6 @@ def test_a_year_of_publications_counts() -> None:
     publication = Publication(name="n", sql="", seconds=86_400, offset=0, loss=loss)
     told = _found(replace(_policy(), publish=(publication,)))[F.TOTAL_RENEWS]
     assert "publish epsilon 3.66, delta 3.7e-07" in told.what
+    series = replace(publication, continual=Continual(days=365, most_days=7))
+    told = _found(replace(_policy(), publish=(series,)))[F.TOTAL_RENEWS]
+    assert "publish epsilon 0.01, delta 1e-09" in told.what, "it is charged once"

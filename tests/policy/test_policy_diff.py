@@ -15,7 +15,7 @@ from proxy.policy.change_words import Direction, Topic
 from proxy.policy.check import check, fitted
 from proxy.policy.policy_changes import policy_changes, tables_not_cached
 from proxy.policy.policy_model import Policy, Reuse
-from proxy.policy.publication import Publication
+from proxy.policy.publication import Continual, Publication
 from proxy.policy_file.policy_yaml import read_policy
 from proxy.reuse.block_question import ReliedOn
 from tests.policy.catalogs import SHOP
@@ -228,6 +228,7 @@ _PUBLISHED = Publication(
         {"seconds": 3600},
         {"offset": 60},
         {"loss": Loss(Fraction(2), Fraction(0))},
+        {"continual": Continual(days=365, most_days=7)},
     ],
 )
 def test_no_part_of_a_published_table_changes_unsaid(part: dict[str, Any]) -> None:
