@@ -26,6 +26,7 @@ from proxy.ledger.ledger_sources import Source
 from proxy.ledger.ledger_tables import LedgerTables
 from proxy.ledger.published_releases import PublishedReleases
 from proxy.ledger.text_keys import TextKeyMissing, opened_cipher
+from proxy.mechanisms.loss import NOTHING
 from proxy.policy.publication import Publication
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.protected.judged_rows import CatalogueMoved, RowsWithheld
@@ -103,6 +104,9 @@ def _messages(of: Publication, released: Released) -> Iterator[str]:
         )
     if released.total_epsilon is None:
         yield f"finished published.{of.name} under receipt {released.receipt}: it was charged before"
+        return
+    if released.loss == NOTHING:
+        yield f"released the days of published.{of.name} that have ended: its first release has paid for them"
         return
     left = text_of(released.total_epsilon)
     yield f"released published.{of.name}: epsilon {text_of(released.loss.epsilon)} charged to the shared budget"

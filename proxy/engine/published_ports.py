@@ -38,7 +38,7 @@ class Series:
 class ReleaseClaim:
     """As ledger.publish_at gives it. charge: with DRAW, of what is to be drawn; id: of the release;
     total_epsilon: what is left of the shared budget, where it was asked; short: the budgets that do not cover
-    it."""
+    it; is_free: an earlier release of the series has paid for it."""
 
     state: ReleaseState
     id: int | None
@@ -48,6 +48,7 @@ class ReleaseClaim:
     total_epsilon: Fraction | None
     short: tuple[str, ...]
     charge: Charge | None
+    is_free: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,7 +34,7 @@ from proxy.engine.releasing import PlannedRelease, Releasing, day_of
 from proxy.engine.remembered_plans import PreparedQuery
 from proxy.engine.series_plans import prepared_series, series_of
 from proxy.engine.session_zone import ZoneRules
-from proxy.mechanisms.loss import Loss
+from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.facts import PlanningContext
 from proxy.planner.later_rows import reads_moving
 from proxy.policy.publication import Publication
@@ -248,7 +248,7 @@ class Publishing:
             self._say("published_is_no_table", of, "dpproxy publish list says why")
         return Released(
             state=claim.state,
-            loss=prepared.drawn.loss,
+            loss=NOTHING if claim.is_free else prepared.drawn.loss,
             receipt=claim.receipt,
             total_epsilon=claim.total_epsilon,
             short=claim.short,

@@ -144,6 +144,7 @@ class PublishedReleases:
             holder=holder,
             total_epsilon=None if left is None else left.epsilon,
             charge=self._charge_of(plan, row, series) if state is ReleaseState.DRAW else None,
+            is_free=row["paid_by"] not in (None, row["receipt"]),
             short=tuple(
                 line.whose for line in lines if line.falls_short and line.name != PUBLISHED
             ),
