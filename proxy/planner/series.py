@@ -20,7 +20,7 @@ from proxy.policy.policy_model import Policy
 
 BY_THE_DAY = (
     "Group by the day alone, such as created_at::date AS day, and give WHERE the first day and the last"
-    " one."
+    " one; continual is the number of these days."
 )
 
 
