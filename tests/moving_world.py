@@ -8,7 +8,7 @@ from datetime import date
 from fractions import Fraction
 
 from proxy.catalog.catalog_model import TableName
-from proxy.engine.arguments import constants
+from proxy.engine.present_slots import constants
 from proxy.engine.settings import read_settings
 from proxy.kernel.plan import BlockPlan
 from proxy.planner.facts import PlanningContext

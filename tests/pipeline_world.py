@@ -29,7 +29,7 @@ from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, Column, ForeignKey, Table, TableName
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.compiling import compile_block
-from proxy.engine.arguments import constants
+from proxy.engine.present_slots import constants
 from proxy.engine.settings import read_settings
 from proxy.kernel.checked_plan import CheckedPlan
 from proxy.kernel.plan import PrivatePlan

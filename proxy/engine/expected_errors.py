@@ -16,7 +16,7 @@ from typing_extensions import assert_never
 
 from proxy.base.sql_types import SqlType
 from proxy.engine.accuracy import Accuracy, AnswerError, ErrorKind, number_of
-from proxy.engine.cut_directions import grows_where_cut
+from proxy.engine.clipped_units import grows_where_cut
 from proxy.engine.unit_words import aggregate_word, one_unit, units_word
 from proxy.kernel.formula_model import NoisySums
 from proxy.kernel.plan import (

@@ -13,7 +13,7 @@ from proxy.base.instants import iso_text
 from proxy.base.sql_types import SqlType
 from proxy.engine.accuracy import text_of
 from proxy.engine.answer_conditions import joint_rules, left_out_rows, stored_rows_matter
-from proxy.engine.cut_directions import are_cut_below, is_cut_below, only_grow
+from proxy.engine.clipped_units import are_cut_below, is_cut_below, only_grow
 from proxy.engine.unit_words import aggregate_word, answer_name, named_column, one_unit
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import (

@@ -33,9 +33,8 @@ from proxy.query.ir.binding import parameters_of
 from proxy.query.ir.exposed import Exposed
 from proxy.query.rewrite.account_relations import ACCOUNT_RELATIONS
 from proxy.query.statement_reading import Reading, evaluated_parts, read_statement
-from proxy.query.syntax.assignments import assignment
+from proxy.query.syntax.assignments import assignment, check_role_statement
 from proxy.query.syntax.constant_spans import EXACT_PRESENT, ConstantSpan, PresentRule
-from proxy.query.syntax.role_statements import check_role_statement
 from proxy.query.syntax.statements import Execute, Names, Statement, StoredQuery, look, pieces
 from proxy.query.unknown_columns import unknown_column_hint
 

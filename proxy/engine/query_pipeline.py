@@ -18,7 +18,6 @@ from proxy.compiler.backend_query import BackendQuery
 from proxy.drawing.answer_slots import CachedQuestion
 from proxy.drawing.drawer import Drawer
 from proxy.engine.advice import advice_for
-from proxy.engine.arguments import constants, refuse_offsets
 from proxy.engine.cached_answers import CachedAnswers, CachedLedger
 from proxy.engine.charged_queries import ChargedQueries, PlannedQuery
 from proxy.engine.column_errors import reported, unreported
@@ -30,7 +29,13 @@ from proxy.engine.own_status import ServingProcess
 from proxy.engine.policy_limits import policy_rules
 from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery
 from proxy.engine.ports import MOST_RECEIPTS, Ledger
-from proxy.engine.present_slots import ended_lines, settled_arguments, span_text
+from proxy.engine.present_slots import (
+    constants,
+    ended_lines,
+    refuse_offsets,
+    settled_arguments,
+    span_text,
+)
 from proxy.engine.published_answers import PublishedSources
 from proxy.engine.remembered_plans import PreparedQuery, RememberedPlans
 from proxy.engine.session_zone import in_session_zone, zones_used

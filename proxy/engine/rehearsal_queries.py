@@ -24,17 +24,18 @@ from proxy.pgwire.calls import (
 )
 from proxy.query.rewrite.edits import Edit, apply
 from proxy.query.statement_reading import Reading
-from proxy.query.syntax.computed_results import computes, writes_rows
-from proxy.query.syntax.constant_parts import evaluated_parts
 from proxy.query.syntax.made_by_statement import (
+    computes,
     copy_around,
     copy_encoding,
     divides_by_zero,
+    evaluated_parts,
     inner_query,
     is_binary,
     is_copy_to_client,
     limits,
     made,
+    writes_rows,
 )
 from proxy.query.syntax.parameters import parameters, settled
 from proxy.query.syntax.selects import selects

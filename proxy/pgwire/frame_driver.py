@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from typing_extensions import assert_never
 
 from proxy.base.limits import PROTECTED_SECONDS
+from proxy.pgwire.argument_exchanges import describe_constants, evaluate_constants
 from proxy.pgwire.calls import (
     Analyse,
     Analysis,
@@ -34,14 +35,12 @@ from proxy.pgwire.calls import (
     ShadowStatement,
     Verbatim,
 )
-from proxy.pgwire.constant_exchanges import describe_constants, evaluate_constants
 from proxy.pgwire.held_timeouts import TOO_OLD, send_restored
 from proxy.pgwire.query_sequence import ExecuteSequence, ExecuteStep
-from proxy.pgwire.rehearsal import rehearse
+from proxy.pgwire.rehearsal import rehearse, run_trial
 from proxy.pgwire.session import FAILED, Failed, Session, Wait
 from proxy.pgwire.shadow_exchanges import analyse, evaluate, look_up_prepared
 from proxy.pgwire.statement_look import LOOKED_AT_AT_ONCE, NOT_UTF8, prepared_of
-from proxy.pgwire.trial_run import run_trial
 from proxy.pgwire.wording import Wording
 
 T = TypeVar("T")

@@ -27,9 +27,9 @@ from proxy.planner.column_buckets import (
     clamped_below,
     clamped_to_bounds,
     keys_of,
+    slice_of,
     stretch_of,
 )
-from proxy.planner.column_slices import slice_of
 from proxy.planner.facts import Facts, Values, typed
 from proxy.planner.planning import Planned, planned
 from proxy.query.ir.expressions import (

@@ -14,8 +14,7 @@ from fractions import Fraction
 
 from proxy.kernel.column_types import conjuncts
 from proxy.kernel.neighbour_kinds import UnitNeighbours
-from proxy.planner.column_buckets import Stretch, buckets, keys_of, stretch_of
-from proxy.planner.column_slices import compared_texts
+from proxy.planner.column_buckets import Stretch, buckets, compared_texts, keys_of, stretch_of
 from proxy.planner.facts import ColumnFacts, Facts, typed
 from proxy.planner.grids import default_grid
 from proxy.planner.narrowing import narrowed

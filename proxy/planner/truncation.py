@@ -145,7 +145,7 @@ def truncate_public(
     place = leaf(relation, column.relation)
     assert isinstance(place, Scan)
     table = known.catalog.tables[place.table]
-    names = tuple(_reference(place, name, known) for name in table.primary_key)
+    names = tuple(column_of(place, name, known) for name in table.primary_key)
     columns = _columns(place, known)
     truncated = _truncate(place, column, rule.truncation.keep, names, column, columns, _PLACE)
     return replaced(relation, truncated)
@@ -295,7 +295,8 @@ def _columns(place: Scan | Subquery, known: PlanningContext) -> tuple[str, ...]:
     return tuple(name for name in names if name in displayed)
 
 
-def _reference(scan: Scan, name: str, known: PlanningContext) -> ColumnRef:
+def column_of(scan: Scan, name: str, known: PlanningContext) -> ColumnRef:
+    """The column of this name, with the type that the catalogue knows."""
     column = known.catalog.tables[scan.table].column(name)
     assert column is not None
     return ColumnRef(name, column.type, None, scan.alias)

@@ -17,6 +17,7 @@ from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.kernel.column_types import conjuncts, tells_forms_apart
 from proxy.planner.facts import Facts, PlanningContext, RelationWithUnit, UnitRows, Untruncated
+from proxy.planner.truncation import column_of
 from proxy.policy.policy_model import IdentifierUnit, ProtectedTable
 from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.expressions import ColumnRef, Connective, Expression
@@ -197,7 +198,7 @@ def _truncate_source(
 def _with_unit(joined: Join, table: Scan, unit: ColumnRef, known: PlanningContext) -> Subquery:
     """A table and the row through which its unit is found, as one relation under the table's alias."""
     names = _displayed(table, known)
-    outputs = [(c.column, c) for c in (_reference(table, name, known) for name in names)]
+    outputs = [(c.column, c) for c in (column_of(table, name, known) for name in names)]
     wanted = UNIT
     while wanted in names:
         wanted += "_"
@@ -216,7 +217,7 @@ def _truncate(
     in all of that are the same to everything above, whichever of them is kept."""
     if isinstance(source, Scan):
         names = _displayed(source, known)
-        ordered_by = [_reference(source, name, known) for name in names]
+        ordered_by = [column_of(source, name, known) for name in names]
         described = known.catalog.tables[source.table]
         if described.primary_key or not all(tells_forms_apart(c.type) for c in ordered_by):
             named_by = key_of(source, known) or _place_of(source, known)
@@ -250,7 +251,7 @@ def _truncate(
 def key_of(table: Scan, known: PlanningContext) -> tuple[ColumnRef, ...]:
     """The columns of its primary key, which name a row of a table; none without one."""
     described = known.catalog.tables[table.table]
-    return tuple(_reference(table, name, known) for name in described.primary_key)
+    return tuple(column_of(table, name, known) for name in described.primary_key)
 
 
 def _place_of(table: Scan, known: PlanningContext) -> tuple[ColumnRef, ...]:
@@ -281,9 +282,3 @@ def _displayed(table: Scan, known: PlanningContext) -> tuple[str, ...]:
     assert isinstance(policy, ProtectedTable) and isinstance(policy.unit, IdentifierUnit)
     displayed = {*policy.columns, *described.primary_key, policy.unit.column}
     return tuple(c.name for c in described.columns if c.name in displayed)
-
-
-def _reference(table: Scan, name: str, known: PlanningContext) -> ColumnRef:
-    column = known.catalog.tables[table.table].column(name)
-    assert column is not None
-    return ColumnRef(name, column.type, None, table.alias)

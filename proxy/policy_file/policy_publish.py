@@ -18,6 +18,7 @@ from proxy.policy_file.policy_privacy import (
     LEAST_DELTA,
     LEAST_EPSILON,
 )
+from proxy.policy_file.policy_reuse import LENGTH, TIME_OF_DAY, offset_of, seconds_of_length
 from proxy.policy_file.policy_shapes import SWITCH, TEXT, Keyed, ListOf, Number, Plain, Shape
 from proxy.policy_file.yaml_positions import (
     Entry,
@@ -31,13 +32,11 @@ from proxy.policy_file.yaml_positions import (
 _REQUIRED = ("name", "sql", "every", "epsilon")
 _MOST = 200
 _NAME = re.compile(r"[a-z_][a-z0-9_]{0,55}")
-_EVERY = re.compile(r"([0-9]{1,4})(min|h|d)")
-_FROM = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])")
 PUBLICATION_KEYS: Mapping[str, Shape] = {
     "name": Plain(_NAME.pattern),
     "sql": TEXT,
-    "every": Plain(_EVERY.pattern),
-    "from": Plain(_FROM.pattern),
+    "every": Plain(LENGTH.pattern),
+    "from": Plain(TIME_OF_DAY.pattern),
     "epsilon": Number(LEAST_EPSILON, LARGEST_EPSILON),
     "delta": Number(LEAST_DELTA, LARGEST_DELTA),
     "continual": Number(Fraction(2), Fraction(LARGEST_STEPS), is_whole=True),
@@ -45,7 +44,6 @@ PUBLICATION_KEYS: Mapping[str, Shape] = {
     "append_only": SWITCH,
 }
 PUBLISH = ListOf(Keyed(PUBLICATION_KEYS, _REQUIRED, "publish"), _MOST)
-_SECONDS = {"min": 60, "h": 3600, "d": 86_400}
 _SOONEST, _LATEST = 300, 31 * 86_400
 
 
@@ -92,7 +90,7 @@ def _publication(
     name = _name(given["name"], others, problems) if "name" in given else None
     sql = text(given["sql"].value, "sql", problems) if "sql" in given else None
     seconds = _every(given["every"], problems) if "every" in given else None
-    offset = _offset(given.get("from"), problems)
+    offset = offset_of(given.get("from"), problems)
     epsilon = None
     if "epsilon" in given:
         value = given["epsilon"].value
@@ -169,23 +167,9 @@ def _every(entry: Entry, problems: ProblemList) -> int | None:
     word = text(entry.value, "every", problems)
     if word is None:
         return None
-    found = _EVERY.fullmatch(word)
-    seconds = 0 if found is None else int(found[1]) * _SECONDS[found[2]]
+    seconds = seconds_of_length(word)
     if not _SOONEST <= seconds <= _LATEST:
         what = "every must be from 5min to 31d, such as 24h"
         problems.add(entry.value.at, what, "write every: 24h, 30min or 7d")
         return None
     return seconds
-
-
-def _offset(entry: Entry | None, problems: ProblemList) -> int | None:
-    if entry is None:
-        return 0
-    word = text(entry.value, "from", problems)
-    found = None if word is None else _FROM.fullmatch(word)
-    if found is None:
-        if word is not None:
-            what = "from must be a time of day in UTC, such as '04:00'"
-            problems.add(entry.value.at, what, "hours and minutes, in quotes")
-        return None
-    return int(found[1]) * 3600 + int(found[2]) * 60

@@ -11,17 +11,17 @@ from proxy.policy_file.policy_nodes import fields, switch, text
 from proxy.policy_file.policy_shapes import SWITCH, Either, Keyed, OneOf, Plain, Shape
 from proxy.policy_file.yaml_positions import Entry, MappingNode
 
-_FOR = re.compile(r"([0-9]{1,4})(min|h|d)")
-_FROM = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])")
+LENGTH = re.compile(r"([0-9]{1,4})(min|h|d)")
+TIME_OF_DAY = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])")
 REUSE_KEYS: Mapping[str, Shape] = {
-    "for": Plain(_FOR.pattern),
-    "from": Plain(_FROM.pattern),
+    "for": Plain(LENGTH.pattern),
+    "from": Plain(TIME_OF_DAY.pattern),
     "lift": SWITCH,
-    "now": Either((OneOf(("exact",)), Plain(_FOR.pattern))),
-    "windows": Either((OneOf(("exact",)), Plain(_FOR.pattern))),
+    "now": Either((OneOf(("exact",)), Plain(LENGTH.pattern))),
+    "windows": Either((OneOf(("exact",)), Plain(LENGTH.pattern))),
 }
 _REQUIRED = ("for",)
-REUSE = Either((OneOf(("none",)), Plain(_FOR.pattern), Keyed(REUSE_KEYS, _REQUIRED)))
+REUSE = Either((OneOf(("none",)), Plain(LENGTH.pattern), Keyed(REUSE_KEYS, _REQUIRED)))
 _SECONDS = {"min": 60, "h": 3600, "d": 86_400}
 _LONGEST = 31 * 86_400
 
@@ -42,7 +42,7 @@ def read_reuse(entry: Entry | None, problems: ProblemList) -> Reuse | None:
         return None
     length = text(found["for"].value, "for", problems)
     seconds = None if length is None else _slot(length, found["for"], problems)
-    offset = _offset(found.get("from"), problems)
+    offset = offset_of(found.get("from"), problems)
     is_lifted = switch(found.get("lift"), problems, default=True)
     now, windows = found.get("now"), found.get("windows")
     step = _step(now, seconds, problems)
@@ -54,8 +54,7 @@ def read_reuse(entry: Entry | None, problems: ProblemList) -> Reuse | None:
 
 
 def _slot(word: str, entry: Entry, problems: ProblemList) -> int | None:
-    found = _FOR.fullmatch(word)
-    seconds = 0 if found is None else int(found[1]) * _SECONDS[found[2]]
+    seconds = seconds_of_length(word)
     if not 60 <= seconds <= _LONGEST:
         is_step = entry.key in ("now", "windows")
         none = "exact" if is_step else "none"
@@ -79,11 +78,18 @@ def _step(entry: Entry | None, slot: int | None, problems: ProblemList) -> int |
     return seconds
 
 
-def _offset(entry: Entry | None, problems: ProblemList) -> int | None:
+def seconds_of_length(word: str) -> int:
+    """0 where the word is no length, as `24h` is one."""
+    found = LENGTH.fullmatch(word)
+    return 0 if found is None else int(found[1]) * _SECONDS[found[2]]
+
+
+def offset_of(entry: Entry | None, problems: ProblemList) -> int | None:
+    """Seconds after midnight at which slots begin, by `from`."""
     if entry is None:
         return 0
     word = text(entry.value, "from", problems)
-    found = None if word is None else _FROM.fullmatch(word)
+    found = None if word is None else TIME_OF_DAY.fullmatch(word)
     if found is None:
         if word is not None:
             what = "from must be a time of day in UTC, such as '04:00'"

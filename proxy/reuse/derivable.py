@@ -22,7 +22,7 @@ from proxy.kernel.plan import (
 from proxy.kernel.sensitivities import sensitivity_of
 from proxy.kernel.shape import shape_of
 from proxy.kernel.statistics import Counted, Measured, Statistic
-from proxy.planner.column_slices import compared_texts
+from proxy.planner.column_buckets import compared_texts
 from proxy.planner.facts import PlanningContext
 from proxy.query.ir.expressions import Clamped, ColumnRef, Connective, Expression
 from proxy.query.ir.relations import Join, Relation, Scan

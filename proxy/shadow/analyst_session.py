@@ -32,10 +32,18 @@ from proxy.engine.sessions import (
     Values,
 )
 from proxy.pgwire.answers import REPORT_BYTES
+from proxy.pgwire.argument_exchanges import describing
 from proxy.pgwire.calls import NO_RELATION, DescribedColumn, Rehearsal, Trial
-from proxy.pgwire.constant_exchanges import describing
 from proxy.pgwire.held_timeouts import hold_sql
-from proxy.pgwire.rehearsal import MAKE, MAKE_OIDS, make_values, needs_relation
+from proxy.pgwire.rehearsal import (
+    MAKE,
+    MAKE_OIDS,
+    make_values,
+    needs_relation,
+    trial_oids,
+    trial_sql,
+    trial_values,
+)
 from proxy.pgwire.shadow_exchanges import (
     ARGUMENTS_TOO_LONG,
     JSONB_OID,
@@ -43,7 +51,6 @@ from proxy.pgwire.shadow_exchanges import (
     fits,
     measured_sql,
 )
-from proxy.pgwire.trial_run import trial_oids, trial_sql, trial_values
 from proxy.pgwire.wording import UNKNOWN_NAME_HINT, UNKNOWN_NAMES
 
 _LOG = structlog.get_logger("dpproxy.http")

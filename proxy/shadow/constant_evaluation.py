@@ -16,7 +16,7 @@ import psycopg
 from proxy.base.errors import Code, Refusal
 from proxy.catalog.catalog_model import Catalog
 from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery
-from proxy.pgwire.constant_exchanges import describing
+from proxy.pgwire.argument_exchanges import describing
 from proxy.pgwire.shadow_exchanges import fits, measured_sql
 from proxy.policy.policy_model import Policy
 from proxy.postgres.embedded import EmbeddedPostgres

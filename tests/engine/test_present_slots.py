@@ -22,7 +22,7 @@ from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.present_slots import ended_lines, settled_arguments
 from proxy.engine.query_pipeline import Engine
 from proxy.kernel.plan import PrivatePlan
-from proxy.pgwire.constant_exchanges import describing
+from proxy.pgwire.argument_exchanges import describing
 from proxy.policy.policy_model import Reuse
 from proxy.query.syntax.statements import Statement
 from tests.engine.test_order import _OIDS, Recorder

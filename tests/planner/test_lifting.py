@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from proxy.engine.arguments import constants
+from proxy.engine.present_slots import constants
 from proxy.engine.settings import read_settings
 from proxy.kernel.plan import BlockPlan
 from proxy.planner.facts import PlanningContext

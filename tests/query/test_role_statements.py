@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from proxy.base.errors import Refusal
-from proxy.query.syntax.role_statements import check_role_statement
+from proxy.query.syntax.assignments import check_role_statement
 
 _ROLES = [
     "ALTER ROLE current_user PASSWORD 'x'",

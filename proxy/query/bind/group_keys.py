@@ -11,8 +11,7 @@ from sqlglot import TokenType, exp
 from proxy.base.errors import Code, Refusal
 from proxy.query.bind.declared_types import declared_type
 from proxy.query.bind.expression_reading import read_expression
-from proxy.query.bind.select_context import SelectContext, placed
-from proxy.query.bind.written_parts import is_no_column
+from proxy.query.bind.select_context import SelectContext, is_no_column, placed
 from proxy.query.ir import expressions as ir
 from proxy.query.ir.bound_statement import KeyValue, Level
 from proxy.query.ir.expressions import Expression

@@ -20,10 +20,9 @@ from proxy.query.bind.clause_reading import condition_of
 from proxy.query.bind.group_keys import WrittenKey, group_items, key_of
 from proxy.query.bind.join_conditions import conjunction, with_equalities
 from proxy.query.bind.retained_conditions import Conditions, is_of_rows
-from proxy.query.bind.select_context import SelectContext
+from proxy.query.bind.select_context import SelectContext, call_end
 from proxy.query.bind.span_reading import FoundSpans, read_spans
 from proxy.query.bind.unique_rows import unique_by
-from proxy.query.bind.written_parts import call_end
 from proxy.query.ir.bound_statement import (
     ExpressionInterval,
     IntervalValue,

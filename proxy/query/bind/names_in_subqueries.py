@@ -23,10 +23,9 @@ from proxy.base.errors import Code, Refusal
 from proxy.base.result_columns import NOISY_RELATION, is_made_column
 from proxy.query.bind.group_keys import WrittenKey
 from proxy.query.bind.hidden_names import HiddenNames, WrittenName, items_of
-from proxy.query.bind.select_context import SelectContext
+from proxy.query.bind.select_context import SelectContext, is_no_column
 from proxy.query.bind.source_reading import nature_of
 from proxy.query.bind.sources import Nature
-from proxy.query.bind.written_parts import is_no_column
 from proxy.query.ir.bound_statement import KeyValue
 from proxy.query.syntax.output_names import output_name
 from proxy.query.syntax.selects import (

@@ -13,7 +13,7 @@ from sqlglot import TokenType, exp
 from proxy.base.errors import Code, Refusal
 from proxy.base.limits import NOISY_EXPRESSION_PARTS
 from proxy.base.result_columns import IntervalEnd
-from proxy.query.bind.aggregate_reading import read_aggregate, read_aggregates
+from proxy.query.bind.aggregate_reading import read_aggregate, read_aggregates, read_truth
 from proxy.query.bind.function_substitutes import SUBSTITUTES
 from proxy.query.bind.group_keys import (
     WrittenKey,
@@ -29,7 +29,6 @@ from proxy.query.bind.names_in_subqueries import (
 )
 from proxy.query.bind.noisy_expression_reading import NoisyReader
 from proxy.query.bind.select_context import OutputItem, SelectContext, placed
-from proxy.query.bind.truth_reading import read_truth
 from proxy.query.ir.bound_statement import (
     AnswerArray,
     ExpressionInterval,

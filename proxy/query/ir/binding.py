@@ -27,8 +27,7 @@ from proxy.query.ir.given_fields import COMPLETED, completed
 from proxy.query.ir.query import AggregateBlock, changed
 from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.ir.rebuilding import rebuild
-from proxy.query.ir.time_differences import as_seconds
-from proxy.query.ir.times_of_day import as_seconds_of_day
+from proxy.query.ir.time_differences import as_seconds, as_seconds_of_day
 from proxy.query.ir.typing_rules import constant, is_not_finite, settle
 from proxy.query.syntax.placeholders import CastParameter, ClientArray, ClientParameter, WrittenText
 

@@ -183,7 +183,7 @@ OTHER_AGGREGATES = frozenset(
         *("any_value", "median", "grouping"),
     )
 )
-# Which are answered by a comparison of noisy counts (bind/truth_reading.py).
+# Which are answered by a comparison of noisy counts (bind/aggregate_reading.py).
 TRUTHS = frozenset({"bool_or", "bool_and", "every"})
 ANSWERED = AGGREGATES | TRUTHS
 

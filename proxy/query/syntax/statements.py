@@ -14,8 +14,7 @@ from sqlglot import TokenType
 
 from proxy.base import limits
 from proxy.base.errors import Refusal
-from proxy.query.syntax.assignments import may_assign
-from proxy.query.syntax.role_statements import may_alter_role
+from proxy.query.syntax.assignments import may_alter_role, may_assign
 from proxy.query.syntax.tokens import Lexed, Lexeme, fold, lex
 
 

@@ -18,7 +18,7 @@ from proxy.query.bind.scope import Readers, Scope, only, position_of
 from proxy.query.ir import expressions as ir
 from proxy.query.ir import typing_rules
 from proxy.query.ir.expressions import Expression
-from proxy.query.ir.times_of_day import CLOCKS, INSTEAD, clock_time, is_time_of_day
+from proxy.query.ir.time_differences import CLOCKS, INSTEAD, clock_time, is_time_of_day
 from proxy.query.syntax.placeholders import CastParameter, ClientParameter
 
 CAST_TYPES: Mapping[exp.DType, SqlType] = {

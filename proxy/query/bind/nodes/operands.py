@@ -15,8 +15,7 @@ from proxy.query.ir import expressions as ir
 from proxy.query.ir import typing_rules
 from proxy.query.ir.expression_walk import size
 from proxy.query.ir.expressions import Expression
-from proxy.query.ir.time_differences import as_seconds
-from proxy.query.ir.times_of_day import as_seconds_of_day, is_time_of_day
+from proxy.query.ir.time_differences import as_seconds, as_seconds_of_day, is_time_of_day
 from proxy.query.syntax.placeholders import ClientArray, ClientParameter, WrittenText
 from proxy.query.syntax.tokens import too_complex
 

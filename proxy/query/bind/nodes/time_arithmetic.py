@@ -19,8 +19,12 @@ from proxy.query.ir import typing_rules
 from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.given_fields import MOST_BIN_WIDTH, bin_origin, bin_width
-from proxy.query.ir.time_differences import checked_span, difference
-from proxy.query.ir.times_of_day import difference_of_day, is_time_of_day
+from proxy.query.ir.time_differences import (
+    checked_span,
+    difference,
+    difference_of_day,
+    is_time_of_day,
+)
 from proxy.query.syntax.placeholders import ClientParameter, WrittenText
 
 _SECOND = 10**6

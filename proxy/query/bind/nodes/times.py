@@ -17,8 +17,13 @@ from proxy.query.ir import expressions as ir
 from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.given_fields import CLOCK_FIELDS, FIELDS, constant_zone
-from proxy.query.ir.time_differences import age_field, interval_field
-from proxy.query.ir.times_of_day import INSTEAD, is_time_of_day, part_of_day
+from proxy.query.ir.time_differences import (
+    INSTEAD,
+    age_field,
+    interval_field,
+    is_time_of_day,
+    part_of_day,
+)
 from proxy.query.ir.typing_rules import check_template, common, settle_literal
 from proxy.query.syntax.placeholders import ClientParameter
 
