@@ -6,6 +6,7 @@ import re
 
 from proxy.policy.finding_names import FindingName
 from proxy.policy_file.policy_accept import ACCEPT_KEYS
+from proxy.policy_file.policy_agents import AGENTS_KEYS
 from proxy.policy_file.policy_budgets import BUDGET_KEYS, BUDGETS_KEYS
 from proxy.policy_file.policy_columns import COLUMN_KEYS
 from proxy.policy_file.policy_manual import MANUAL
@@ -29,6 +30,7 @@ def test_every_key_is_explained() -> None:
         *BUDGET_KEYS,
         *(f"publish: {key}" for key in PUBLICATION_KEYS),
         *(f"accept.{key}" for key in ACCEPT_KEYS),
+        *(f"agents.{key}" for key in AGENTS_KEYS),
         "tables.T: public",
         "reuse.now",
         "reuse.windows",

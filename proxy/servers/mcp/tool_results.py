@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
+from datetime import datetime, timezone
 from typing import Any, Literal
 
+from proxy.policy.publication import Publication
 from proxy.servers.mcp.tool_models import (
     SHOWN_ROWS,
     AgentAmount,
@@ -14,6 +17,7 @@ from proxy.servers.mcp.tool_models import (
     AgentColumn,
     AgentError,
     AgentPrice,
+    PublishedEntry,
 )
 
 Document = Mapping[str, Any]
@@ -104,6 +108,43 @@ def answer_of(body: bytes, budget: str | None, analyst: str) -> AgentAnswer:
         receipt=privacy["receipt"],
         truncated=len(rows) > SHOWN_ROWS,
     )
+
+
+# As engine.publishing.comment_of writes it.
+_RELEASED = re.compile(
+    r"Published (?P<drawn>\S+ \S+) UTC, due \S+ \S+ UTC, next (?P<next>\S+ \S+) UTC\."
+)
+
+
+def published_entry(
+    name: str, comment: str, columns: bytes | None, publications: Mapping[str, Publication]
+) -> PublishedEntry:
+    """
+    Args:
+        name: Of a table of the schema `published`.
+        comment: Of the table.
+        columns: Their names, as a JSON array.
+        publications: Of the policy in force, by name.
+    """
+    released = _RELEASED.search(comment)
+    known = publications.get(name)
+    return PublishedEntry(
+        name=name,
+        about=comment,
+        columns=json.loads(columns or b"[]"),
+        sql="" if known is None else known.sql,
+        epsilon=None if known is None else float(known.loss.epsilon),
+        drawn_at=None if released is None else _utc(released["drawn"]),
+        next_at=None if released is None else _utc(released["next"]),
+    )
+
+
+def _utc(moment: str) -> str:
+    """
+    >>> _utc("2026-11-27 12:00")
+    '2026-11-27T12:00:00+00:00'
+    """
+    return datetime.fromisoformat(moment).replace(tzinfo=timezone.utc).isoformat()
 
 
 def _left(remaining: Document | None, budget: str | None, analyst: str) -> AgentBudgetLeft | None:

@@ -61,15 +61,14 @@ def label(value: object) -> str:
 def refusal_text(problem: ToolProblem) -> str:
     """What was refused, what it cost, and what to ask instead."""
     lines = [f"{_begin(problem)} ({problem.sqlstate or 'request'}): {problem.detail}"]
-    match problem.charged:
-        case "nothing":
-            lines.append("Nothing was charged.")
-        case "unknown":
-            lines.append("Whether it was charged is in the history of receipts.")
-        case receipt:
-            lines.append(
-                f"What it cost stays charged: receipt {receipt}. Do not repeat it more than once."
-            )
+    if problem.charged is not None:
+        lines.append("Nothing was charged.")
+    elif problem.receipt is None:
+        lines.append("Whether it was charged is in the history of receipts.")
+    else:
+        lines.append(
+            f"What it cost stays charged: receipt {problem.receipt}. Do not repeat it more than once."
+        )
     if problem.hint:
         lines.append(f"Hint: {problem.hint}")
     if problem.instead:
@@ -82,7 +81,7 @@ def refusal_text(problem: ToolProblem) -> str:
 
 
 def _begin(problem: ToolProblem) -> str:
-    if problem.charged not in ("nothing", "unknown"):
+    if problem.receipt is not None:
         return _FAILED
     if problem.code == "TOO_DEAR":
         return _DEAR
@@ -175,7 +174,9 @@ def table_text(found: TableDetails) -> str:
     lines = [f"{label(found.name)} protects {found.protects}."]
     for one in found.columns:
         lines.append(f"{label(one.name)} {one.type}: {label(one.counts)}. For {label(one.use)}.")
-    lines += (f"Example, epsilon {one.epsilon:g}: {one.sql}" for one in found.examples)
+    for example in found.examples:
+        errors = "; ".join(f"{label(one.name)}: {error_text(one)}" for one in example.errors)
+        lines.append(f"Example, epsilon {example.epsilon:g}: {example.sql} ({errors})")
     return "\n".join(lines)
 
 
@@ -186,8 +187,12 @@ def budget_text(found: BudgetLines) -> str:
         renews = "" if one.renews_at is None else f", renews at {one.renews_at}"
         lines.append(f"{label(one.name)}: {left}, {one.spent:g} spent{renews}")
     if found.token is not None:
-        limit = "no limit" if found.token.limit is None else f"of {found.token.limit:g}"
-        lines.append(f"This token: epsilon {found.token.spent:g} spent, {limit}")
+        token = found.token
+        limit = "no limit" if token.limit is None else f"of {token.limit:g}"
+        renews = "" if token.renews_at is None else f" per {token.per}, renews at {token.renews_at}"
+        lines.append(
+            f"This token: epsilon {token.spent:g} spent, {limit}{renews}; it expires at {token.expires_at}"
+        )
     return "\n".join(lines)
 
 
@@ -198,5 +203,7 @@ def published_text(found: PublishedList) -> str:
         return "Nothing is published."
     lines = ["Published, free to read:"]
     for one in found.tables:
-        lines.append(f"{label(one.name)}: {', '.join(map(label, one.columns))}. {label(one.about)}")
+        drawn = "not drawn yet" if one.drawn_at is None else f"drawn at {one.drawn_at}"
+        columns = ", ".join(map(label, one.columns))
+        lines.append(f"{label(one.name)} ({drawn}): {columns}. By {label(one.sql)}")
     return "\n".join(lines)
