@@ -21,7 +21,8 @@ Epsilon = Annotated[
     Field(
         gt=0,
         le=1e9,
-        description="What the statement may use. A smaller one costs less and has a larger error.",
+        description="What the statement may use. A smaller one costs less and has a larger error. Hints call it"
+        " dp.epsilon: give it here, not by SET.",
     ),
 ]
 Source = Literal["fresh", "cached", "derived", "published"]
@@ -119,7 +120,7 @@ class TableDetails(_ToolResult):
 
 
 class AgentPrice(_ToolResult):
-    """free: where the answer would come from, if it costs nothing."""
+    """free: where the answer would come from, if it costs nothing. notes: what to look at before it is run."""
 
     epsilon: float
     delta: float
@@ -127,6 +128,7 @@ class AgentPrice(_ToolResult):
     groups: int | None
     outputs: list[AgentError]
     free: Literal["cached", "derived", "published"] | None
+    notes: list[str]
 
 
 class AgentColumn(_ToolResult):

@@ -33,7 +33,9 @@ _FORMULAS = (
 def price_of(plan: Document | None) -> AgentPrice:
     """Of EXPLAIN, None where nothing protected is asked."""
     if plan is None:
-        return AgentPrice(epsilon=0, delta=0, left=None, groups=None, outputs=[], free=None)
+        return AgentPrice(
+            epsilon=0, delta=0, left=None, groups=None, outputs=[], free=None, notes=[]
+        )
     left = plan["remaining"]
     groups = [one["groups"] for one in plan["blocks"] if one["keys"]]
     free = [one.get("free_source") for one in plan["blocks"]]
@@ -46,6 +48,7 @@ def price_of(plan: Document | None) -> AgentPrice:
         groups=groups[0] if len(groups) == 1 else None,
         outputs=expected_errors(plan),
         free=_least_new(free) if is_free else None,
+        notes=plan.get("unlisted", []),
     )
 
 
@@ -87,7 +90,7 @@ def answer_of(body: bytes, budget: str | None, analyst: str) -> AgentAnswer:
     privacy, errors = document["privacy"], document["errors"] or {}
     noisy = errors.get("columns") or [None] * len(document["columns"])
     rows = document["rows"]
-    own = errors.get("rows")
+    own = errors.get("rows") or _same_errors(noisy, len(rows))
     return AgentAnswer(
         columns=[
             AgentColumn(
@@ -108,6 +111,20 @@ def answer_of(body: bytes, budget: str | None, analyst: str) -> AgentAnswer:
         receipt=privacy["receipt"],
         truncated=len(rows) > SHOWN_ROWS,
     )
+
+
+def _same_errors(columns: list[Any], rows: int) -> list[list[Any]] | None:
+    """Of a statement that computes with its answers: the largest error of each column, for all of its rows."""
+    widths = [_largest_error(one) for one in columns]
+    return None if not any(widths) else [widths] * rows
+
+
+def _largest_error(column: Document | None) -> float | None:
+    """None where there is none, or none that is an interval."""
+    if column is None or column["unit"] is not None or column["no_interval"] is not None:
+        return None
+    most = column["most"]
+    return most if isinstance(most, int | float) else None
 
 
 # As engine.publishing.comment_of writes it.

@@ -30,6 +30,16 @@ _AVERAGE = (
     "± is the half width of the 95 % interval. Asking again gives the same draw: averaging repeats tells"
     " nothing more."
 )
+# What helps a model where nobody has given a hint, by the class of an SQLSTATE or the whole of it.
+_HINTS = {
+    "42601": "Send one SELECT, without a second statement behind it.",
+    "42": "list_tables and describe_table say what there is and what it can be used for.",
+    "22": "describe_table says the type and the values of each column: compare with those.",
+    "2": "Change the statement: PostgreSQL itself refuses it.",
+    "53300": "Wait, then send it again.",
+    "5": "Try it again later. If it goes on, tell your user.",
+    "": "Call list_tables, then describe_table, and ask in another way.",
+}
 # How texts of a refusal begin, by what happened.
 _OVER, _DEAR, _BUSY, _FAILED, _REFUSED = (
     "OVER BUDGET",
@@ -56,6 +66,15 @@ def label(value: object) -> str:
         case _:
             text = _UNPRINTABLE.sub(lambda one: f"\\x{ord(one[0]):02x}", str(value)[: _LABEL + 1])
             return text if len(text) <= _LABEL else f"{text[:_LABEL]}…"
+
+
+def hint_without_another(sqlstate: str | None) -> str:
+    """
+    >>> hint_without_another("22P02")
+    'describe_table says the type and the values of each column: compare with those.'
+    """
+    known = (sqlstate or "", (sqlstate or "")[:2], (sqlstate or "")[:1], "")
+    return next(_HINTS[one] for one in known if one in _HINTS)
 
 
 def refusal_text(problem: ToolProblem) -> str:
@@ -97,6 +116,7 @@ def price_text(price: AgentPrice) -> str:
     if price.groups is not None:
         lines.append(f"It has {price.groups} groups.")
     lines += [f"{label(one.name)}: {error_text(one)}" for one in price.outputs]
+    lines += map(label, price.notes)
     return "\n".join(lines)
 
 
@@ -166,18 +186,26 @@ def tables_text(found: TableList) -> str:
     lines = [f"Tables of {found.database}:"]
     for one in found.tables:
         columns = ", ".join(map(label, one.columns))
-        lines.append(f"{label(one.name)}: protects {one.protects}; columns {columns}")
+        lines.append(f"{label(one.name)}: {_protects(one.protects)}; columns {columns}")
     return "\n".join(lines)
 
 
 def table_text(found: TableDetails) -> str:
-    lines = [f"{label(found.name)} protects {found.protects}."]
+    lines = [f"{label(found.name)} {_protects(found.protects)}."]
     for one in found.columns:
         lines.append(f"{label(one.name)} {one.type}: {label(one.counts)}. For {label(one.use)}.")
     for example in found.examples:
         errors = "; ".join(f"{label(one.name)}: {error_text(one)}" for one in example.errors)
         lines.append(f"Example, epsilon {example.epsilon:g}: {example.sql} ({errors})")
     return "\n".join(lines)
+
+
+def _protects(whom: str) -> str:
+    """
+    >>> _protects("public"), _protects("each row")
+    ('is public', 'protects each row')
+    """
+    return "is public" if whom == "public" else f"protects {whom}"
 
 
 def budget_text(found: BudgetLines) -> str:

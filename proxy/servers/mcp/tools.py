@@ -153,6 +153,7 @@ class AgentTools:
                 )
             taken = _validated(described.takes, given or {})
             database = self._routes.logins.database_of(caller, taken.database)
+            self._refuse_no_database(caller, database)
             taken = taken.model_copy(update={"database": database})
             if isinstance(taken, models.QueryArguments):
                 found, text = await self._query(caller, taken, asker)
@@ -180,6 +181,17 @@ class AgentTools:
                 sqlstate="53300",
                 headers={"Retry-After": str(seconds)},
             )
+
+    def _refuse_no_database(self, caller: Caller, database: str) -> None:
+        """Refuses  HttpProblem 404: none is named, or one that the caller may not query"""
+        mine = [one for one in sorted(self._adapters) if self._routes.logins.may_query(caller, one)]
+        if database not in mine:
+            message = "name a database"
+            if database:
+                message = f"there is no database {database}, or you may not query it"
+            listed = ", ".join(mine)
+            hint = f"Yours: {listed}. Give one as database." if mine else "You may query none."
+            raise HttpProblem(404, message, hint=hint, sqlstate="3D000")
 
     async def _list_tables(
         self, caller: Caller, given: models.DatabaseArguments
@@ -237,7 +249,6 @@ class AgentTools:
     async def _query(
         self, caller: Caller, given: models.QueryArguments, asker: Asker
     ) -> tuple[BaseModel, str]:
-        self._adapter(given.database)
         query = _request_of(given, max_epsilon=given.max_epsilon)
         unasked = self._routes.engines[given.database].now.policy.approve_above
         approved = asker.approved(given.database, given.sql)
@@ -323,6 +334,7 @@ class AgentTools:
 
     async def published_rows(self, caller: Caller, database: str, name: str) -> QueryResult:
         """Refuses  HttpProblem 404"""
+        self._refuse_no_database(caller, database)
         if name not in {one.name for one in await self.published_tables(caller, database)}:
             raise HttpProblem(
                 404,
@@ -365,7 +377,7 @@ class AgentTools:
 
     async def described(self, caller: Caller, database: str) -> list[str]:
         """Of each table what `describe_table` says, without examples."""
-        self._adapter(database)
+        self._refuse_no_database(caller, database)
         document = await self._schema(caller, database)
         return [texts.table_text(self._details(database, one, examples=())) for one in document]
 
@@ -470,16 +482,7 @@ class AgentTools:
         problem.hint = f"{problem.hint} With epsilon {most:g} {errors}."
 
     def _adapter(self, database: str) -> EngineAdapter:
-        """Refuses  HttpProblem 404: only who is logged in learns that it is not there"""
-        found = self._adapters.get(database)
-        if found is None:
-            raise HttpProblem(
-                404,
-                "there is no such database, or none is named",
-                hint="Name one as database.",
-                sqlstate="3D000",
-            )
-        return found
+        return self._adapters[database]
 
 
 def _validated(model: type[G], given: Mapping[str, object]) -> G:
@@ -507,13 +510,21 @@ def _request_of(given: models.ExplainArguments, max_epsilon: float | None = None
 def _refuse_inexact(price: models.AgentPrice, most: float) -> None:
     """Refuses  HttpProblem: an aggregate is expected to be less exact, or it is not known how exact"""
     for one in price.outputs:
-        if one.error_95 is None or one.error_95 > most:
-            raise HttpProblem(
-                403,
-                f"{one.name}: {texts.error_text(one)}, which is not within max_error {most:g}",
-                hint="Ask with a larger epsilon, for fewer aggregates or groups, or leave max_error out.",
-                sqlstate=Code.INFEASIBLE.sqlstate,
+        if one.error_95 is not None and one.error_95 <= most:
+            continue
+        hint = (
+            "Leave max_error out: how exact it is depends on the data, and is told with the answer."
+        )
+        if one.error_95 is not None:
+            hint = (
+                "Ask with a larger epsilon, for fewer aggregates or groups, or leave max_error out."
             )
+        raise HttpProblem(
+            403,
+            f"{one.name}: {texts.error_text(one)}, which is not within max_error {most:g}",
+            hint=hint,
+            sqlstate=Code.INFEASIBLE.sqlstate,
+        )
 
 
 def _refused(error: Exception) -> CallToolResult:
@@ -529,7 +540,7 @@ def _refused(error: Exception) -> CallToolResult:
         sqlstate=problem.sqlstate,
         code=None if problem.code is None else problem.code.name,
         detail=problem.message,
-        hint=problem.hint,
+        hint=problem.hint or texts.hint_without_another(problem.sqlstate),
         instead=problem.instead,
         position=problem.position,
         charged=models.RefusedCharge(epsilon=0) if is_free else None,

@@ -141,6 +141,39 @@ def test_tables_and_what_they_can_be_used_for(door: AgentDoor) -> None:
     assert published.data["tables"] == [] and "Nothing is published" in published.text
 
 
+def test_what_an_agent_stumbles_over(door: AgentDoor) -> None:
+    """Each is what a model did that knew the tools alone."""
+    token = door.token(door.analyst())
+    by_month = (
+        "SELECT date_trunc('month', created_at) AS month, sum(total) AS revenue FROM shop.orders"
+    )
+    computed = (
+        f"WITH m AS ({by_month} GROUP BY 1) SELECT month, revenue, rank() OVER () AS r FROM m"
+    )
+    computes, two, wrong_type, misspelt, unknown = door.calls(
+        token,
+        ("query", {"database": "shop", "sql": computed, "max_epsilon": 1}),
+        ("query", {"database": "shop", "sql": f"{_COUNT}; {_COUNT}", "max_epsilon": 1}),
+        ("query", {"database": "shop", "sql": f"{_COUNT} WHERE total > 'x'", "max_epsilon": 1}),
+        ("explain", {"database": "shop", "sql": f"{_COUNT} WHERE status = 'payed'"}),
+        (
+            "query",
+            {
+                "database": "shop",
+                "sql": "SELECT stddev(total) FROM shop.orders",
+                "max_epsilon": 1,
+                "max_error": 1,
+            },
+        ),
+    )
+    errors = [row[1] for row in computes.data["errors"]]
+    assert len(set(errors)) == 1 and errors[0] > 0 and f"± {errors[0]:g}" in computes.text
+    assert "Hint: Send one SELECT" in two.text
+    assert "Hint: describe_table says the type" in wrong_type.text
+    assert misspelt.data["notes"] and "payed" in misspelt.text
+    assert "Hint: Leave max_error out: how exact it is depends on the data" in unknown.text
+
+
 def test_a_refusal_is_read_by_the_model(door: AgentDoor) -> None:
     name = door.analyst()
     token = door.token(name)
@@ -166,8 +199,7 @@ def test_each_refusal_has_a_hint_in_its_text_and_half_of_them_a_statement(
     found = door.calls(door.token(name), *calls)
     for one in found:
         assert one.is_error and one.data["sqlstate"] in one.text
-        if one.data["hint"]:
-            assert one.data["hint"] in one.text
+        assert one.data["hint"] and one.data["hint"] in one.text
         if one.data["instead"]:
             assert f"Try: {one.data['instead']}" in one.text
     assert sum(one.data["instead"] is not None for one in found) >= len(found) / 2
@@ -394,8 +426,9 @@ def test_another_database_and_no_database(door: AgentDoor) -> None:
     for database in ("shop", "nothing", ""):
         (found,) = door.calls(token, ("list_tables", {"database": database}))
         assert found.is_error == (database != "")  # the only one need not be named
-    (found,) = door.calls(door.token(name), ("list_tables", {}))
-    assert found.is_error and "database" in found.text
+    for given in ({}, {"database": "nothing"}):
+        (found,) = door.calls(door.token(name), ("list_tables", given))
+        assert found.is_error and "Hint: Yours: census, shop. Give one as database." in found.text
     (found,) = door.calls(door.token(name), ("no_tool", {}))
     assert found.is_error and "no such tool" in found.text
 
