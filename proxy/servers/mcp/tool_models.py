@@ -22,7 +22,7 @@ Epsilon = Annotated[
         gt=0,
         le=1e9,
         description="What the statement may use. A smaller one costs less and has a larger error. Hints call it"
-        " dp.epsilon: give it here, not by SET.",
+        " dp.epsilon: give it here, not in the statement.",
     ),
 ]
 Source = Literal["fresh", "cached", "derived", "published"]

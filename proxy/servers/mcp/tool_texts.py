@@ -32,7 +32,7 @@ _AVERAGE = (
 )
 # What helps a model where nobody has given a hint, by the class of an SQLSTATE or the whole of it.
 _HINTS = {
-    "42601": "Send one SELECT, without a second statement behind it.",
+    "42601": "Send one statement, with none behind it.",
     "42": "list_tables and describe_table say what there is and what it can be used for.",
     "22": "describe_table says the type and the values of each column: compare with those.",
     "2": "Change the statement: PostgreSQL itself refuses it.",

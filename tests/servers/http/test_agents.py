@@ -168,7 +168,7 @@ def test_what_an_agent_stumbles_over(door: AgentDoor) -> None:
     )
     errors = [row[1] for row in computes.data["errors"]]
     assert len(set(errors)) == 1 and errors[0] > 0 and f"± {errors[0]:g}" in computes.text
-    assert "Hint: Send one SELECT" in two.text
+    assert "Hint: Send one statement" in two.text
     assert "Hint: describe_table says the type" in wrong_type.text
     assert misspelt.data["notes"] and "payed" in misspelt.text
     assert "Hint: Leave max_error out: how exact it is depends on the data" in unknown.text
