@@ -10,8 +10,8 @@ from pathlib import Path
 
 _PRODUCT = Path(__file__).resolve().parents[1] / "proxy"
 
-MOST_LINES = 133_000
-MOST_FILES = 770
+MOST_LINES = 134_400
+MOST_FILES = 777
 
 
 def lines_and_files(files: Iterable[Path]) -> tuple[int, int]:

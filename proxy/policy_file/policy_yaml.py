@@ -27,11 +27,10 @@ from proxy.policy.policy_model import (
 )
 from proxy.policy.problem import Problem
 from proxy.policy_file.policy_accept import ACCEPT, read_acceptances
-from proxy.policy_file.policy_agents import AGENTS, read_approve_above
 from proxy.policy_file.policy_budgets import BUDGETS, read_budgets
 from proxy.policy_file.policy_errors import PolicyErrors, PolicyProblem, ProblemList, quoted_text
 from proxy.policy_file.policy_nodes import fields, identifier, member, number, text, whole
-from proxy.policy_file.policy_privacy import PRIVACY, read_privacy
+from proxy.policy_file.policy_privacy import AGENTS, PRIVACY, read_approve_above, read_privacy
 from proxy.policy_file.policy_publish import PUBLISH, read_publications
 from proxy.policy_file.policy_reuse import REUSE, read_reuse
 from proxy.policy_file.policy_shapes import TEXT, Keyed, Number, Shape, one_of, whole_number

@@ -6,11 +6,10 @@ import re
 
 from proxy.policy.finding_names import FindingName
 from proxy.policy_file.policy_accept import ACCEPT_KEYS
-from proxy.policy_file.policy_agents import AGENTS_KEYS
 from proxy.policy_file.policy_budgets import BUDGET_KEYS, BUDGETS_KEYS
 from proxy.policy_file.policy_columns import COLUMN_KEYS
 from proxy.policy_file.policy_manual import MANUAL
-from proxy.policy_file.policy_privacy import MEDIAN_KEYS, PRIVACY_KEYS
+from proxy.policy_file.policy_privacy import AGENTS_KEYS, MEDIAN_KEYS, PRIVACY_KEYS
 from proxy.policy_file.policy_publish import PUBLICATION_KEYS
 from proxy.policy_file.policy_tables import TABLE_KEYS
 from proxy.policy_file.policy_yaml import POLICY_KEYS

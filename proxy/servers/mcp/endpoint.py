@@ -38,8 +38,7 @@ from proxy.servers.http.bearers import Caller
 from proxy.servers.http.http_problem import HttpProblem
 from proxy.servers.http.request_reading import BODY_BYTES, read_bounded
 from proxy.servers.http.routes import Routes, while_connected
-from proxy.servers.mcp.approval import asker_of
-from proxy.servers.mcp.call_rate import CALLS_A_MINUTE
+from proxy.servers.mcp.agent_limits import CALLS_A_MINUTE, asker_of
 from proxy.servers.mcp.resources import PROMPT, AgentResources, asked_with_error_bars
 from proxy.servers.mcp.tools import TOOLS, AgentTools
 from proxy.servers.statement_reports import Listener, StatementObserver, reporter_of

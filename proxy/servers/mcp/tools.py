@@ -30,8 +30,7 @@ from proxy.servers.http.routes import Routes, while_connected
 from proxy.servers.http.strict_json import JsonNumber
 from proxy.servers.mcp import tool_models as models
 from proxy.servers.mcp import tool_texts as texts
-from proxy.servers.mcp.approval import Asker, question
-from proxy.servers.mcp.call_rate import CALLS_A_MINUTE, CallRate
+from proxy.servers.mcp.agent_limits import CALLS_A_MINUTE, Asker, CallRate, question
 from proxy.servers.mcp.tool_results import answer_of, price_of, published_entry
 from proxy.turns.threads import in_thread
 

@@ -18,7 +18,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import ElicitRequestParams, ElicitResult, InputRequiredResult, TextResourceContents
 
 from proxy.ledger.bearer_tokens import revoke_token
-from proxy.servers.mcp.approval import Asker, question
+from proxy.servers.mcp.agent_limits import Asker, question
 from proxy.servers.mcp.tools import TOOLS
 from tests.live.hinted_statements import HINTED
 from tests.live.test_refusals import REFUSED

@@ -1,13 +1,17 @@
-"""A person approves what an agent's statement costs: the agent's client asks its user, never the agent itself.
+"""What an agent may do by itself: so many calls a minute, and only what a person allows it to spend.
 
-The client comes back with the same call and the answer. No state is kept: the question's key names the
-statement and the price that it was about, and the charge is refused where it costs more.
+The agent's client asks its user, never the agent itself, and comes back with the same call and the answer. No
+state is kept: the question's key names the statement and the price that it was about, and the charge is refused
+where it costs more.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+import math
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import ROUND_UP, Context, Decimal
 from fractions import Fraction
@@ -22,6 +26,9 @@ from mcp_types import (
 )
 
 _SINCE = "2026-07-28"  # protocol versions before need a stream to ask in, and there is none
+CALLS_A_MINUTE = 60
+_SECONDS = 60.0
+_REMEMBERED = 4096  # tokens: the one that has not called for longest is forgotten first
 _DIGITS = Context(prec=6, rounding=ROUND_UP)
 
 
@@ -87,3 +94,37 @@ def question(database: str, sql: str, epsilon: float, left: float | None) -> Inp
 def _prefix(database: str, sql: str) -> str:
     digest = hashlib.sha256(f"{database}\0{sql}".encode()).hexdigest()
     return f"approve {digest[:32]} epsilon "
+
+
+class CallRate:
+    """How often one token calls tools, so that a model in a loop keeps no others waiting. Of this process: with
+    several workers a token has so many calls at each.
+
+    >>> now = [0.0]
+    >>> rate = CallRate(2, clock=lambda: now[0])
+    >>> rate.wait("a"), rate.wait("a"), rate.wait("a"), rate.wait("b")
+    (None, None, 60, None)
+    >>> now[0] = 60.5
+    >>> rate.wait("a")
+    """
+
+    def __init__(
+        self, most: int = CALLS_A_MINUTE, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._most = most
+        self._clock = clock
+        self._calls: OrderedDict[object, deque[float]] = OrderedDict()
+
+    def wait(self, who: object) -> int | None:
+        """Count a call. Gives the seconds to wait where there were too many; those are not counted."""
+        now = self._clock()
+        calls = self._calls.setdefault(who, deque())
+        self._calls.move_to_end(who)
+        if len(self._calls) > _REMEMBERED:
+            self._calls.popitem(last=False)
+        while calls and calls[0] <= now - _SECONDS:
+            calls.popleft()
+        if len(calls) >= self._most:
+            return math.ceil(calls[0] + _SECONDS - now)
+        calls.append(now)
+        return None
