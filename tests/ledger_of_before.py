@@ -11,6 +11,8 @@ from proxy.ledger.users import add_analyst
 _BACK_TO_10 = """\
 DROP TABLE ledger.public_column, ledger.unit_column, ledger.series_step;
 ALTER TABLE ledger.published DROP COLUMN series, DROP COLUMN paid_by;
+ALTER TABLE ledger.token DROP COLUMN period, DROP COLUMN window_start, DROP COLUMN spent_before;
+ALTER TABLE ledger.token_charge DROP COLUMN at;
 ALTER TABLE ledger.cached ADD COLUMN question text NOT NULL DEFAULT '',
     ADD COLUMN terms text NOT NULL DEFAULT '', ALTER COLUMN made TYPE jsonb USING made::jsonb;
 ALTER TABLE ledger.published_block DROP COLUMN sealed, ADD COLUMN question text NOT NULL,

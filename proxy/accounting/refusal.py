@@ -95,12 +95,18 @@ def _renews(moment: datetime) -> str:
     return f"The budget renews at {moment:%Y-%m-%d %H:%M} UTC."
 
 
-def over_token(left: str) -> Refusal:
-    """left: of the token's epsilon, as the ledger prints it."""
+def over_token(
+    left: str, *, renews_at: datetime | None, renews_in: int | None, fits_fresh: bool
+) -> Refusal:
+    """left: of the token's epsilon in its window, as the ledger prints it; the others: as of BudgetLine."""
+    hint = "A smaller dp.epsilon costs less; or ask for a token with a larger one."
+    if renews_at is not None:
+        hint = f"The token's epsilon renews at {renews_at:%Y-%m-%d %H:%M} UTC. {hint}"
     return Refusal(
         Code.OVER_BUDGET,
         f"the token does not cover this statement: only epsilon {left} of it remains",
-        "A smaller dp.epsilon costs less; or ask for a token with a larger one.",
+        hint,
+        retry_after=renews_in if fits_fresh else None,
     )
 
 

@@ -91,6 +91,7 @@ def demo(
     listen: Listen = _WIRE,
     http: Http = _HTTP,
     admin: Admin = _ADMIN,
+    mcp: Mcp = False,
     check: Annotated[
         bool, typer.Option(help="Run a few queries through both interfaces, print a table, stop.")
     ] = False,
@@ -106,9 +107,11 @@ def demo(
     from proxy.cli.listen_addresses import ListenAddresses, check_can_open
     from proxy.cli.listeners import serve_until_stopped
     from proxy.cli.open_files import raise_open_files
+    from proxy.ledger.bearer_tokens import create_token
 
     end_on_sigterm()
     log_to_stderr(logging.WARNING)
+    has_agents = check_agents(is_wanted=mcp)
     if (too_few := raise_open_files(_DEMO_DATABASES)) is not None:
         typer.echo(too_few, err=True)
     if check:
@@ -140,6 +143,10 @@ def demo(
                 typer.echo(f"For administrators: http://{ports.admin[0]}:{ports.admin[1]}/")
                 typer.echo(f"    with the secret {prepared.secret}")
                 typer.echo(f"    policies to change: {prepared.policies[0].file} and beside it")
+            if has_agents:
+                made = create_token(prepared.servers.ledger_dsn, ANALYST, days=1, note="demo --mcp")
+                typer.echo(f"For agents: http://{ports.http[0]}:{ports.http[1]}/mcp")
+                typer.echo(f"    with the bearer token {made.text}")
             typer.echo(f"What HTTP offers: http://{ports.http[0]}:{ports.http[1]}/docs")
             typer.echo("Ctrl-C stops everything.")
             await draining.begun.wait()
@@ -148,7 +155,9 @@ def demo(
 
         serving = serve_until_stopped(
             *(prepared.servers, prepared.databases, where, announce),
-            LettingIn(admin=admin_listener(administrators, prepared.secrets)),
+            LettingIn(
+                admin=admin_listener(administrators, prepared.secrets), has_agents=has_agents
+            ),
             prepared.policies,
             draining=draining,
             environment=prepared.environment,

@@ -37,6 +37,10 @@ def token_create(
             metavar="NUMBER",
         ),
     ] = None,
+    per: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="The token's epsilon renews each hour or day (UTC).", metavar="hour|day"),
+    ] = None,
     note: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(help="What it is for.", metavar="TEXT"),
@@ -47,7 +51,12 @@ def token_create(
     """Make a token of an analyst. It is printed once, alone on standard output, and kept nowhere."""
     with ledger_only(state, ledger) as dsn:
         made = create_token(
-            dsn, name, days=days, source=database, epsilon=_number(epsilon), note=note or ""
+            *(dsn, name),
+            days=days,
+            source=database,
+            epsilon=_number(epsilon),
+            per=per,
+            note=note or "",
         )
     warn_of_demo(state, ledger)
     typer.echo(
@@ -58,13 +67,13 @@ def token_create(
 
 @token.command("list")
 def token_list(state: State = None, ledger: LedgerDsn = None) -> None:
-    """The tokens, and what was spent through each."""
+    """The tokens, and what was spent through each: in this hour or day where its epsilon renews."""
     with ledger_only(state, ledger) as dsn:
         found = list_tokens(dsn)
     lines = [
         [
             *(str(one.number), one.analyst, one.source or "all", f"{one.spent.normalize():f}"),
-            "" if one.epsilon is None else f"{one.epsilon.normalize():f}",
+            "" if one.epsilon is None else _limit(one.epsilon, one.per),
             *(f"{one.expires_at:%Y-%m-%d %H:%M}", one.state, one.note),
         ]
         for one in found
@@ -81,6 +90,14 @@ def token_revoke(number: int, state: State = None, ledger: LedgerDsn = None) -> 
         revoke_token(dsn, number)
     warn_of_demo(state, ledger)
     typer.echo(f"revoked token {number}")
+
+
+def _limit(epsilon: Decimal, per: str | None) -> str:
+    """
+    >>> _limit(Decimal("0.20"), "day"), _limit(Decimal(10), None)
+    ('0.2 per day', '10')
+    """
+    return f"{epsilon.normalize():f}{'' if per is None else f' per {per}'}"
 
 
 def _number(text: str | None) -> Decimal | None:

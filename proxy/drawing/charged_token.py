@@ -18,6 +18,7 @@ from proxy.mechanisms.loss import Loss
 
 _ANALYST: ContextVar[str | None] = ContextVar("analyst", default=None)
 _MOST: ContextVar[Fraction | None] = ContextVar("most epsilon", default=None)
+_APPROVED: ContextVar[Fraction | None] = ContextVar("approved epsilon", default=None)
 _TOKEN: ContextVar[int | None] = ContextVar("token", default=None)
 
 
@@ -29,6 +30,11 @@ def charging(token: int | None) -> AbstractContextManager[None]:
 def charged_at_most(epsilon: Fraction | None) -> AbstractContextManager[None]:
     """What may cost more is refused inside. None: whatever it costs."""
     return ContextValue(_MOST, epsilon)
+
+
+def approved_up_to(epsilon: Fraction | None) -> AbstractContextManager[None]:
+    """What may cost more is refused inside until a person has approved it. None: whatever it costs."""
+    return ContextValue(_APPROVED, epsilon)
 
 
 def refuse_dearer(loss: Loss) -> None:
@@ -47,6 +53,15 @@ def refuse_dearer(loss: Loss) -> None:
             Code.TOO_DEAR,
             f"it costs epsilon {cost}, above max_epsilon {decimal_text(most)}",
             f"Send it again with max_epsilon {cost}, or with a smaller epsilon, whose error is larger.",
+        )
+    approved = _APPROVED.get()
+    if approved is not None and loss.epsilon > approved:
+        raise Refusal(
+            Code.TOO_DEAR,
+            f"it costs epsilon {decimal_text(loss.epsilon)}: a person has to approve what costs more than"
+            f" {decimal_text(approved)}",
+            "Send it again with a smaller epsilon, whose error is larger; or ask with a client that can ask its"
+            " user (elicitation).",
         )
 
 

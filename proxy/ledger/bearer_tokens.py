@@ -26,13 +26,20 @@ LARGEST_EPSILON = Decimal(1_000_000)
 _BYTES = 32
 _FORM = re.compile(r"dpp_[A-Za-z0-9_-]{43}")
 _NOTE_CHARACTERS = 200
-_LISTED = """\
-SELECT t.id AS number, a.name AS analyst, s.name AS source, t.note, t.epsilon, t.spent, t.created_at,
-       t.expires_at,
+PERIODS = ("hour", "day")
+# Of a token: what is spent in the window of now, and when that ends.
+WINDOW = """\
+CASE WHEN ledger.window_start(t.period, transaction_timestamp()) > t.window_start THEN 0
+     ELSE t.spent - t.spent_before END AS spent,
+ledger.window_end(t.period, greatest(
+     t.window_start, ledger.window_start(t.period, transaction_timestamp()))) AS renews_at"""
+_LISTED = f"""\
+SELECT t.id AS number, a.name AS analyst, s.name AS source, t.note, t.epsilon, t.created_at, t.expires_at,
+       nullif(t.period, 'none') AS per, {WINDOW},
        CASE WHEN t.revoked_at IS NOT NULL THEN 'revoked' WHEN a.removed_at IS NOT NULL THEN 'user removed'
             WHEN t.expires_at <= transaction_timestamp() THEN 'expired' ELSE 'valid' END AS state
 FROM ledger.token t JOIN ledger.analyst a ON a.id = t.analyst LEFT JOIN ledger.source s ON s.id = t.source
-ORDER BY t.id"""
+ORDER BY t.id"""  # noqa: S608
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +56,8 @@ class NewToken:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListedToken:
-    """source None: all databases of the analyst's; epsilon None: no limit of its own."""
+    """source None: all databases of the analyst's; epsilon None: no limit of its own, else the most in each
+    hour or day (per), or altogether. spent: in the window of now, which ends at renews_at."""
 
     number: int
     analyst: str
@@ -57,6 +65,8 @@ class ListedToken:
     note: str
     epsilon: Decimal | None
     spent: Decimal
+    per: str | None
+    renews_at: datetime | None
     created_at: datetime
     expires_at: datetime
     state: str
@@ -67,14 +77,18 @@ def create_token(
     name: str,
     *,
     days: float,
-    source: str | None = None,
+    source: str | int | None = None,
     epsilon: Decimal | None = None,
+    per: str | None = None,
     note: str = "",
     by: str | None = None,
+    most: int | None = None,
 ) -> NewToken:
     """
-    Given    the analyst's name; days: until it expires; the one source that it is for; epsilon: the most that
-             all statements through it may cost together; by: who does it, for the log
+    Given    the analyst's name; days: until it expires; the one source that it is for, by name or number;
+             epsilon: the most that all statements through it may cost together, in each hour or day where
+             `per` says so; by: who does it, for the log; most: refuse it where the analyst has so many valid
+             ones
     Refuses  UserError
     """
     if not LEAST_DAYS <= days <= LONGEST_DAYS:
@@ -86,20 +100,26 @@ def create_token(
         epsilon.is_finite() and LEAST_EPSILON <= epsilon <= LARGEST_EPSILON
     ):
         raise UserError(f"epsilon is a number from {LEAST_EPSILON} to {LARGEST_EPSILON}")
+    if per is not None and (epsilon is None or per not in PERIODS):
+        raise UserError("per is hour or day, and says how often epsilon renews: give epsilon, too")
     if len(note) > _NOTE_CHARACTERS or not note.isprintable():
         raise UserError(f"a note is one line of at most {_NOTE_CHARACTERS} characters")
     text = PREFIX + base64.urlsafe_b64encode(os.urandom(_BYTES)).rstrip(b"=").decode()
     with psycopg.connect(ledger_dsn) as connection:
+        number = analyst_number(connection, name)
+        if most is not None and _valid_tokens(connection, number) >= most:
+            raise UserError(f'"{name}" has {most} valid tokens: wait until one expires')
         row = connection.execute(
-            "INSERT INTO ledger.token (analyst, digest, note, source, epsilon, expires_at)"
-            " VALUES (%s, %s, %s, %s, trunc(%s::numeric, 18), transaction_timestamp() + %s)"
+            "INSERT INTO ledger.token (analyst, digest, note, source, epsilon, period, expires_at)"
+            " VALUES (%s, %s, %s, %s, trunc(%s::numeric, 18), %s, transaction_timestamp() + %s)"
             " RETURNING id, expires_at",
             (
-                analyst_number(connection, name),
+                number,
                 digest_of(text),
                 note,
-                None if source is None else source_number(connection, source),
+                source_number(connection, source) if isinstance(source, str) else source,
                 epsilon,
+                per or "none",
                 timedelta(days=days),
             ),
         ).fetchone()
@@ -107,8 +127,19 @@ def create_token(
         detail: dict[str, Any] = {"token": row[0], "name": name, "expires": row[1].isoformat()}
         detail |= {} if source is None else {"source": source}
         detail |= {} if epsilon is None else {"epsilon": str(epsilon)}
+        detail |= {} if per is None else {"per": per}
         log(connection, by, "token create", detail)
     return NewToken(number=row[0], text=text, expires_at=row[1])
+
+
+def _valid_tokens(connection: psycopg.Connection, analyst: int) -> int:
+    row = connection.execute(
+        "SELECT count(*) FROM ledger.token WHERE analyst = %s AND revoked_at IS NULL"
+        " AND expires_at > transaction_timestamp()",
+        (analyst,),
+    ).fetchone()
+    assert row is not None
+    return int(row[0])
 
 
 def list_tokens(ledger_dsn: str) -> list[ListedToken]:

@@ -42,8 +42,11 @@ _TRIGGERS = """\
 SELECT EXISTS (SELECT FROM pg_trigger g WHERE g.tgrelid = to_regclass('ledger.' || %s)
                AND g.tgname = %s AND g.tgenabled = 'O')"""
 _TOKENS = """\
-SELECT t.id FROM ledger.token t
-WHERE t.spent <> (SELECT coalesce(sum(c.epsilon), 0) FROM ledger.token_charge c WHERE c.token = t.id)
+SELECT t.id FROM ledger.token t CROSS JOIN LATERAL (
+    SELECT coalesce(sum(c.epsilon), 0) AS whole,
+           coalesce(sum(c.epsilon) FILTER (WHERE c.at < t.window_start), 0) AS before
+    FROM ledger.token_charge c WHERE c.token = t.id) charged
+WHERE (t.spent, t.spent_before) <> (charged.whole, charged.before)
 ORDER BY 1"""
 
 

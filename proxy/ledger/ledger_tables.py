@@ -11,6 +11,7 @@ import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import datetime, timezone
 from enum import Enum
 
 import psycopg
@@ -376,10 +377,26 @@ class LedgerTables:
         except psycopg.Error as error:
             # Raised by ledger.spend_token, with which the whole charge is undone.
             if error.sqlstate == _TOKEN_SPENT:
-                raise over_token(error.diag.message_detail or "0") from None
+                raise _over_token(error.diag.message_detail) from None
             if error.sqlstate == _TOKEN_OVER:
                 raise token_is_over() from None
             raise Fault("the privacy budget ledger is not available") from error
+
+
+def _over_token(detail: str | None) -> Refusal:
+    """detail: of ledger.spend_token."""
+    if detail is None:
+        raise Fault("the ledger does not say what is left of a token")
+    told = json.loads(detail)
+    renews = told["renews_at"]
+    return over_token(
+        told["left"],
+        renews_at=None
+        if renews is None
+        else datetime.fromisoformat(renews).astimezone(timezone.utc),
+        renews_in=told["renews_in"],
+        fits_fresh=told["fits_fresh"],
+    )
 
 
 def not_an_analyst(analyst: str) -> Refusal:

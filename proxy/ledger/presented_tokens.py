@@ -6,23 +6,26 @@ import asyncio
 import hmac
 from collections.abc import Collection
 from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 import psycopg
 from psycopg.rows import TupleRow, dict_row
 
 from proxy.base.errors import Fault
-from proxy.ledger.bearer_tokens import digest_of, is_token
+from proxy.ledger.bearer_tokens import WINDOW, NewToken, create_token, digest_of, is_token
 from proxy.ledger.ledger_pool import LedgerPool
 
 CONNECTIONS = 2
+MOST_OWN = 100  # valid tokens of an analyst who makes one more: each is a row of the ledger
 _WAIT_SECONDS = 5.0  # for a ledger that is away
-_FOUND = """\
+_FOUND = f"""\
 SELECT t.id, a.name, t.source, t.digest, trim_scale(t.epsilon)::text AS epsilon,
-       trim_scale(t.spent)::text AS spent
+       nullif(t.period, 'none') AS per, t.expires_at, {WINDOW}
 FROM ledger.token t JOIN ledger.analyst a ON a.id = t.analyst
 WHERE t.digest = ANY(%s) AND t.revoked_at IS NULL AND a.removed_at IS NULL
-  AND t.expires_at > clock_timestamp()"""
+  AND t.expires_at > clock_timestamp()"""  # noqa: S608
 
 _VALID = """\
 SELECT t.id FROM ledger.token t JOIN ledger.analyst a ON a.id = t.analyst
@@ -31,13 +34,17 @@ WHERE t.id = ANY(%s) AND t.revoked_at IS NULL AND a.removed_at IS NULL AND t.exp
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenGrant:
-    """source: the one that it is for; None: all that its analyst may query. epsilon: its limit, or None."""
+    """source: the one that it is for; None: all that its analyst may query. epsilon, per, renews_at: its limit,
+    or None. spent: in the window of now."""
 
     number: int
     analyst: str
     source: int | None
     epsilon: str | None
     spent: str
+    per: str | None = None
+    renews_at: datetime | None = None
+    expires_at: datetime
 
 
 class PresentedTokens:
@@ -48,6 +55,7 @@ class PresentedTokens:
     """
 
     def __init__(self, ledger_dsn: str) -> None:
+        self._ledger_dsn = ledger_dsn
         self._pool = LedgerPool(
             ledger_dsn,
             psycopg.AsyncConnection[TupleRow],
@@ -84,8 +92,30 @@ class PresentedTokens:
             analyst=row["name"],
             source=row["source"],
             epsilon=row["epsilon"],
-            spent=row["spent"],
+            spent=f"{row['spent'].normalize():f}",
+            per=row["per"],
+            renews_at=row["renews_at"],
+            expires_at=row["expires_at"],
         )
+
+    async def create(
+        self, analyst: str, source: int, days: float, epsilon: Decimal, note: str
+    ) -> NewToken:
+        """A token of the analyst's own making. Refuses  UserError; Fault"""
+        try:
+            return await asyncio.to_thread(
+                lambda: create_token(
+                    *(self._ledger_dsn, analyst),
+                    days=days,
+                    source=source,
+                    epsilon=epsilon,
+                    note=note,
+                    by=f'analyst "{analyst}"',
+                    most=MOST_OWN,
+                )
+            )
+        except psycopg.Error as error:
+            raise Fault("the ledger is not available") from error
 
     async def _row(self, digest: bytes) -> dict[str, Any] | None:
         loop = asyncio.get_running_loop()

@@ -64,6 +64,13 @@ def _head(old: Policy, new: Policy) -> Iterator[Change]:
     if old.min_units_per_group != new.min_units_per_group:
         where = "min_units_per_group"
         yield _fewest_units(where, old.min_units_per_group, new.min_units_per_group)
+    if old.approve_above != new.approve_above:
+        was, now = (
+            "never" if one is None else decimal(one)
+            for one in (old.approve_above, new.approve_above)
+        )
+        what = f"{was} -> {now}: above which epsilon a person approves a statement of an agent"
+        yield change(Topic.REST, Direction.CHANGES, "agents.approve_above", what)
     if old.units_about != new.units_about:
         what = f"{word_of(old.units_about)} -> {word_of(new.units_about)}: what deltas are compared with"
         yield change(Topic.REST, Direction.CHANGES, "units_about", what)

@@ -318,6 +318,7 @@ class Policy:
     publish: tuple[Publication, ...] = ()
     units_about: int | None = None  # so many units, by public knowledge; for findings alone
     min_units_per_group: int = 1
+    approve_above: Fraction | None = None  # what agents may spend on a statement without a person
 
     def __repr__(self) -> str:  # `source` may hold a password
         return f"Policy(database={self.database!r}, digest={self.digest[:12]})"

@@ -1,4 +1,6 @@
-"""The `privacy` of a policy file: epsilon and delta of a question, and what the noise of its answers is."""
+"""The `privacy` and the `agents` of a policy file: epsilon and delta of a question, what the noise of its
+answers is, and what an agent may spend without asking a person.
+"""
 
 from __future__ import annotations
 
@@ -34,6 +36,9 @@ PRIVACY_KEYS: Mapping[str, Shape] = {
     "notice": SWITCH,
 }
 PRIVACY = Keyed(PRIVACY_KEYS, ("epsilon", "delta"), "privacy")
+_APPROVE = "approve_above"
+AGENTS_KEYS: Mapping[str, Shape] = {_APPROVE: Number(Fraction(0), LARGEST_EPSILON)}
+AGENTS = Keyed(AGENTS_KEYS, (_APPROVE,))
 
 
 def read_privacy(entry: Entry, problems: ProblemList) -> Privacy | None:
@@ -100,3 +105,17 @@ def _weights(entry: Entry | None, problems: ProblemList) -> Mapping[Weighed, Fra
     }
     read = {of: weight for of, weight in weights.items() if weight is not None}
     return read if len(read) == len(weights) else None
+
+
+def read_approve_above(entry: Entry | None, problems: ProblemList) -> Fraction | None:
+    """Read above which epsilon a person approves a statement of an agent.
+
+    Returns:
+        None: nobody has to, or a problem is reported.
+    """
+    if entry is None:
+        return None
+    found = fields(entry.value, "agents", entry.key_at, AGENTS_KEYS, AGENTS.required, problems)
+    if found is None or _APPROVE not in found:
+        return None
+    return number_within(found[_APPROVE].value, _APPROVE, Fraction(0), LARGEST_EPSILON, problems)

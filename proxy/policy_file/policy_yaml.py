@@ -30,7 +30,7 @@ from proxy.policy_file.policy_accept import ACCEPT, read_acceptances
 from proxy.policy_file.policy_budgets import BUDGETS, read_budgets
 from proxy.policy_file.policy_errors import PolicyErrors, PolicyProblem, ProblemList, quoted_text
 from proxy.policy_file.policy_nodes import fields, identifier, member, number, text, whole
-from proxy.policy_file.policy_privacy import PRIVACY, read_privacy
+from proxy.policy_file.policy_privacy import AGENTS, PRIVACY, read_approve_above, read_privacy
 from proxy.policy_file.policy_publish import PUBLISH, read_publications
 from proxy.policy_file.policy_reuse import REUSE, read_reuse
 from proxy.policy_file.policy_shapes import TEXT, Keyed, Number, Shape, one_of, whole_number
@@ -66,6 +66,7 @@ POLICY_KEYS: Mapping[str, Shape] = {
     "publish": PUBLISH,
     "units_about": whole_number(1, MOST_UNITS),
     FEWEST_UNITS: whole_number(1, MOST_FEWEST_UNITS),
+    "agents": AGENTS,
 }
 POLICY = Keyed(POLICY_KEYS, REQUIRED_KEYS)
 
@@ -184,6 +185,7 @@ def _policy(
     fewest: int | None = 1
     if FEWEST_UNITS in found:
         fewest = whole(found[FEWEST_UNITS].value, FEWEST_UNITS, 1, MOST_FEWEST_UNITS, problems)
+    approve_above = read_approve_above(found.get("agents"), problems)
     if database is None or source is None or privacy is None or budgets is None:
         return None
     if previews is None or statements is None or accounting is None or fewest is None:
@@ -198,6 +200,7 @@ def _policy(
         publish=tuple(replace(one, smallest=_smallest_groups(fewest, tables)) for one in published),
         units_about=units_about,
         min_units_per_group=fewest,
+        approve_above=approve_above,
     )
 
 

@@ -319,6 +319,36 @@ SELECT s.* FROM (SELECT dp.answered_apart('dp.status') AS apart OFFSET 0) a,
                     NULL::integer WHERE a.apart)
         AS s (database, version, policy, is_draining, own_sessions, own_session_limit, statements_waiting);
 
+-- What `\d+` and tools show of these relations. It is all that an analyst, or a model, has before the first question.
+COMMENT ON VIEW dp.columns IS
+    'Columns of protected and public tables that can be used, which values count, and for what. Reading it is free.';
+COMMENT ON COLUMN dp.columns.table_name IS 'Table, with its schema.';
+COMMENT ON COLUMN dp.columns.low IS 'Least value that counts; smaller ones count as this one. NULL: no bound.';
+COMMENT ON COLUMN dp.columns.high IS 'Largest value that counts; larger ones count as this one. NULL: no bound.';
+COMMENT ON COLUMN dp.columns."values" IS
+    'Groups of GROUP BY, which are all answered; rows with other values are in no group. NULL: not listed.';
+COMMENT ON COLUMN dp.columns.usable_for IS 'Clauses and aggregates that the column is allowed in.';
+COMMENT ON VIEW dp.budget IS
+    'What is spent and left of your privacy budget, and of budgets that you share. A statement costs at most dp.epsilon; EXPLAIN says what. Reading it is free.';
+COMMENT ON COLUMN dp.budget.analyst IS 'You, a group of yours, a table, or everybody together.';
+COMMENT ON COLUMN dp.budget.epsilon_remaining IS 'What statements can still cost. NULL: no limit.';
+COMMENT ON COLUMN dp.budget.period IS 'How often the budget renews.';
+COMMENT ON COLUMN dp.budget.renews_at IS 'When it renews next. NULL: never.';
+COMMENT ON VIEW dp.history IS 'Your receipts: what each statement has cost. Reading it is free.';
+COMMENT ON COLUMN dp.history.receipt IS 'Number of the charge.';
+COMMENT ON COLUMN dp.history.outcome IS 'reserved (it runs), answered or failed. What failed stays charged.';
+COMMENT ON COLUMN dp.history.statement IS 'Keyed fingerprint: the same for the same text.';
+COMMENT ON COLUMN dp.history.policy IS 'SHA-256 of the policy in force then.';
+COMMENT ON COLUMN dp.history.text IS 'What you ran, where the policy keeps it.';
+COMMENT ON VIEW dp.policy IS 'Which policy is in force, and since when a later one could not be taken up.';
+COMMENT ON VIEW dp.status IS 'The dpproxy that serves you: version, sessions and their limit. Reading it is free.';
+COMMENT ON FUNCTION dp.error(anyelement) IS
+    'Half width of the 95 % interval of an answer: dp.error(count(*)) beside count(*), in the same statement.';
+COMMENT ON FUNCTION dp.low(anyelement) IS 'Lower end of the 95 % interval of an answer, in the same statement.';
+COMMENT ON FUNCTION dp.high(anyelement) IS 'Upper end of the 95 % interval of an answer, in the same statement.';
+COMMENT ON FUNCTION dp.clipped(anyelement) IS
+    'About which share of people have more rows than the bound that was chosen for an answer in the same statement.';
+
 -- What analysts may make, change and drop: temporary things, as they may create nothing else. All other
 -- statements that define something are refused before they lock anything: PostgreSQL asks for rights later.
 -- It runs as the analyst, who may not call it by name, and reads nothing.

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from psycopg import sql
 from typing_extensions import assert_never
 
+from proxy.base.decimals import decimal_text
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.policy.policy_model import (
     IdentifierUnit,
@@ -37,7 +38,7 @@ def comments(
         exposed = policy.tables[table.name]
         match exposed:
             case ProtectedTable():
-                yield _on_table(table, protection(exposed.unit))
+                yield _on_table(table, f"{protection(exposed.unit)} {_price(policy)}")
                 for column in by_table.get(str(table.name), []):
                     yield _on_column(table.name, column.column, _about(column))
             case PublicTable():
@@ -69,6 +70,13 @@ def protection(unit: Unit) -> str:
     return (
         f"Protected: aggregates are answered with noise that hides {hidden}."  # noqa: S608
         " SELECT * FROM dp.columns."
+    )
+
+
+def _price(policy: Policy) -> str:
+    return (
+        f"A statement costs epsilon {decimal_text(policy.privacy.epsilon)} at most, unless dp.epsilon is set;"
+        " EXPLAIN shows its price and its error for nothing."
     )
 
 

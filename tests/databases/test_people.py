@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Callable
+from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from psycopg.conninfo import make_conninfo
 
 from proxy.base.errors import Code, Refusal
@@ -44,6 +48,8 @@ from proxy.ledger.users import (
 from tests.databases.ledger_database import SOURCE, loss, rows, set_limits, with_ledger
 from tests.ledger_of_before import create_expired_token
 from tests.unchecked_blocks import charge_of
+
+_NUMBERS = itertools.count()
 
 
 @pytest.fixture
@@ -171,8 +177,9 @@ def test_a_token_is_found_by_its_text_alone(people: str) -> None:
     assert made.text not in repr(made)
     found = find(people, made.text)
     assert found == TokenGrant(
-        number=made.number, analyst="ann", source=SOURCE, epsilon="1.5", spent="0"
-    )
+        number=made.number, analyst="ann", source=SOURCE, epsilon="1.5", spent="0",
+        expires_at=made.expires_at,
+    )  # fmt: skip
     dump = rows(
         people,
         "SELECT t::text FROM ledger.token t UNION ALL SELECT e::text FROM ledger.admin_event e",
@@ -231,6 +238,37 @@ def test_what_is_spent_through_a_token_is_bounded_in_the_same_charge(people: str
     assert "token 1" in ledger_problems(people)[0]
 
 
+@pytest.mark.parametrize("per", ["hour", "day"])
+def test_a_tokens_epsilon_renews_with_its_window(per: str, people: str) -> None:
+    made = create_token(people, "ann", days=9, epsilon=Decimal(2), per=per)
+    length = timedelta(**{f"{per}s": 1})
+    charge(people, "ann", "2", made.number)
+    with pytest.raises(Refusal, match="only epsilon 0 of it remains") as raised:
+        charge(people, "ann", token=made.number)
+    assert "The token's epsilon renews at" in (raised.value.hint or "")
+    assert raised.value.retry_after is not None
+    assert 0 < raised.value.retry_after <= length.total_seconds()
+    with pytest.raises(Refusal) as raised:
+        charge(people, "ann", "2.1", made.number)
+    assert raised.value.retry_after is None, "waiting does not help"
+    (listed,) = list_tokens(people)
+    assert listed.spent == 2 and listed.per == per and listed.renews_at is not None
+    with psycopg.connect(people) as connection:  # as if the window were the one before
+        connection.execute("UPDATE ledger.token SET window_start = window_start - %s", (length,))
+        connection.execute("ALTER TABLE ledger.token_charge DISABLE TRIGGER append_only")
+        connection.execute("UPDATE ledger.token_charge SET at = at - %s", (length,))
+        connection.execute("ALTER TABLE ledger.token_charge ENABLE TRIGGER append_only")
+    assert list_tokens(people)[0].spent == 0
+    charge(people, "ann", "1.5", made.number)
+    assert list_tokens(people)[0].spent == Decimal("1.5")
+    with pytest.raises(Refusal, match=r"only epsilon 0\.5 of it remains"):
+        charge(people, "ann", token=made.number)
+    assert spent(people) == [(Decimal("3.5"), 2)] and ledger_problems(people) == ()
+    with psycopg.connect(people) as connection:
+        connection.execute("UPDATE ledger.token SET spent_before = spent")
+    assert "token 1" in ledger_problems(people)[0]
+
+
 def test_the_charge_of_who_has_left_is_the_tokens_all_the_same(people: str) -> None:
     """It is carried to its end in a task of its own."""
     made = create_token(people, "ann", days=1, epsilon=Decimal(5))
@@ -278,21 +316,59 @@ def test_a_token_charges_its_own_analyst_and_source(people: str) -> None:
     assert rows(people, "SELECT count(*) FROM ledger.receipt") == [(0,)]
 
 
-def test_many_at_once_never_pass_a_tokens_epsilon(people: str) -> None:
-    made = create_token(people, "ann", days=1, epsilon=Decimal("0.5"))
+@settings(
+    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    limits=st.lists(st.sampled_from(["0.3", "0.5", "2"]), min_size=1, max_size=3),
+    asked=st.lists(
+        st.tuples(st.sampled_from([None, 0, 1, 2]), st.sampled_from(["0.1", "0.25", "3"])),
+        min_size=4,
+        max_size=16,
+    ),
+    per=st.sampled_from([None, "day"]),
+)
+def test_no_order_of_concurrent_charges_passes_a_token_or_its_analyst(
+    people: str, limits: list[str], asked: list[tuple[int | None, str]], per: str | None
+) -> None:
+    """Each is charged to both or to neither."""
+    set_limits(people, own="2", total="99")
+    name = f"ann {next(_NUMBERS)}"
+    add_analyst(people, name, None)
+    tokens = [
+        create_token(people, name, days=9, epsilon=Decimal(one), per=per).number for one in limits
+    ]
 
-    async def use(ledger: LedgerTables) -> int:
-        async def one() -> bool:
+    async def use(ledger: LedgerTables) -> list[bool]:
+        async def one(place: int | None, cost: str) -> bool:
+            token = None if place is None else tokens[place % len(tokens)]
             try:
-                await ledger.reserve("ann", loss("0.1"), "f", "p", (), token=made.number)
-            except Refusal:
+                await ledger.reserve(name, loss(cost), "f", "p", (), token=token)
+            except Refusal as refused:
+                assert refused.code is Code.OVER_BUDGET
                 return False
             return True
 
-        return sum(await asyncio.gather(*(one() for _ in range(12))))
+        return await asyncio.gather(*(one(*each) for each in asked))
 
-    assert with_ledger(people, use) == 5
-    assert spent(people) == [(Decimal("0.5"), 5)]
+    left: dict[int | None, Decimal] = {None: Decimal(2)}  # of the analyst, and of each token
+    left |= {place: Decimal(most) for place, most in enumerate(limits)}
+    each = [(None if at is None else at % len(tokens), Decimal(cost)) for at, cost in asked]
+    granted = with_ledger(people, use)
+    for (place, cost), is_charged in zip(each, granted, strict=True):
+        for line in {None, place} if is_charged else ():
+            left[line] -= cost
+    assert min(left.values()) >= 0
+    for (place, cost), is_charged in zip(each, granted, strict=True):
+        assert is_charged or cost > min(left[None], left[place]), "nothing is refused that fits"
+    told = {one.number: one.spent for one in list_tokens(people)}
+    assert [told[one] for one in tokens] == [
+        Decimal(most) - left[place] for place, most in enumerate(limits)
+    ]
+    own = rows(
+        people, f"SELECT coalesce(sum(epsilon), 0) FROM ledger.receipt WHERE analyst = '{name}'"
+    )
+    assert own == [(2 - left[None],)] and ledger_problems(people) == ()
 
 
 @pytest.mark.parametrize(

@@ -172,7 +172,8 @@ def test_comments_say_how_a_table_is_protected(shadow: Shadow) -> None:
     described = {str(name): str(text) for name, text in rows}
     assert described["patient."] == (
         "Protected: aggregates are answered with noise that hides all rows of any one person (by id)."
-        " SELECT * FROM dp.columns."
+        " SELECT * FROM dp.columns. A statement costs epsilon 1 at most, unless dp.epsilon is set; EXPLAIN"
+        " shows its price and its error for nothing."
     )
     assert described["patient.flag"].startswith("For WHERE, GROUP BY, COUNT")
     assert described["colours."] == "of the wards"

@@ -70,6 +70,9 @@ def analyst_calls() -> dict[str, Call]:
         "explain_query": Call(body=_QUERY),
         "run_query": Call(body=_QUERY),
         "show_budget": of_shop,
+        "create_own_token": Call(
+            body={"database": "shop", "epsilon": 0.25, "hours": 1, "note": "ü"}
+        ),
         "show_history": Call(parameters={"database": "shop", "before": 10**9, "limit": 100}),
     }
 
@@ -83,7 +86,14 @@ def admin_calls(user: str, *, token: int, session: int) -> dict[str, Call]:
     """
     group = {"group": f"group of {user}"}
     name, database = {"name": user}, {"database": "shop"}
-    new_token = {"name": user, "days": 0.5, "database": "shop", "epsilon": 1.25, "note": "ü"}
+    new_token = {
+        "name": user,
+        "days": 0.5,
+        "database": "shop",
+        "epsilon": 1.25,
+        "per": "day",
+        "note": "ü",
+    }
     return {
         "check_health": Call(),
         "show_status": Call(),

@@ -258,9 +258,11 @@ class DrivenLedger(DrivenReleases):
     def remove(self, who: str) -> None:
         remove_analyst(self.dsn, who)
 
-    def make_token(self, who: str, days: int, epsilon: Fraction | None) -> int:
+    def make_token(
+        self, who: str, days: int, epsilon: Fraction | None, per: str | None = None
+    ) -> int:
         most = None if epsilon is None else amounts.decimal(epsilon)
-        return create_token(self.dsn, who, days=days, epsilon=most).number
+        return create_token(self.dsn, who, days=days, epsilon=most, per=per).number
 
     def revoke_token(self, token: int) -> None:
         revoke_token(self.dsn, token)

@@ -124,13 +124,14 @@ class Stale:
 
 @dataclass(frozen=True, slots=True)
 class TokenMade:
-    """who, number: of its analyst, as Person has it; most: epsilon; None: no limit."""
+    """who, number: of its analyst, as Person has it; most: epsilon in each window; None: no limit."""
 
     token: int
     who: str
     number: int
     most: Fraction | None
     until: datetime
+    per: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +143,7 @@ class TokenRevoked:
 class TokenSpent:
     token: int
     epsilon: Fraction
+    at: datetime
 
 
 OfRelease = ReleaseCharged | ReleaseHeld | ReleaseStored | ReleaseGone | Stale

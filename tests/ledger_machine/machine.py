@@ -25,7 +25,7 @@ class LedgerMachine(AskingSteps, PublishingSteps, OperatorSteps):
         self.release(asked, 0)
         self.adjust(TOTAL, (Fraction(1, 2), Fraction(0), None))
         if not self.model.tokens():
-            self.make_token("a", 30, None)
+            self.make_token("a", 30, (None, None))
         self.back_up()
         for drawing in self.drawings[drawings:]:
             self.finish_drawing(drawing)

@@ -135,7 +135,7 @@ class MachineState(RuleBasedStateMachine):
         assert found.settled == self.model.settled()
         released = self.model.released()
         assert found.released == released, f"{found.released} is not {released}"
-        spent = {one.token: self.model.spent_through(one.token) for one in self.model.tokens()}
+        spent = {one.token: self.model.spent_in_all(one.token) for one in self.model.tokens()}
         assert found.tokens == spent, f"{found.tokens} is not {spent}"
 
     def compare_releases(self) -> None:

@@ -126,25 +126,33 @@ class OperatorSteps(MachineState):
     @rule(
         who=st.sampled_from(["a", "b"]),
         days=st.sampled_from([1, 30, 300]),
-        most=st.sampled_from([None, Fraction(1, 2), Fraction(1), Fraction(2)]),
+        limit=st.sampled_from(
+            [
+                *((None, None), (Fraction(1, 2), None), (Fraction(1), None), (Fraction(2), None)),
+                *((Fraction(1), "hour"), (Fraction(1), "day"), (Fraction(2), "day")),
+            ]
+        ),
     )
-    def make_token(self, who: str, days: int, most: Fraction | None) -> None:
+    def make_token(self, who: str, days: int, limit: tuple[Fraction | None, str | None]) -> None:
         person = self.model.people[who]
         if not person.is_there:
             return
         with Step(self):
-            token = self.ledger.make_token(who, days, most)
+            most, per = limit
+            token = self.ledger.make_token(who, days, most, per)
             until = self.now + timedelta(days=days)
-            self.model.happened.append(TokenMade(token, who, person.number, most, until))
+            self.model.happened.append(TokenMade(token, who, person.number, most, until, per))
             self.model.committed(is_sure=True)
 
     @rule(
         who=st.sampled_from(["a", "b"]),
         prices=st.lists(st.sampled_from([0, 2, 3]), min_size=1, max_size=4),
+        days=st.sampled_from([1, 2]),
+        per=st.sampled_from([None, "hour", "day"]),
     )
-    def spend_token(self, who: str, prices: list[int]) -> None:
-        """To its end, and once more when it has expired."""
-        self.make_token(who, 1, Fraction(1))
+    def spend_token(self, who: str, prices: list[int], days: int, per: str | None) -> None:
+        """To its end, and once more when a window has ended or the token has expired."""
+        self.make_token(who, days, (Fraction(1), per))
         if self.model.people[who].is_there:
             token = self.model.tokens()[-1].token
             for place, price in enumerate(prices):

@@ -152,7 +152,7 @@ class SimpleModel(Tokens):
             if refused is not None:
                 return refused
             self.pay(at, who, costs, given.receipt)
-            self.spend_token(asked.token, own.epsilon)
+            self.spend_token(asked.token, own.epsilon, at)
             lines = self.lines_of(costs, at)
         states, rows, texts = [], [], []
         for place, (part, (state, row)) in enumerate(zip(parts, found, strict=True)):
@@ -228,7 +228,7 @@ class SimpleModel(Tokens):
         if refused is not None:
             return refused
         self.pay(at, who, costs, given.receipt)
-        self.spend_token(asked.token, part.of.cost.epsilon)
+        self.spend_token(asked.token, part.of.cost.epsilon, at)
         self.committed(is_sure=True)
         return Answer(states=("apart",), paid=part.of.cost.epsilon, lines=self.lines_of(costs, at))
 

@@ -145,7 +145,14 @@ OF_PEOPLE: Mapping[str, SqlFault] = {
 }
 OF_TOKENS: Mapping[str, SqlFault] = {
     "a token's last charge may be any": SqlFault(
-        text="IF one.spent + cost > one.epsilon", instead="IF one.spent > one.epsilon"
+        text="IF remaining < 0 THEN", instead="IF remaining + cost < 0 THEN"
+    ),
+    "a token's window begins with each charge": SqlFault(
+        text="IF ledger.window_start(one.period, at) > one.window_start", instead="IF true"
+    ),
+    "a token's window never ends": SqlFault(
+        text="IF ledger.window_start(one.period, at) > one.window_start",
+        instead="IF one.window_start < at - interval '300 days'",
     ),
     "tokens do not expire": SqlFault(text="OR one.expires_at <= clock_timestamp()", instead=""),
     "tokens are not revoked": SqlFault(text="OR one.revoked_at IS NOT NULL", instead=""),

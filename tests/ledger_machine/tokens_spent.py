@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timezone
 from fractions import Fraction
 
 from tests.ledger_machine.asked import OVER_TOKEN, TOKEN_IS_OVER, Answer, Terms
@@ -37,13 +37,23 @@ class Tokens(Budgets):
     def tokens(self) -> list[TokenMade]:
         return [one for one in self.happened if isinstance(one, TokenMade)]
 
-    def spent_through(self, token: int) -> Fraction:
+    def spent_in_all(self, token: int) -> Fraction:
         each = [
             one.epsilon
             for one in self.happened
             if isinstance(one, TokenSpent) and one.token == token
         ]
         return sum(each, Fraction(0))
+
+    def spent_through(self, made: TokenMade, at: datetime) -> Fraction:
+        """In the window of then, or a later one that has begun before a clock went back."""
+        each = [
+            (_window(made.per, one.at), one.epsilon)
+            for one in self.happened
+            if isinstance(one, TokenSpent) and one.token == made.token
+        ]
+        latest = max((_window(made.per, at), *(window for window, _ in each)))
+        return sum((epsilon for window, epsilon in each if window >= latest), Fraction(0))
 
     def is_revoked(self, token: int) -> bool:
         return TokenRevoked(token) in self.happened
@@ -66,10 +76,21 @@ class Tokens(Budgets):
             or self.people[who].number != made.number
         ):
             return TOKEN_IS_OVER
-        if made.most is not None and self.spent_through(token) + cost > made.most:
+        if made.most is not None and self.spent_through(made, at) + cost > made.most:
             return OVER_TOKEN
         return None
 
-    def spend_token(self, token: int | None, epsilon: Fraction) -> None:
+    def spend_token(self, token: int | None, epsilon: Fraction, at: datetime) -> None:
         if token is not None:
-            self.happened.append(TokenSpent(token, epsilon))
+            self.happened.append(TokenSpent(token, epsilon, at))
+
+
+def _window(per: str | None, at: datetime) -> datetime:
+    whole = at.replace(minute=0, second=0, microsecond=0)
+    match per:
+        case None:
+            return datetime.min.replace(tzinfo=timezone.utc)
+        case "hour":
+            return whole
+        case _:
+            return whole.replace(hour=0)

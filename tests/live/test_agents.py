@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime, timedelta, timezone
 
 import httpx
 import pytest
+from mcp.client import Client
+from mcp_types import TextResourceContents
 
 from tests.live.published_tables import release_and_show
 from tests.live.served_database import served_database
@@ -122,7 +125,23 @@ def test_what_is_published_is_free(door: AgentDoor) -> None:
         ),
     )
     (one,) = listed.data["tables"]
-    assert one["name"] == "people" and "n" in one["columns"]
+    assert one["name"] == "people" and "n" in one["columns"] and one["epsilon"] == 1
+    assert one["sql"] == "SELECT count(*) AS n FROM k.people"
+    drawn, due = (datetime.fromisoformat(one[name]) for name in ("drawn_at", "next_at"))
+    assert timedelta() < due - drawn <= timedelta(days=1)
+    assert drawn <= datetime.now(timezone.utc) < due
+
+    async def read(client: Client) -> str:
+        uri = f"dpproxy://{DATABASE}/published/people"
+        assert uri in [one.uri for one in (await client.list_resources()).resources]
+        (found,) = (await client.read_resource(uri)).contents
+        assert isinstance(found, TextResourceContents) and found.mime_type == "text/csv"
+        return found.text
+
+    head, values = door.use(token, read).splitlines()
+    assert dict(zip(head.split(","), values.split(","), strict=True))["n"] == str(
+        rows.data["answer"]["rows"][0][0]
+    )
     assert rows.data["answer"]["rows"][0][0] == pytest.approx(3000, abs=100)
     assert nothing.is_error
     assert asked.data["source"] == "published" and asked.data["charged"]["epsilon"] == 0

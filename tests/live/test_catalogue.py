@@ -170,6 +170,26 @@ def test_a_check_that_the_source_drops(
     assert asked.execute(text).fetchone() == (4,)
 
 
+def test_relations_of_dp_and_their_functions_say_what_they_are(
+    asked: psycopg.Connection,
+) -> None:
+    """As `\\d+` and tools read them: each that an analyst may use has a comment."""
+    rows = asked.execute(
+        "SELECT c.relname, obj_description(c.oid, 'pg_class') FROM pg_class c"
+        " WHERE c.relnamespace = 'dp'::regnamespace AND has_table_privilege(c.oid, 'SELECT')"
+        " UNION ALL SELECT p.proname, obj_description(p.oid, 'pg_proc') FROM pg_proc p"
+        " WHERE p.pronamespace = 'dp'::regnamespace AND p.proname IN ('error', 'low', 'high', 'clipped')"
+    ).fetchall()
+    described: dict[str, str | None] = dict(rows)
+    assert {"columns", "budget", "history", "status", "policy", "error"} <= set(described)
+    assert all(described.values()), described
+    ((about,),) = asked.execute(
+        "SELECT col_description('dp.columns'::regclass, ordinal_position::int) FROM information_schema.columns"
+        " WHERE table_schema = 'dp' AND table_name = 'columns' AND column_name = 'usable_for'"
+    )
+    assert about == "Clauses and aggregates that the column is allowed in."
+
+
 VIEW = 'cat."cheap Parts"'
 
 

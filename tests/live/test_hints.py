@@ -286,6 +286,8 @@ HINTS: dict[str, str | tuple[str, ...]] = {
     " array: column = ANY($1).": (
         f"PREPARE lists (integer[]) AS {_COUNT} WHERE quantity = ANY($1); EXECUTE lists ('{{1,2}}')",
     ),
+    "A statement costs epsilon {} at most, unless dp.epsilon is set; EXPLAIN shows its price and its error for"
+    " nothing.": (f"EXPLAIN {_COUNT}",),
     "Protected: aggregates are answered with noise that hides {}. SELECT * FROM dp.columns.": (
         "SELECT * FROM dp.columns",
     ),

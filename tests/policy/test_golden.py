@@ -71,6 +71,8 @@ def described(policy: Policy) -> str:
         lines.extend(f"  {column}" for column in table.columns.values())
     lines += [f"previews {policy.previews.value}", f"reuse {policy.reuse}"]
     lines.append(f"statements {policy.statements.value}, accounting {policy.accounting.value}")
+    if policy.approve_above is not None:
+        lines.append(f"agents approve above {policy.approve_above}")
     lines.extend(str(one) for one in policy.publish)
     lines.extend(f"accept {a.name.name} {a.where}: {a.reason}" for a in policy.accepted)
     return "\n".join(lines)

@@ -164,6 +164,13 @@ _STALE = "cached answers are not found any more, and are asked and paid anew"
             ],
         ),
         (
+            ("reuse: 24h", "reuse: 24h\nagents: {approve_above: 0.5}"),
+            [
+                "changes agents.approve_above: never -> 0.5: above which epsilon a person approves a statement"
+                " of an agent"
+            ],
+        ),
+        (
             ("reuse: 24h", "reuse: 24h\naccounting: zcdp\nstatements: encrypted"),
             [
                 "gains accounting: basic -> zcdp: a statement fits where the epsilons do"

@@ -9,7 +9,7 @@ from proxy.policy_file.policy_accept import ACCEPT_KEYS
 from proxy.policy_file.policy_budgets import BUDGET_KEYS, BUDGETS_KEYS
 from proxy.policy_file.policy_columns import COLUMN_KEYS
 from proxy.policy_file.policy_manual import MANUAL
-from proxy.policy_file.policy_privacy import MEDIAN_KEYS, PRIVACY_KEYS
+from proxy.policy_file.policy_privacy import AGENTS_KEYS, MEDIAN_KEYS, PRIVACY_KEYS
 from proxy.policy_file.policy_publish import PUBLICATION_KEYS
 from proxy.policy_file.policy_tables import TABLE_KEYS
 from proxy.policy_file.policy_yaml import POLICY_KEYS
@@ -29,6 +29,7 @@ def test_every_key_is_explained() -> None:
         *BUDGET_KEYS,
         *(f"publish: {key}" for key in PUBLICATION_KEYS),
         *(f"accept.{key}" for key in ACCEPT_KEYS),
+        *(f"agents.{key}" for key in AGENTS_KEYS),
         "tables.T: public",
         "reuse.now",
         "reuse.windows",

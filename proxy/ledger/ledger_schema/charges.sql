@@ -21,10 +21,13 @@ $$;
 
 -- In the statement of the charge, after it: what raises here undoes the charge with it. Gives what is left of the
 -- token; NULL where it has no limit of its own, or nothing was charged. The token's row is locked after the balances.
+-- A window begins with the first charge in it, and none begins again when a clock goes back.
 CREATE OR REPLACE FUNCTION ledger.spend_token(of_token bigint, of_source bigint, who text, of_receipt bigint, cost numeric)
 RETURNS numeric LANGUAGE plpgsql AS $$
 DECLARE
     one ledger.token;
+    at timestamptz := transaction_timestamp();
+    remaining numeric;
 BEGIN
     IF of_token IS NULL OR of_receipt IS NULL THEN
         RETURN NULL;
@@ -39,14 +42,25 @@ BEGIN
     IF cost IS NULL OR cost < 0 THEN
         RAISE EXCEPTION 'a charge is not negative';
     END IF;
-    IF one.spent + cost > one.epsilon THEN
+    at := greatest(at, one.window_start);
+    IF ledger.window_start(one.period, at) > one.window_start THEN
+        one.window_start := ledger.window_start(one.period, at);
+        one.spent_before := one.spent;
+    END IF;
+    remaining := one.epsilon - (one.spent - one.spent_before) - cost;
+    IF remaining < 0 THEN
         RAISE EXCEPTION USING
             ERRCODE = 'DPT02', MESSAGE = 'the token''s epsilon is spent',
-            DETAIL = trim_scale(one.epsilon - one.spent)::text;
+            DETAIL = jsonb_build_object(
+                'left', trim_scale(remaining + cost)::text, 'fits_fresh', cost <= one.epsilon,
+                'renews_at', ledger.window_end(one.period, one.window_start),
+                'renews_in', ceil(extract(epoch FROM ledger.window_end(one.period, one.window_start) - at))::bigint);
     END IF;
-    UPDATE ledger.token t SET spent = t.spent + cost WHERE t.id = of_token;
-    INSERT INTO ledger.token_charge (receipt, token, epsilon) VALUES (of_receipt, of_token, cost);
-    RETURN one.epsilon - one.spent - cost;
+    UPDATE ledger.token t
+    SET spent = t.spent + cost, spent_before = one.spent_before, window_start = one.window_start
+    WHERE t.id = of_token;
+    INSERT INTO ledger.token_charge (receipt, token, epsilon, at) VALUES (of_receipt, of_token, cost, at);
+    RETURN remaining;
 END $$;
 
 -- Amounts by name, with one more.

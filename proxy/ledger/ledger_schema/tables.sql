@@ -84,7 +84,8 @@ CREATE UNIQUE INDEX access_of_analyst ON ledger.access (source, analyst) WHERE g
 CREATE UNIQUE INDEX access_of_group ON ledger.access (source, grp) WHERE analyst IS NULL;
 
 -- Bearer tokens of analysts. digest: SHA-256 of the token, whose 256 bits are random, so that no salt and no slow
--- hash is needed. source NULL: all data of the analyst's; epsilon NULL: the analyst's own budget alone.
+-- hash is needed. source NULL: all data of the analyst's; epsilon NULL: the analyst's own budget alone, else the most
+-- in each window of this period. spent: in all windows; spent_before: before the window of the last charge.
 CREATE TABLE ledger.token (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     analyst bigint NOT NULL REFERENCES ledger.analyst,
@@ -95,7 +96,11 @@ CREATE TABLE ledger.token (
     spent numeric(56, 18) NOT NULL DEFAULT 0 CHECK (spent >= 0),
     created_at timestamptz NOT NULL DEFAULT transaction_timestamp(),
     expires_at timestamptz NOT NULL,
-    revoked_at timestamptz
+    revoked_at timestamptz,
+    period text NOT NULL DEFAULT 'none' CHECK (period IN ('none', 'hour', 'day')),
+    window_start timestamptz NOT NULL DEFAULT '-infinity',
+    spent_before numeric(56, 18) NOT NULL DEFAULT 0,
+    CONSTRAINT token_window CHECK (spent_before BETWEEN 0 AND spent)
 );
 
 -- What administrators did, by whatever way: who, when, what. Never a password, a token or a statement.
@@ -209,11 +214,13 @@ CREATE TABLE ledger.settlement (
     outcome text NOT NULL CHECK (outcome IN ('answered', 'failed'))
 );
 
--- What was charged through a token: token.spent is the sum, and this is what it is checked against.
+-- What was charged through a token: token.spent is the sum, and this is what it is checked against. at: by the clock,
+-- but never before the window of an earlier charge.
 CREATE TABLE ledger.token_charge (
     receipt bigint PRIMARY KEY REFERENCES ledger.receipt,
     token bigint NOT NULL REFERENCES ledger.token,
-    epsilon numeric(56, 18) NOT NULL CHECK (epsilon >= 0)
+    epsilon numeric(56, 18) NOT NULL CHECK (epsilon >= 0),
+    at timestamptz NOT NULL DEFAULT '-infinity'
 );
 
 -- What an operator adds to a line, or takes from it.

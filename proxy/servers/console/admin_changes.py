@@ -116,7 +116,11 @@ async def _withdraw_group(door: AdminDoor, visit: Visit, form: Form) -> Any:
 
 
 async def _create_token(door: AdminDoor, visit: Visit, form: Form) -> Any:
-    body = {"name": form["name"], "days": _number(form, "days"), **_given(form, "database", "note")}
+    body = {
+        "name": form["name"],
+        "days": _number(form, "days"),
+        **_given(form, "database", "per", "note"),
+    }
     if form.get("epsilon", ""):
         body["epsilon"] = _number(form, "epsilon")
     return await api.create_token(visit.administrator, NewTokenRequest.validated(body))
@@ -274,6 +278,12 @@ CHANGES: Mapping[str, AdminChange] = {
                 kind="decimal",
                 is_required=False,
                 why="What all its statements may cost together. Empty: the analyst's budget alone.",
+            ),
+            FormField(
+                name="per",
+                label="Renews per",
+                is_required=False,
+                why="hour or day. Empty: the limit does not renew.",
             ),
             FormField(name="note", label="Note", is_required=False, why="What it is for."),
         ),

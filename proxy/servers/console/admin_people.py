@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime, timezone
+from decimal import Decimal
 from http import HTTPStatus
 from typing import Any
 
@@ -15,7 +16,8 @@ from proxy.servers.console.admin_frame import AdminFrame, Visit, told
 from proxy.servers.console.page_responses import to
 from proxy.servers.console.spending_charts import ShownLine, amount_text, shown_line
 from proxy.servers.http import admin_routes as api
-from proxy.servers.http.admin_models import CreatedToken, DatabaseAccess, TokenEntry
+from proxy.servers.http.admin_models import DatabaseAccess, TokenEntry
+from proxy.servers.http.analyst_models import CreatedToken
 from proxy.servers.http.http_problem import HttpProblem
 
 _SHOWN = 200  # analysts on a page
@@ -190,9 +192,13 @@ def _token(one: TokenEntry) -> Mapping[str, Any]:
         "note": one.note,
         "expires": _minute(one.expires_at),
         "spent": amount_text(one.spent),
-        "limit": "–" if one.epsilon is None else amount_text(one.epsilon),
+        "limit": "–" if one.epsilon is None else _limit(one.epsilon, one.per),
         "state": one.state,
     }
+
+
+def _limit(epsilon: Decimal, per: str | None) -> str:
+    return f"{amount_text(epsilon)}{'' if per is None else f' per {per}'}"
 
 
 def _minute(at: datetime) -> str:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, Field, PlainSerializer, WithJsonSchema
+from pydantic import AfterValidator, Field, PlainSerializer
 from pydantic_core import PydanticCustomError
 
 from proxy.ledger.users import LEAST_CHARACTERS
-from proxy.servers.http.json_models import Number, RequestModel, ResponseModel, Text
+from proxy.servers.http.json_models import Moment, Number, RequestModel, ResponseModel, Text
 
 
 def _long_enough(value: str) -> str:
@@ -31,11 +30,6 @@ Password = Annotated[
     Field(json_schema_extra={"minLength": LEAST_CHARACTERS}),
 ]
 Amount = Annotated[Decimal, PlainSerializer(_decimal_text, return_type=str)]
-Moment = Annotated[
-    datetime,
-    PlainSerializer(datetime.isoformat, return_type=str),
-    WithJsonSchema({"type": "string", "format": "date-time"}),
-]
 
 
 class NewUserRequest(RequestModel):
@@ -56,6 +50,9 @@ class NewTokenRequest(RequestModel):
     days: Number = Field(description="How long the token is valid.")
     database: Text | None = Field(None, description="The only database that it is for.")
     epsilon: Number | None = Field(None, description="A limit of its own, below the analyst's.")
+    per: Literal["hour", "day"] | None = Field(
+        None, description="How often the limit renews. Left out: never."
+    )
     note: Text | None = None
 
 
@@ -95,7 +92,9 @@ class TokenEntry(ResponseModel):
     source: str | None
     note: str
     epsilon: Amount | None
-    spent: Amount
+    spent: Amount = Field(description="In this hour or day, where the limit renews.")
+    per: str | None
+    renews_at: Moment | None
     created_at: Moment
     expires_at: Moment
     state: str
@@ -103,12 +102,6 @@ class TokenEntry(ResponseModel):
 
 class TokenList(ResponseModel):
     tokens: list[TokenEntry]
-
-
-class CreatedToken(ResponseModel):
-    number: int
-    token: str = Field(repr=False, description="Shown once, and kept nowhere.")
-    expires_at: Moment
 
 
 class BudgetEntry(ResponseModel):

@@ -6,8 +6,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from proxy.servers.http.admin_models import Amount, Moment
-from proxy.servers.http.json_models import Number, RequestModel, ResponseModel, Text
+from proxy.servers.http.admin_models import Amount
+from proxy.servers.http.json_models import Moment, Number, RequestModel, ResponseModel, Text
 
 
 class SpentDayEntry(ResponseModel):

@@ -21,7 +21,6 @@ from proxy.servers.http.admin_models import (
     AdminLog,
     BudgetEntry,
     BudgetList,
-    CreatedToken,
     DatabaseAccess,
     Done,
     GroupList,
@@ -37,7 +36,7 @@ from proxy.servers.http.admin_models import (
     UserList,
 )
 from proxy.servers.http.admin_report_routes import report_router
-from proxy.servers.http.analyst_models import HealthResponse
+from proxy.servers.http.analyst_models import CreatedToken, HealthResponse
 from proxy.servers.http.documented_app import DocumentedApp, Operation, problems
 from proxy.servers.http.guard import response_of
 from proxy.servers.http.http_problem import HttpProblem
@@ -218,6 +217,7 @@ async def create_token(administrator: LetIn, new: NewTokenBody) -> CreatedToken:
         days=float(new.days),
         source=new.database,
         epsilon=None if new.epsilon is None else Decimal(new.epsilon),
+        per=new.per,
         note=new.note or "",
     )
     return CreatedToken(number=made.number, token=made.text, expires_at=made.expires_at)

@@ -10,7 +10,14 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import ConfigDict, Field, JsonValue, PlainValidator, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from proxy.servers.http.json_models import Number, RequestModel, ResponseModel, Text, storable
+from proxy.servers.http.json_models import (
+    Moment,
+    Number,
+    RequestModel,
+    ResponseModel,
+    Text,
+    storable,
+)
 
 PARAMETERS = 2_100  # a list of base.limits.LIST_ELEMENTS, and some beside it
 _EXAMPLE: JsonValue = {
@@ -314,6 +321,33 @@ class TokenSpending(ResponseModel):
     number: int
     epsilon_limit: str | None
     epsilon_spent: str
+    per: str | None = Field(description="How often its limit renews: `hour` or `day`.")
+    renews_at: Moment | None
+    expires_at: Moment
+
+
+class OwnTokenRequest(RequestModel):
+    """A token for an agent or a conversation of yours, with a smaller budget."""
+
+    hints: ClassVar[Mapping[str, str]] = {
+        "database": _STRING_HINT,
+        "epsilon": 'For example {"database": "shop", "epsilon": 0.5}.',
+        "hours": "A number above 0, and 24 at most.",
+    }
+
+    database: Text = Field("", description="May be left out if you can query one database only.")
+    epsilon: Number = Field(
+        description="What all statements through it may cost. It is charged to your budget, too: at most what"
+        " is left of that."
+    )
+    hours: Number | None = Field(None, description="Until it expires. Left out: 24, the most.")
+    note: Text | None = Field(None, description="What it is for.")
+
+
+class CreatedToken(ResponseModel):
+    number: int
+    token: str = Field(repr=False, description="Shown once, and kept nowhere.")
+    expires_at: Moment
 
 
 class OfDatabase(ResponseModel):

@@ -7,13 +7,16 @@ import hmac
 import os
 from collections import OrderedDict
 from dataclasses import dataclass
+from decimal import Decimal
+from http import HTTPStatus
 from typing import Protocol
 
 from starlette.requests import Request
 
-from proxy.ledger.bearer_tokens import is_token
+from proxy.ledger.bearer_tokens import NewToken, is_token
 from proxy.ledger.presented_tokens import TokenGrant
 from proxy.servers.admission import Admission
+from proxy.servers.http.http_problem import HttpProblem
 
 _REMEMBERED = 4096
 
@@ -35,6 +38,12 @@ class Caller:
 class LedgerTokens(Protocol):
     async def find(self, presented: str) -> TokenGrant | None:
         """Refuses  Fault"""
+        ...
+
+    async def create(
+        self, analyst: str, source: int, days: float, epsilon: Decimal, note: str
+    ) -> NewToken:
+        """Of the analyst's own making. Refuses  UserError, Fault"""
         ...
 
 
@@ -90,6 +99,14 @@ class Bearers:
         if analyst is None or self._admission.number_of(analyst) is None:
             return None
         return Caller(analyst=analyst)
+
+    async def new_token(
+        self, analyst: str, source: int, days: float, epsilon: Decimal, note: str
+    ) -> NewToken:
+        """Refuses  HttpProblem 404 where no token of the ledger lets in; UserError; Fault"""
+        if self._tokens is None:
+            raise HttpProblem(HTTPStatus.NOT_FOUND, "tokens let nobody in here")
+        return await self._tokens.create(analyst, source, days, epsilon, note)
 
     def _digest(self, presented: str) -> bytes:
         return hmac.new(self._secret, presented.encode(), hashlib.sha256).digest()

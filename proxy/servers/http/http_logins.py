@@ -7,12 +7,14 @@ from collections import Counter
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import replace
+from decimal import Decimal
 from http import HTTPStatus
 
 from starlette.requests import Request
 
 from proxy.base.errors import Fault
 from proxy.engine.sessions import AnalystSession, AnalystSessions, WrongCredentials
+from proxy.ledger.bearer_tokens import NewToken
 from proxy.servers.admission import Admission, no_access
 from proxy.servers.client_address import network_of
 from proxy.servers.http.bearers import Bearers, Caller
@@ -165,6 +167,15 @@ class HttpLogins:
         attempt = await self.bearer_gate.enter(address, _BEARER_NAME, _LOGIN_SECONDS, _LISTENER)
         await asyncio.sleep(attempt.failed())
         raise not_let_in()
+
+    async def new_token(
+        self, caller: Caller, database: str, *, days: float, epsilon: Decimal, note: str
+    ) -> NewToken:
+        """Make a token of the caller's for one database. Refuses  UserError, HttpProblem"""
+        if self._bearers is None or self._admission is None:
+            raise HttpProblem(HTTPStatus.NOT_FOUND, "tokens let nobody in here")
+        source = self._admission.sources[database]
+        return await self._bearers.new_token(caller.analyst, source, days, epsilon, note)
 
     def session(
         self, database: str, caller: Caller, settings: Mapping[str, str] | None = None

@@ -7,6 +7,7 @@ nothing is converted, unknown keys are refused. The OpenAPI document has the sch
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Annotated, Any, ClassVar
 
 from fastapi import Request
@@ -15,6 +16,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     GetJsonSchemaHandler,
+    PlainSerializer,
     PlainValidator,
     WithJsonSchema,
 )
@@ -60,6 +62,11 @@ def storable(value: str) -> str:
 
 Text = Annotated[str, BeforeValidator(_text)]
 Number = Annotated[JsonNumber, PlainValidator(_number), WithJsonSchema({"type": "number"})]
+Moment = Annotated[
+    datetime,
+    PlainSerializer(datetime.isoformat, return_type=str),
+    WithJsonSchema({"type": "string", "format": "date-time"}),
+]
 
 
 class _JsonModel(BaseModel):

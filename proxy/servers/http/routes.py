@@ -27,14 +27,17 @@ from proxy.servers.admission import Admission
 from proxy.servers.engine_adapter import EngineAdapter
 from proxy.servers.http.analyst_models import (
     BudgetResponse,
+    CreatedToken,
     DatabaseList,
     ExplainResponse,
     HealthResponse,
     HistoryResponse,
+    OwnTokenRequest,
     QueryRequest,
     QueryResponse,
     ReadinessResponse,
     SchemaResponse,
+    TokenSpending,
 )
 from proxy.servers.http.bearers import Bearers, Caller
 from proxy.servers.http.documented_app import (
@@ -49,6 +52,7 @@ from proxy.servers.http.instead import Corrector
 from proxy.servers.http.json_models import parameter_problem
 from proxy.servers.http.libpq_driver import LibpqDriver
 from proxy.servers.http.negotiation import Format, chosen_format
+from proxy.servers.http.own_tokens import made_token
 from proxy.servers.http.rendering import PRIVACY_HEADERS, privacy_headers, written
 from proxy.servers.login_gate import LoginGate
 from proxy.servers.statement_reports import Listener, StatementObserver, reporter_of
@@ -210,6 +214,7 @@ _LOGIN = Depends(_logged_in)
 LoggedIn = Annotated[Caller, _LOGIN]
 # Read after the login: no stranger's body is read.
 QueryBody = Annotated[QueryRequest, Depends(QueryRequest.read)]
+OwnTokenBody = Annotated[OwnTokenRequest, Depends(OwnTokenRequest.read)]
 _NAME = "One of `GET /v1/databases`. It may be left out if there is only one."
 
 
@@ -363,6 +368,21 @@ async def show_history(
     return _document(database, caller, "history", history)
 
 
+@router.post(
+    "/tokens",
+    summary="Create a token of yours with a smaller budget",
+    tags=["tokens"],
+    status_code=HTTPStatus.CREATED,
+    responses=problems(*_DATABASE, 409),
+)
+async def create_own_token(routes: State, caller: LoggedIn, new: OwnTokenBody) -> CreatedToken:
+    """For one agent or conversation. What is spent through it is charged to your budget and to the token's."""
+    database = routes.logins.database_of(caller, new.database)
+    async with routes.logins.session(database, caller):
+        budget = await routes.engines[database].now.budget(caller.analyst)
+    return await made_token(routes.logins, caller, database, new, budget)
+
+
 @health_router.get(
     "/healthz",
     summary="Whether the process runs",
@@ -424,9 +444,15 @@ async def _wrong_parameter(_: Request, error: Exception) -> Response:
 
 
 def _token_json(token: TokenGrant) -> str:
-    return json.dumps(
-        {"number": token.number, "epsilon_limit": token.epsilon, "epsilon_spent": token.spent}
+    spending = TokenSpending(
+        number=token.number,
+        epsilon_limit=token.epsilon,
+        epsilon_spent=token.spent,
+        per=token.per,
+        renews_at=token.renews_at,
+        expires_at=token.expires_at,
     )
+    return spending.model_dump_json()
 
 
 async def while_connected(

@@ -6,8 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from proxy.servers.http.admin_models import Moment
-from proxy.servers.http.json_models import ResponseModel
+from proxy.servers.http.json_models import Moment, ResponseModel
 
 WorkerState = Literal["ready", "not ready", "draining", "starting", "silent", "down"]
 

@@ -21,8 +21,15 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp_types import (
     CallToolRequestParams,
     CallToolResult,
+    GetPromptRequestParams,
+    GetPromptResult,
+    InputRequiredResult,
+    ListPromptsResult,
+    ListResourcesResult,
     ListToolsResult,
     PaginatedRequestParams,
+    ReadResourceRequestParams,
+    ReadResourceResult,
 )
 from starlette.types import Message, Scope
 
@@ -31,6 +38,8 @@ from proxy.servers.http.bearers import Caller
 from proxy.servers.http.http_problem import HttpProblem
 from proxy.servers.http.request_reading import BODY_BYTES, read_bounded
 from proxy.servers.http.routes import Routes, while_connected
+from proxy.servers.mcp.agent_limits import CALLS_A_MINUTE, asker_of
+from proxy.servers.mcp.resources import PROMPT, AgentResources, asked_with_error_bars
 from proxy.servers.mcp.tools import TOOLS, AgentTools
 from proxy.servers.statement_reports import Listener, StatementObserver, reporter_of
 
@@ -52,17 +61,23 @@ class AgentEndpoint:
         routes: Of /v1, whose logins, engines and rights are used.
         observers: Take the reports of statements.
         issuer: Of the OpenID Connect provider, which gives tokens too. None: there is none.
+        calls_a_minute: Of each token.
     """
 
     def __init__(
-        self, routes: Routes, observers: Sequence[StatementObserver], issuer: str | None = None
+        self,
+        routes: Routes,
+        observers: Sequence[StatementObserver],
+        issuer: str | None = None,
+        calls_a_minute: int = CALLS_A_MINUTE,
     ) -> None:
         adapters = {
             name: EngineAdapter(engine, reporter_of(name, Listener.MCP, observers))
             for name, engine in routes.engines.items()
         }
         self._routes, self._issuer = routes, issuer
-        self._tools = AgentTools(routes, adapters)
+        self._tools = AgentTools(routes, adapters, calls_a_minute)
+        self._resources = AgentResources(routes, self._tools)
         self._stopping = asyncio.Event()
         self._running: asyncio.Task[None] | None = None
         self._manager: StreamableHTTPSessionManager | None = None
@@ -86,6 +101,10 @@ class AgentEndpoint:
             instructions=_INSTRUCTIONS,
             on_list_tools=_list_tools,
             on_call_tool=self._call_tool,
+            on_list_resources=self._list_resources,
+            on_read_resource=self._read_resource,
+            on_list_prompts=_list_prompts,
+            on_get_prompt=_get_prompt,
         )
         server.middleware.clear()  # of OpenTelemetry: no trace leaves the process
         self._manager = StreamableHTTPSessionManager(
@@ -186,22 +205,50 @@ class AgentEndpoint:
 
     async def _call_tool(
         self, context: ServerRequestContext[Any, Any], params: CallToolRequestParams
-    ) -> CallToolResult:
-        caller = _caller_of(context)
-        return await self._tools.call(caller, params.name, params.arguments)
+    ) -> CallToolResult | InputRequiredResult:
+        session = context.session
+        asker = asker_of(
+            session.protocol_version, session.client_capabilities, params.input_responses
+        )
+        return await self._tools.call(_caller_of(context), params.name, params.arguments, asker)
+
+    async def _list_resources(
+        self, context: ServerRequestContext[Any, Any], _: PaginatedRequestParams | None
+    ) -> ListResourcesResult:
+        return ListResourcesResult(resources=await self._resources.listed(_caller_of(context)))
+
+    async def _read_resource(
+        self, context: ServerRequestContext[Any, Any], params: ReadResourceRequestParams
+    ) -> ReadResourceResult:
+        found = await self._resources.read(_caller_of(context), params.uri)
+        return ReadResourceResult(contents=[found])
 
 
 def agents(
-    observers: Sequence[StatementObserver], issuer: str | None = None
+    observers: Sequence[StatementObserver],
+    issuer: str | None = None,
+    calls_a_minute: int = CALLS_A_MINUTE,
 ) -> Callable[[Routes], AgentEndpoint]:
     """The endpoint beside the routes of /v1. Arguments: as of AgentEndpoint."""
-    return lambda routes: AgentEndpoint(routes, observers, issuer)
+    return lambda routes: AgentEndpoint(routes, observers, issuer, calls_a_minute)
 
 
 async def _list_tools(
     _: ServerRequestContext[Any, Any], __: PaginatedRequestParams | None
 ) -> ListToolsResult:
     return ListToolsResult(tools=[one.shown(name) for name, one in TOOLS.items()])
+
+
+async def _list_prompts(
+    _: ServerRequestContext[Any, Any], __: PaginatedRequestParams | None
+) -> ListPromptsResult:
+    return ListPromptsResult(prompts=[PROMPT])
+
+
+async def _get_prompt(
+    _: ServerRequestContext[Any, Any], params: GetPromptRequestParams
+) -> GetPromptResult:
+    return asked_with_error_bars(params)
 
 
 def _caller_of(context: ServerRequestContext[Any, Any]) -> Caller:

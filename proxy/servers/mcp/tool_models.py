@@ -21,7 +21,8 @@ Epsilon = Annotated[
     Field(
         gt=0,
         le=1e9,
-        description="What the statement may use. A smaller one costs less and has a larger error.",
+        description="What the statement may use. A smaller one costs less and has a larger error. Hints call it"
+        " dp.epsilon: give it here, not in the statement.",
     ),
 ]
 Source = Literal["fresh", "cached", "derived", "published"]
@@ -119,7 +120,7 @@ class TableDetails(_ToolResult):
 
 
 class AgentPrice(_ToolResult):
-    """free: where the answer would come from, if it costs nothing."""
+    """free: where the answer would come from, if it costs nothing. notes: what to look at before it is run."""
 
     epsilon: float
     delta: float
@@ -127,6 +128,7 @@ class AgentPrice(_ToolResult):
     groups: int | None
     outputs: list[AgentError]
     free: Literal["cached", "derived", "published"] | None
+    notes: list[str]
 
 
 class AgentColumn(_ToolResult):
@@ -162,8 +164,13 @@ class AgentBudgetLine(_ToolResult):
 
 
 class TokenLine(_ToolResult):
+    """per: how often the limit renews, and with it what is spent."""
+
     limit: float | None
     spent: float
+    per: str | None
+    renews_at: str | None
+    expires_at: str
 
 
 class BudgetLines(_ToolResult):
@@ -175,7 +182,10 @@ class PublishedEntry(_ToolResult):
     name: str
     about: str
     columns: list[str]
-    sql: str
+    sql: str = Field(description="What it is released by, at each time that it is due.")
+    epsilon: float | None = Field(description="Of each release. Reading it costs nothing.")
+    drawn_at: str | None
+    next_at: str | None
 
 
 class PublishedList(_ToolResult):
@@ -183,6 +193,10 @@ class PublishedList(_ToolResult):
 
     tables: list[PublishedEntry]
     answer: AgentAnswer | None
+
+
+class RefusedCharge(_ToolResult):
+    epsilon: float
 
 
 class ToolProblem(_ToolResult):
@@ -194,5 +208,8 @@ class ToolProblem(_ToolResult):
     hint: str | None
     instead: str | None
     position: int | None
-    charged: str = Field(description="`nothing`, a receipt, or `unknown`.")
+    charged: RefusedCharge | None = Field(
+        description="Null: it stays charged if there is a receipt, else the history of receipts says it."
+    )
+    receipt: str | None
     retry_after: int | None

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
+from datetime import datetime, timezone
 from typing import Any, Literal
 
+from proxy.policy.publication import Publication
 from proxy.servers.mcp.tool_models import (
     SHOWN_ROWS,
     AgentAmount,
@@ -14,6 +17,7 @@ from proxy.servers.mcp.tool_models import (
     AgentColumn,
     AgentError,
     AgentPrice,
+    PublishedEntry,
 )
 
 Document = Mapping[str, Any]
@@ -29,7 +33,9 @@ _FORMULAS = (
 def price_of(plan: Document | None) -> AgentPrice:
     """Of EXPLAIN, None where nothing protected is asked."""
     if plan is None:
-        return AgentPrice(epsilon=0, delta=0, left=None, groups=None, outputs=[], free=None)
+        return AgentPrice(
+            epsilon=0, delta=0, left=None, groups=None, outputs=[], free=None, notes=[]
+        )
     left = plan["remaining"]
     groups = [one["groups"] for one in plan["blocks"] if one["keys"]]
     free = [one.get("free_source") for one in plan["blocks"]]
@@ -42,6 +48,7 @@ def price_of(plan: Document | None) -> AgentPrice:
         groups=groups[0] if len(groups) == 1 else None,
         outputs=expected_errors(plan),
         free=_least_new(free) if is_free else None,
+        notes=plan.get("unlisted", []),
     )
 
 
@@ -83,7 +90,7 @@ def answer_of(body: bytes, budget: str | None, analyst: str) -> AgentAnswer:
     privacy, errors = document["privacy"], document["errors"] or {}
     noisy = errors.get("columns") or [None] * len(document["columns"])
     rows = document["rows"]
-    own = errors.get("rows")
+    own = errors.get("rows") or _same_errors(noisy, len(rows))
     return AgentAnswer(
         columns=[
             AgentColumn(
@@ -104,6 +111,57 @@ def answer_of(body: bytes, budget: str | None, analyst: str) -> AgentAnswer:
         receipt=privacy["receipt"],
         truncated=len(rows) > SHOWN_ROWS,
     )
+
+
+def _same_errors(columns: list[Any], rows: int) -> list[list[Any]] | None:
+    """Of a statement that computes with its answers: the largest error of each column, for all of its rows."""
+    widths = [_largest_error(one) for one in columns]
+    return None if not any(widths) else [widths] * rows
+
+
+def _largest_error(column: Document | None) -> float | None:
+    """None where there is none, or none that is an interval."""
+    if column is None or column["unit"] is not None or column["no_interval"] is not None:
+        return None
+    most = column["most"]
+    return most if isinstance(most, int | float) else None
+
+
+# As engine.publishing.comment_of writes it.
+_RELEASED = re.compile(
+    r"Published (?P<drawn>\S+ \S+) UTC, due \S+ \S+ UTC, next (?P<next>\S+ \S+) UTC\."
+)
+
+
+def published_entry(
+    name: str, comment: str, columns: bytes | None, publications: Mapping[str, Publication]
+) -> PublishedEntry:
+    """
+    Args:
+        name: Of a table of the schema `published`.
+        comment: Of the table.
+        columns: Their names, as a JSON array.
+        publications: Of the policy in force, by name.
+    """
+    released = _RELEASED.search(comment)
+    known = publications.get(name)
+    return PublishedEntry(
+        name=name,
+        about=comment,
+        columns=json.loads(columns or b"[]"),
+        sql="" if known is None else known.sql,
+        epsilon=None if known is None else float(known.loss.epsilon),
+        drawn_at=None if released is None else _utc(released["drawn"]),
+        next_at=None if released is None else _utc(released["next"]),
+    )
+
+
+def _utc(moment: str) -> str:
+    """
+    >>> _utc("2026-11-27 12:00")
+    '2026-11-27T12:00:00+00:00'
+    """
+    return datetime.fromisoformat(moment).replace(tzinfo=timezone.utc).isoformat()
 
 
 def _left(remaining: Document | None, budget: str | None, analyst: str) -> AgentBudgetLeft | None:

@@ -30,6 +30,16 @@ _AVERAGE = (
     "± is the half width of the 95 % interval. Asking again gives the same draw: averaging repeats tells"
     " nothing more."
 )
+# What helps a model where nobody has given a hint, by the class of an SQLSTATE or the whole of it.
+_HINTS = {
+    "42601": "Send one statement, with none behind it.",
+    "42": "list_tables and describe_table say what there is and what it can be used for.",
+    "22": "describe_table says the type and the values of each column: compare with those.",
+    "2": "Change the statement: PostgreSQL itself refuses it.",
+    "53300": "Wait, then send it again.",
+    "5": "Try it again later. If it goes on, tell your user.",
+    "": "Call list_tables, then describe_table, and ask in another way.",
+}
 # How texts of a refusal begin, by what happened.
 _OVER, _DEAR, _BUSY, _FAILED, _REFUSED = (
     "OVER BUDGET",
@@ -58,18 +68,26 @@ def label(value: object) -> str:
             return text if len(text) <= _LABEL else f"{text[:_LABEL]}…"
 
 
+def hint_without_another(sqlstate: str | None) -> str:
+    """
+    >>> hint_without_another("22P02")
+    'describe_table says the type and the values of each column: compare with those.'
+    """
+    known = (sqlstate or "", (sqlstate or "")[:2], (sqlstate or "")[:1], "")
+    return next(_HINTS[one] for one in known if one in _HINTS)
+
+
 def refusal_text(problem: ToolProblem) -> str:
     """What was refused, what it cost, and what to ask instead."""
     lines = [f"{_begin(problem)} ({problem.sqlstate or 'request'}): {problem.detail}"]
-    match problem.charged:
-        case "nothing":
-            lines.append("Nothing was charged.")
-        case "unknown":
-            lines.append("Whether it was charged is in the history of receipts.")
-        case receipt:
-            lines.append(
-                f"What it cost stays charged: receipt {receipt}. Do not repeat it more than once."
-            )
+    if problem.charged is not None:
+        lines.append("Nothing was charged.")
+    elif problem.receipt is None:
+        lines.append("Whether it was charged is in the history of receipts.")
+    else:
+        lines.append(
+            f"What it cost stays charged: receipt {problem.receipt}. Do not repeat it more than once."
+        )
     if problem.hint:
         lines.append(f"Hint: {problem.hint}")
     if problem.instead:
@@ -82,7 +100,7 @@ def refusal_text(problem: ToolProblem) -> str:
 
 
 def _begin(problem: ToolProblem) -> str:
-    if problem.charged not in ("nothing", "unknown"):
+    if problem.receipt is not None:
         return _FAILED
     if problem.code == "TOO_DEAR":
         return _DEAR
@@ -98,6 +116,7 @@ def price_text(price: AgentPrice) -> str:
     if price.groups is not None:
         lines.append(f"It has {price.groups} groups.")
     lines += [f"{label(one.name)}: {error_text(one)}" for one in price.outputs]
+    lines += map(label, price.notes)
     return "\n".join(lines)
 
 
@@ -167,16 +186,26 @@ def tables_text(found: TableList) -> str:
     lines = [f"Tables of {found.database}:"]
     for one in found.tables:
         columns = ", ".join(map(label, one.columns))
-        lines.append(f"{label(one.name)}: protects {one.protects}; columns {columns}")
+        lines.append(f"{label(one.name)}: {_protects(one.protects)}; columns {columns}")
     return "\n".join(lines)
 
 
 def table_text(found: TableDetails) -> str:
-    lines = [f"{label(found.name)} protects {found.protects}."]
+    lines = [f"{label(found.name)} {_protects(found.protects)}."]
     for one in found.columns:
         lines.append(f"{label(one.name)} {one.type}: {label(one.counts)}. For {label(one.use)}.")
-    lines += (f"Example, epsilon {one.epsilon:g}: {one.sql}" for one in found.examples)
+    for example in found.examples:
+        errors = "; ".join(f"{label(one.name)}: {error_text(one)}" for one in example.errors)
+        lines.append(f"Example, epsilon {example.epsilon:g}: {example.sql} ({errors})")
     return "\n".join(lines)
+
+
+def _protects(whom: str) -> str:
+    """
+    >>> _protects("public"), _protects("each row")
+    ('is public', 'protects each row')
+    """
+    return "is public" if whom == "public" else f"protects {whom}"
 
 
 def budget_text(found: BudgetLines) -> str:
@@ -186,8 +215,12 @@ def budget_text(found: BudgetLines) -> str:
         renews = "" if one.renews_at is None else f", renews at {one.renews_at}"
         lines.append(f"{label(one.name)}: {left}, {one.spent:g} spent{renews}")
     if found.token is not None:
-        limit = "no limit" if found.token.limit is None else f"of {found.token.limit:g}"
-        lines.append(f"This token: epsilon {found.token.spent:g} spent, {limit}")
+        token = found.token
+        limit = "no limit" if token.limit is None else f"of {token.limit:g}"
+        renews = "" if token.renews_at is None else f" per {token.per}, renews at {token.renews_at}"
+        lines.append(
+            f"This token: epsilon {token.spent:g} spent, {limit}{renews}; it expires at {token.expires_at}"
+        )
     return "\n".join(lines)
 
 
@@ -198,5 +231,7 @@ def published_text(found: PublishedList) -> str:
         return "Nothing is published."
     lines = ["Published, free to read:"]
     for one in found.tables:
-        lines.append(f"{label(one.name)}: {', '.join(map(label, one.columns))}. {label(one.about)}")
+        drawn = "not drawn yet" if one.drawn_at is None else f"drawn at {one.drawn_at}"
+        columns = ", ".join(map(label, one.columns))
+        lines.append(f"{label(one.name)} ({drawn}): {columns}. By {label(one.sql)}")
     return "\n".join(lines)

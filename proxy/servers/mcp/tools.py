@@ -9,13 +9,14 @@ import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any, TypeVar
 
-from mcp_types import CallToolResult, TextContent, Tool, ToolAnnotations
+from mcp_types import CallToolResult, InputRequiredResult, TextContent, Tool, ToolAnnotations
 from pydantic import BaseModel, ValidationError
 
 from proxy.base.errors import Code
-from proxy.drawing.charged_token import charged_at_most, charging
+from proxy.drawing.charged_token import approved_up_to, charged_at_most, charging
 from proxy.policy.policy_model import IdentifierUnit, ProtectedTable, PublicTable, RowUnit
 from proxy.servers.console.tables import ShownTable, examples, shown_tables
 from proxy.servers.engine_adapter import EngineAdapter
@@ -29,7 +30,8 @@ from proxy.servers.http.routes import Routes, while_connected
 from proxy.servers.http.strict_json import JsonNumber
 from proxy.servers.mcp import tool_models as models
 from proxy.servers.mcp import tool_texts as texts
-from proxy.servers.mcp.tool_results import answer_of, price_of
+from proxy.servers.mcp.agent_limits import CALLS_A_MINUTE, Asker, CallRate, question
+from proxy.servers.mcp.tool_results import answer_of, price_of, published_entry
 from proxy.turns.threads import in_thread
 
 G = TypeVar("G", bound=models.DatabaseArguments)
@@ -39,7 +41,6 @@ T = TypeVar("T")
 _UNCHARGED = ("0A", "22", "28", "2B", "3D", "42", "53300", "53400")
 _PUBLISHED = """\
 SELECT c.relname, coalesce(pg_catalog.obj_description(c.oid, 'pg_class'), ''),
-       pg_catalog.format('SELECT * FROM published.%I', c.relname),
        (SELECT pg_catalog.json_agg(a.attname ORDER BY a.attnum) FROM pg_catalog.pg_attribute a
         WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped)::text
 FROM pg_catalog.pg_class c
@@ -106,29 +107,44 @@ TOOLS: Mapping[str, _Described] = {
 }
 
 
+class _ApprovalNeeded(Exception):
+    """A person is asked first."""
+
+    def __init__(self, question: InputRequiredResult) -> None:
+        super().__init__()
+        self.question = question
+
+
 class AgentTools:
     """
     Args:
         routes: Of /v1, whose logins, engines and rights are used.
         adapters: Of each database, which report statements as those of agents.
+        calls_a_minute: Of each token.
     """
 
-    def __init__(self, routes: Routes, adapters: Mapping[str, EngineAdapter]) -> None:
+    def __init__(
+        self,
+        routes: Routes,
+        adapters: Mapping[str, EngineAdapter],
+        calls_a_minute: int = CALLS_A_MINUTE,
+    ) -> None:
         self._routes, self._adapters = routes, adapters
+        self._rate = CallRate(calls_a_minute)
         self._run: Mapping[str, Callable[[Caller, Any], Awaitable[tuple[BaseModel, str]]]] = {
             "list_tables": self._list_tables,
             "describe_table": self._describe_table,
             "explain": self._explain,
-            "query": self._query,
             "budget": self._budget,
             "published": self._published,
         }
 
     async def call(
-        self, caller: Caller, name: str, given: Mapping[str, object] | None
-    ) -> CallToolResult:
+        self, caller: Caller, name: str, given: Mapping[str, object] | None, asker: Asker
+    ) -> CallToolResult | InputRequiredResult:
         """Run a tool for whoever has presented their token. Whatever goes wrong is a result."""
         try:
+            self.refuse_too_many(caller)
             described = TOOLS.get(name)
             if described is None:
                 raise HttpProblem(
@@ -136,9 +152,14 @@ class AgentTools:
                 )
             taken = _validated(described.takes, given or {})
             database = self._routes.logins.database_of(caller, taken.database)
-            found, text = await self._run[name](
-                caller, taken.model_copy(update={"database": database})
-            )
+            self._refuse_no_database(caller, database)
+            taken = taken.model_copy(update={"database": database})
+            if isinstance(taken, models.QueryArguments):
+                found, text = await self._query(caller, taken, asker)
+            else:
+                found, text = await self._run[name](caller, taken)
+        except _ApprovalNeeded as needed:
+            return needed.question
         except Exception as error:
             return _refused(error)
         return CallToolResult(
@@ -147,11 +168,35 @@ class AgentTools:
             is_error=False,
         )
 
+    def refuse_too_many(self, caller: Caller) -> None:
+        """Count a call of whoever comes. Refuses  HttpProblem 429"""
+        who = caller.analyst if caller.token is None else caller.token.number
+        seconds = self._rate.wait(who)
+        if seconds is not None:
+            raise HttpProblem(
+                429,
+                "this token calls tools too often",
+                hint="Think before the next call: a refusal says what to ask instead.",
+                sqlstate="53300",
+                headers={"Retry-After": str(seconds)},
+            )
+
+    def _refuse_no_database(self, caller: Caller, database: str) -> None:
+        """Refuses  HttpProblem 404: none is named, or one that the caller may not query"""
+        mine = [one for one in sorted(self._adapters) if self._routes.logins.may_query(caller, one)]
+        if database not in mine:
+            message = "name a database"
+            if database:
+                message = f"there is no database {database}, or you may not query it"
+            listed = ", ".join(mine)
+            hint = f"Yours: {listed}. Give one as database." if mine else "You may query none."
+            raise HttpProblem(404, message, hint=hint, sqlstate="3D000")
+
     async def _list_tables(
         self, caller: Caller, given: models.DatabaseArguments
     ) -> tuple[BaseModel, str]:
         shown = await self._tables(caller, given.database)
-        published = await self._published_tables(caller, given.database)
+        published = await self.published_tables(caller, given.database)
         found = models.TableList(
             database=given.database,
             tables=[
@@ -190,24 +235,8 @@ class AgentTools:
                 sqlstate="42P01",
             )
         (shown,) = shown_tables(named)
-        columns = [
-            models.ColumnEntry(
-                name=one["name"],
-                type=one["type"],
-                counts=column.counts,
-                use=column.use,
-                low=one["low"],
-                high=one["high"],
-                values=one["values"],
-            )
-            for one, column in zip(named[0]["columns"], shown.columns, strict=True)
-        ]
-        found = models.TableDetails(
-            name=shown.name,
-            protects=self._protects(given.database, shown.name),
-            columns=columns,
-            examples=await self._examples(caller, given.database, shown),
-        )
+        run = await self._examples(caller, given.database, shown)
+        found = self._details(given.database, named[0], run)
         return found, texts.table_text(found)
 
     async def _explain(
@@ -216,19 +245,41 @@ class AgentTools:
         price = await self._price(caller, given)
         return price, texts.price_text(price)
 
-    async def _query(self, caller: Caller, given: models.QueryArguments) -> tuple[BaseModel, str]:
+    async def _query(
+        self, caller: Caller, given: models.QueryArguments, asker: Asker
+    ) -> tuple[BaseModel, str]:
         query = _request_of(given, max_epsilon=given.max_epsilon)
+        unasked = self._routes.engines[given.database].now.policy.approve_above
+        approved = asker.approved(given.database, given.sql)
+        most = unasked if unasked is None or approved is None else max(unasked, approved)
         if given.max_error is not None:
             _refuse_inexact(await self._price(caller, given), given.max_error)
         try:
-            answered = await self._statement(
-                caller, given.database, query, self._run_statement(caller, given.database, query)
-            )
+            with approved_up_to(most):
+                work = self._run_statement(caller, given.database, query)
+                answered = await self._statement(caller, given.database, query, work)
         except HttpProblem as problem:
+            if problem.code is not Code.TOO_DEAR:
+                raise
+            if unasked is not None and asker.can_ask and (approved or not asker.was_asked):
+                await self._ask_first(caller, given, unasked)
+            if asker.was_asked:
+                problem.message = f"{problem.message}, and nobody has approved it"
             await self._add_cheaper(caller, given, problem)
             raise
         found = await self._answer(caller, given.database, answered)
         return found, texts.answer_text(found)
+
+    async def _ask_first(
+        self, caller: Caller, given: models.QueryArguments, unasked: Fraction
+    ) -> None:
+        """Ask the client's user, unless the statement costs more than the agent itself would pay."""
+        plan = await self._plan(caller, given)
+        assert plan is not None, "what is not about protected tables costs nothing"
+        most, left = plan["privacy"]["epsilon"], plan["remaining"]
+        if unasked < most <= given.max_epsilon:
+            of = None if left is None else left["epsilon"]
+            raise _ApprovalNeeded(question(given.database, given.sql, most, of))
 
     async def _budget(
         self, caller: Caller, given: models.DatabaseArguments
@@ -252,6 +303,9 @@ class AgentTools:
             else models.TokenLine(
                 limit=None if token.epsilon is None else float(token.epsilon),
                 spent=float(token.spent),
+                per=token.per,
+                renews_at=None if token.renews_at is None else token.renews_at.isoformat(),
+                expires_at=token.expires_at.isoformat(),
             ),
         )
         return found, texts.budget_text(found)
@@ -259,22 +313,13 @@ class AgentTools:
     async def _published(
         self, caller: Caller, given: models.PublishedArguments
     ) -> tuple[BaseModel, str]:
-        tables = await self._published_tables(caller, given.database)
         if given.name is None:
+            tables = await self.published_tables(caller, given.database)
             found = models.PublishedList(tables=tables, answer=None)
             return found, texts.published_text(found)
-        named = [one for one in tables if one.name == given.name]
-        if not named:
-            raise HttpProblem(
-                404,
-                "nothing of that name is published",
-                hint="Call published without a name.",
-                sqlstate="42P01",
-            )
-        query = QueryRequest.validated({"sql": named[0].sql})
-        work = self._run_statement(caller, given.database, query)
-        answered = await self._statement(caller, given.database, query, work)
-        answer = await self._answer(caller, given.database, answered)
+        answer = await self._answer(
+            caller, given.database, await self.published_rows(caller, given.database, given.name)
+        )
         found = models.PublishedList(tables=[], answer=answer)
         return found, texts.published_text(found)
 
@@ -286,15 +331,30 @@ class AgentTools:
     async def _tables(self, caller: Caller, database: str) -> Sequence[ShownTable]:
         return shown_tables(await self._schema(caller, database))
 
-    async def _published_tables(self, caller: Caller, database: str) -> list[models.PublishedEntry]:
+    async def published_rows(self, caller: Caller, database: str, name: str) -> QueryResult:
+        """Refuses  HttpProblem 404"""
+        self._refuse_no_database(caller, database)
+        if name not in {one.name for one in await self.published_tables(caller, database)}:
+            raise HttpProblem(
+                404,
+                "nothing of that name is published",
+                hint="Call published without a name.",
+                sqlstate="42P01",
+            )
+        quoted = name.replace('"', '""')
+        query = QueryRequest.validated({"sql": f'SELECT * FROM published."{quoted}"'})  # noqa: S608
+        work = self._run_statement(caller, database, query)
+        found: QueryResult = await self._statement(caller, database, query, work)
+        return found
+
+    async def published_tables(self, caller: Caller, database: str) -> list[models.PublishedEntry]:
         async with self._routes.logins.session(database, caller) as session:
             rows = (await session.run(_PUBLISHED, ())).values
-        told = [["" if value is None else value.decode() for value in row] for row in rows]
+        publications = {one.name: one for one in self._routes.engines[database].now.policy.publish}
         return [
-            models.PublishedEntry(
-                name=name, about=about, sql=sql, columns=json.loads(columns or "[]")
-            )
-            for name, about, sql, columns in told
+            published_entry(name.decode(), (about or b"").decode(), columns, publications)
+            for name, about, columns in rows
+            if name is not None
         ]
 
     def _protects(self, database: str, table: str) -> str:
@@ -313,6 +373,36 @@ class AgentTools:
                 case ProtectedTable(unit=IdentifierUnit(identifier=identifier)):
                     return f"a {identifier} with all their rows"
         return "public"
+
+    async def described(self, caller: Caller, database: str) -> list[str]:
+        """Of each table what `describe_table` says, without examples."""
+        self._refuse_no_database(caller, database)
+        document = await self._schema(caller, database)
+        return [texts.table_text(self._details(database, one, examples=())) for one in document]
+
+    def _details(
+        self, database: str, table: Mapping[str, Any], examples: Sequence[models.ExampleStatement]
+    ) -> models.TableDetails:
+        """table: of /v1/schema."""
+        (shown,) = shown_tables([table])
+        columns = [
+            models.ColumnEntry(
+                name=one["name"],
+                type=one["type"],
+                counts=column.counts,
+                use=column.use,
+                low=one["low"],
+                high=one["high"],
+                values=one["values"],
+            )
+            for one, column in zip(table["columns"], shown.columns, strict=True)
+        ]
+        return models.TableDetails(
+            name=shown.name,
+            protects=self._protects(database, shown.name),
+            columns=columns,
+            examples=list(examples),
+        )
 
     async def _examples(
         self, caller: Caller, database: str, table: ShownTable
@@ -333,13 +423,20 @@ class AgentTools:
         return found[:_EXAMPLES]
 
     async def _price(self, caller: Caller, given: models.ExplainArguments) -> models.AgentPrice:
+        return price_of(await self._plan(caller, given))
+
+    async def _plan(
+        self, caller: Caller, given: models.ExplainArguments
+    ) -> Mapping[str, Any] | None:
+        """Of EXPLAIN. None: nothing protected is asked."""
         database, query = given.database, _request_of(given)
 
         async def planned() -> Mapping[str, Any] | None:
             async with self._routes.logins.session(database, caller, query.settings) as session:
                 return await LibpqDriver(self._adapter(database), session, query).explain()
 
-        return price_of(await self._statement(caller, database, query, planned()))
+        found: Mapping[str, Any] | None = await self._statement(caller, database, query, planned())
+        return found
 
     async def _run_statement(
         self, caller: Caller, database: str, query: QueryRequest
@@ -374,27 +471,17 @@ class AgentTools:
         self, caller: Caller, given: models.QueryArguments, problem: HttpProblem
     ) -> None:
         """To a refusal for its price, the error that the price would give."""
-        if problem.code is not Code.TOO_DEAR:
-            return
+        unasked = self._routes.engines[given.database].now.policy.approve_above
+        most = given.max_epsilon if unasked is None else min(given.max_epsilon, float(unasked))
         try:
-            cheaper = given.model_copy(update={"epsilon": given.max_epsilon})
-            price = await self._price(caller, cheaper)
+            price = await self._price(caller, given.model_copy(update={"epsilon": most}))
         except HttpProblem:
             return
         errors = "; ".join(f"{one.name}: {texts.error_text(one)}" for one in price.outputs)
-        problem.hint = f"{problem.hint} With epsilon {given.max_epsilon:g} {errors}."
+        problem.hint = f"{problem.hint} With epsilon {most:g} {errors}."
 
     def _adapter(self, database: str) -> EngineAdapter:
-        """Refuses  HttpProblem 404: only who is logged in learns that it is not there"""
-        found = self._adapters.get(database)
-        if found is None:
-            raise HttpProblem(
-                404,
-                "there is no such database, or none is named",
-                hint="Name one as database.",
-                sqlstate="3D000",
-            )
-        return found
+        return self._adapters[database]
 
 
 def _validated(model: type[G], given: Mapping[str, object]) -> G:
@@ -422,13 +509,21 @@ def _request_of(given: models.ExplainArguments, max_epsilon: float | None = None
 def _refuse_inexact(price: models.AgentPrice, most: float) -> None:
     """Refuses  HttpProblem: an aggregate is expected to be less exact, or it is not known how exact"""
     for one in price.outputs:
-        if one.error_95 is None or one.error_95 > most:
-            raise HttpProblem(
-                403,
-                f"{one.name}: {texts.error_text(one)}, which is not within max_error {most:g}",
-                hint="Ask with a larger epsilon, for fewer aggregates or groups, or leave max_error out.",
-                sqlstate=Code.INFEASIBLE.sqlstate,
+        if one.error_95 is not None and one.error_95 <= most:
+            continue
+        hint = (
+            "Leave max_error out: how exact it is depends on the data, and is told with the answer."
+        )
+        if one.error_95 is not None:
+            hint = (
+                "Ask with a larger epsilon, for fewer aggregates or groups, or leave max_error out."
             )
+        raise HttpProblem(
+            403,
+            f"{one.name}: {texts.error_text(one)}, which is not within max_error {most:g}",
+            hint=hint,
+            sqlstate=Code.INFEASIBLE.sqlstate,
+        )
 
 
 def _refused(error: Exception) -> CallToolResult:
@@ -437,15 +532,18 @@ def _refused(error: Exception) -> CallToolResult:
         log_failure(error, "agent")
         problem = HttpProblem(500, "the tool could not be run", sqlstate=Code.UNAVAILABLE.sqlstate)
     retry = problem.headers.get("Retry-After", "")
-    is_free = problem.sqlstate is None or problem.sqlstate.startswith(_UNCHARGED)
+    is_free = problem.receipt is None and (
+        problem.sqlstate is None or problem.sqlstate.startswith(_UNCHARGED)
+    )
     found = models.ToolProblem(
         sqlstate=problem.sqlstate,
         code=None if problem.code is None else problem.code.name,
         detail=problem.message,
-        hint=problem.hint,
+        hint=problem.hint or texts.hint_without_another(problem.sqlstate),
         instead=problem.instead,
         position=problem.position,
-        charged=problem.receipt or ("nothing" if is_free else "unknown"),
+        charged=models.RefusedCharge(epsilon=0) if is_free else None,
+        receipt=problem.receipt,
         retry_after=int(retry) if retry.isdecimal() else None,
     )
     return CallToolResult(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeVar
 
 import httpx2
 import psycopg
@@ -23,6 +23,8 @@ from proxy.servers.http.bearers import Bearers
 from proxy.shadow.inner_logins import InnerLogins
 from tests.live_proxy import LiveProxy
 from tests.servers.http.both_listeners import BothListeners, open_http
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +74,33 @@ class AgentDoor:
         return int(count), float(epsilon)
 
     def calls(
-        self, token: str, *calls: tuple[str, Mapping[str, Any]], mode: str = "auto"
+        self,
+        token: str,
+        *calls: tuple[str, Mapping[str, Any]],
+        mode: str = "auto",
+        person: Any = None,
     ) -> list[Result]:
-        """Call tools one after the other, in one connection of the client."""
+        """Call tools one after the other, in one connection of the client. person: answers its questions."""
 
-        async def run() -> list[Result]:
+        async def run(client: Client) -> list[Result]:
+            return [_result(await client.call_tool(name, dict(given))) for name, given in calls]
+
+        return self.use(token, run, mode=mode, person=person)
+
+    def use(
+        self,
+        token: str,
+        work: Callable[[Client], Coroutine[Any, Any, T]],
+        mode: str = "auto",
+        person: Any = None,
+    ) -> T:
+        """Do some work in one connection of the client."""
+
+        async def run() -> T:
             web = httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=60)
             transport = streamable_http_client(self.url, http_client=web)
-            async with web, Client(transport, mode=mode) as client:
-                return [_result(await client.call_tool(name, dict(given))) for name, given in calls]
+            async with web, Client(transport, mode=mode, elicitation_callback=person) as client:
+                return await work(client)
 
         return asyncio.run(run())
 
@@ -106,13 +126,10 @@ class AgentDoor:
     def tools(self, token: str, mode: str = "auto") -> tuple[list[Tool], str]:
         """The tools, and the server's instructions."""
 
-        async def run() -> tuple[list[Tool], str]:
-            web = httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=60)
-            transport = streamable_http_client(self.url, http_client=web)
-            async with web, Client(transport, mode=mode) as client:
-                return list((await client.list_tools()).tools), client.instructions or ""
+        async def run(client: Client) -> tuple[list[Tool], str]:
+            return list((await client.list_tools()).tools), client.instructions or ""
 
-        return asyncio.run(run())
+        return self.use(token, run, mode)
 
 
 def _result(found: CallToolResult) -> Result:

@@ -120,6 +120,7 @@ def open_http(
     admission: Admission | None = None,
     observers: Sequence[StatementObserver] = (),
     has_agents: bool = False,
+    calls_a_minute: int = 10_000,
     issuer: str | None = None,
     sites: Sequence[str] = (),
 ) -> BothListeners:
@@ -154,7 +155,7 @@ def open_http(
             admission,
             observers=observers,
             pages=console(admission),
-            agents=agents(observers, issuer) if has_agents else None,
+            agents=agents(observers, issuer, calls_a_minute) if has_agents else None,
             sites=sites,
         )
         # As a worker does, which is given its socket.

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import httpx
 import pytest
+from mcp.client import Client
+from mcp.shared.exceptions import MCPError
+from mcp_types import ElicitRequestParams, ElicitResult, InputRequiredResult, TextResourceContents
 
 from proxy.ledger.bearer_tokens import revoke_token
+from proxy.servers.mcp.agent_limits import Asker, question
 from proxy.servers.mcp.tools import TOOLS
 from tests.live.hinted_statements import HINTED
 from tests.live.test_refusals import REFUSED
@@ -127,8 +135,43 @@ def test_tables_and_what_they_can_be_used_for(door: AgentDoor) -> None:
     for one in described.data["examples"]:
         asked = door.call(token, "query", sql=one["sql"], max_epsilon=one["epsilon"])
         assert not asked.is_error, asked.text
-    assert budget.data["token"] == {"limit": None, "spent": 0.0}
+    token_line = budget.data["token"]
+    assert (token_line["limit"], token_line["spent"], token_line["per"]) == (None, 0.0, None)
+    assert f"it expires at {token_line['expires_at']}" in budget.text
     assert published.data["tables"] == [] and "Nothing is published" in published.text
+
+
+def test_what_an_agent_stumbles_over(door: AgentDoor) -> None:
+    """Each is what a model did that knew the tools alone."""
+    token = door.token(door.analyst())
+    by_month = (
+        "SELECT date_trunc('month', created_at) AS month, sum(total) AS revenue FROM shop.orders"
+    )
+    computed = (
+        f"WITH m AS ({by_month} GROUP BY 1) SELECT month, revenue, rank() OVER () AS r FROM m"
+    )
+    computes, two, wrong_type, misspelt, unknown = door.calls(
+        token,
+        ("query", {"database": "shop", "sql": computed, "max_epsilon": 1}),
+        ("query", {"database": "shop", "sql": f"{_COUNT}; {_COUNT}", "max_epsilon": 1}),
+        ("query", {"database": "shop", "sql": f"{_COUNT} WHERE total > 'x'", "max_epsilon": 1}),
+        ("explain", {"database": "shop", "sql": f"{_COUNT} WHERE status = 'payed'"}),
+        (
+            "query",
+            {
+                "database": "shop",
+                "sql": "SELECT stddev(total) FROM shop.orders",
+                "max_epsilon": 1,
+                "max_error": 1,
+            },
+        ),
+    )
+    errors = [row[1] for row in computes.data["errors"]]
+    assert len(set(errors)) == 1 and errors[0] > 0 and f"± {errors[0]:g}" in computes.text
+    assert "Hint: Send one statement" in two.text
+    assert "Hint: describe_table says the type" in wrong_type.text
+    assert misspelt.data["notes"] and "payed" in misspelt.text
+    assert "Hint: Leave max_error out: how exact it is depends on the data" in unknown.text
 
 
 def test_a_refusal_is_read_by_the_model(door: AgentDoor) -> None:
@@ -142,7 +185,8 @@ def test_a_refusal_is_read_by_the_model(door: AgentDoor) -> None:
     assert lines[2].startswith("Hint: Use aggregates")
     assert lines[3] == "Try: SELECT count(*), avg(total) FROM shop.orders"
     assert lines[4] == "At character 19 of the statement."
-    assert found.data["code"] == "RAW_ROWS" and found.data["charged"] == "nothing"
+    assert found.data["code"] == "RAW_ROWS"
+    assert found.data["charged"] == {"epsilon": 0} and found.data["receipt"] is None
     instead = door.call(token, "query", sql=found.data["instead"], max_epsilon=1)
     assert not instead.is_error and door.charged(name)[0] == 1
 
@@ -155,8 +199,7 @@ def test_each_refusal_has_a_hint_in_its_text_and_half_of_them_a_statement(
     found = door.calls(door.token(name), *calls)
     for one in found:
         assert one.is_error and one.data["sqlstate"] in one.text
-        if one.data["hint"]:
-            assert one.data["hint"] in one.text
+        assert one.data["hint"] and one.data["hint"] in one.text
         if one.data["instead"]:
             assert f"Try: {one.data['instead']}" in one.text
     assert sum(one.data["instead"] is not None for one in found) >= len(found) / 2
@@ -199,11 +242,166 @@ def test_the_budget_of_a_token(door: AgentDoor) -> None:
     results = [door.call(token, "query", **asked) for _ in range(3)]
     assert [one.is_error for one in results] == [False, False, True]
     assert results[2].text.startswith("OVER BUDGET (53400)")
-    assert results[2].data["charged"] == "nothing"
+    assert results[2].data["charged"] == {"epsilon": 0}
     told = door.call(token, "budget")
-    assert told.data["token"] == {"limit": 0.6, "spent": 0.5}
+    assert (told.data["token"]["limit"], told.data["token"]["spent"]) == (0.6, 0.5)
     assert "This token: epsilon 0.5 spent, of 0.6" in told.text
     assert door.charged(name) == (2, 0.5)
+
+
+@contextmanager
+def _approved_above(door: AgentDoor, epsilon: str) -> Iterator[None]:
+    engine = door.http.proxy.assembly.engines["shop"]
+    before = engine.now
+    engine.now = copy.copy(before)
+    engine.now.policy = replace(before.policy, approve_above=Fraction(epsilon))
+    try:
+        yield
+    finally:
+        engine.now = before
+
+
+class _Person:
+    """Answers what the client of an agent asks them."""
+
+    def __init__(self, *actions: str) -> None:
+        self.actions = list(actions)
+        self.asked: list[str] = []
+
+    async def __call__(self, _: object, params: ElicitRequestParams) -> ElicitResult:
+        self.asked.append(params.message)
+        return ElicitResult(action=self.actions.pop(0))  # type: ignore[arg-type]
+
+
+def test_a_person_approves_what_is_dear(door: AgentDoor) -> None:
+    name = door.analyst()
+    token = door.token(name)
+    given = {"database": "shop", "sql": _COUNT, "max_epsilon": 2}
+    with _approved_above(door, "0.5"):
+        person = _Person("decline", "cancel", "accept")
+        results = door.calls(token, *[("query", given)] * 3, person=person)
+        for refused in results[:2]:
+            assert refused.text.startswith("TOO DEAR (53400): it costs epsilon 1: a person has to")
+            assert "and nobody has approved it" in refused.text
+            assert re.search(
+                r"With epsilon 0\.5 count\(\*\): expected error ± [\d.]+", refused.text
+            )
+        assert not results[2].is_error and results[2].data["charged"]["epsilon"] == 1
+        assert len(person.asked) == 3 and "costs epsilon 1 of 10000 that is left" in person.asked[0]
+        assert _COUNT in person.asked[0]
+        assert door.charged(name) == (1, 1.0)
+        # Nobody is asked about what is cheap, or above what the agent itself would pay.
+        nobody = _Person()
+        cheap, dear = door.calls(
+            token,
+            ("query", {**given, "sql": f"{_COUNT} WHERE quantity > 1", "epsilon": 0.5}),
+            ("query", {**given, "sql": f"{_COUNT} WHERE quantity > 2", "max_epsilon": 0.75}),
+            person=nobody,
+        )
+        assert not cheap.is_error and "above max_epsilon 0.75" in dear.text and nobody.asked == []
+    assert door.charged(name) == (2, 1.5)
+
+
+@pytest.mark.parametrize(
+    ("mode", "person"), [("auto", None), ("legacy", None), ("legacy", _Person())]
+)
+def test_a_client_that_cannot_ask_gets_too_dear(
+    mode: str, person: _Person | None, door: AgentDoor
+) -> None:
+    name = door.analyst()
+    given = {"database": "shop", "sql": _COUNT, "max_epsilon": 2}
+    with _approved_above(door, "0.5"):
+        (found,) = door.calls(door.token(name), ("query", given), mode=mode, person=person)
+    assert found.text.startswith("TOO DEAR") and "a person has to approve" in found.text
+    assert door.charged(name)[0] == 0
+
+
+def test_an_approval_is_of_one_statement_at_one_price() -> None:
+    asked = question("shop", _COUNT, 0.1 + 0.2, None)
+    (key,) = asked.input_requests or {}
+    accepted = {key: ElicitResult(action="accept")}
+    approved = Asker(answers=accepted).approved("shop", _COUNT)
+    assert approved is not None and 0.1 + 0.2 <= approved < 0.3001
+    assert Asker(answers=accepted).approved("shop", f"{_COUNT} WHERE true") is None
+    assert Asker(answers=accepted).approved("census", _COUNT) is None
+    assert Asker(answers={key: ElicitResult(action="decline")}).approved("shop", _COUNT) is None
+    for price in ("", "nan", "inf", "1e9", "-1", "²"):
+        other = {key.rpartition(" ")[0] + " " + price: ElicitResult(action="accept")}
+        assert Asker(answers=other).approved("shop", _COUNT) is None
+
+
+def test_a_dearer_charge_than_was_approved_is_asked_about_anew(door: AgentDoor) -> None:
+    """The answers of a client are bound to the price that they were about."""
+    name = door.analyst()
+    given = {"database": "shop", "sql": _COUNT, "max_epsilon": 2}
+    (key,) = question("shop", _COUNT, 0.75, None).input_requests or {}
+    with _approved_above(door, "0.5"):
+        person = _Person("decline")
+
+        async def run(client: Client) -> None:
+            answers: Any = {key: ElicitResult(action="accept")}
+            found = await client.session.call_tool(
+                "query", dict(given), input_responses=answers, allow_input_required=True
+            )
+            assert isinstance(found, InputRequiredResult)
+            (asked,) = (found.input_requests or {}).values()
+            assert "costs epsilon 1 of" in asked.params.message  # type: ignore[union-attr]
+
+        door.use(door.token(name), run, person=person)
+    assert door.charged(name)[0] == 0
+
+
+def test_a_token_calls_sixty_times_a_minute(listeners: BothListeners) -> None:
+    with agent_door(listeners.proxy, calls_a_minute=3) as door:
+        name = door.analyst()
+        token = door.token(name)
+        found = door.posts(token, *[("budget", {"database": "shop"})] * 4)
+        assert [one.is_error for one in found] == [False, False, False, True]
+        assert found[3].text.startswith("BUSY (53300): this token calls tools too often")
+        assert 0 < found[3].data["retry_after"] <= 60
+        assert f"Wait {found[3].data['retry_after']} seconds" in found[3].text
+        (other,) = door.posts(door.token(name), ("budget", {"database": "shop"}))
+        assert not other.is_error
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_resources_and_the_prompt(mode: str, door: AgentDoor) -> None:
+    name = door.analyst()
+
+    async def run(client: Client) -> None:
+        listed = {one.uri: one for one in (await client.list_resources()).resources}
+        assert set(listed) == {"dpproxy://census/policy", "dpproxy://shop/policy"}
+        (policy,) = (await client.read_resource("dpproxy://shop/policy")).contents
+        assert isinstance(policy, TextResourceContents) and policy.mime_type == "text/markdown"
+        assert "## shop.orders protects a person with all their rows." in policy.text
+        assert "- quantity integer: 1 to" in policy.text
+        for uri in (
+            *("dpproxy://nothing/policy", "dpproxy://shop/published/nothing", "file:///etc/passwd"),
+            *("dpproxy://shop/published/a%22;DROP", "dpproxy://shop/policy/more"),
+        ):
+            with pytest.raises(MCPError):
+                await client.read_resource(uri)
+        (prompt,) = (await client.list_prompts()).prompts
+        assert prompt.name == "ask_with_error_bars"
+        given = {"question": "How many orders were paid?"}
+        (message,) = (await client.get_prompt(prompt.name, given)).messages
+        assert "How many orders were paid?" in message.content.text  # type: ignore[union-attr]
+        for wrong in ({}, {"question": "x" * 4_001}):
+            with pytest.raises(MCPError):
+                await client.get_prompt(prompt.name, wrong)
+
+    door.use(door.token(name), run, mode)
+    assert door.charged(name)[0] == 0
+
+
+def test_resources_are_those_of_the_token(door: AgentDoor) -> None:
+    async def run(client: Client) -> list[str]:
+        with pytest.raises(MCPError):
+            await client.read_resource("dpproxy://shop/policy")
+        return [one.uri for one in (await client.list_resources()).resources]
+
+    token = door.token(door.analyst(), database="census")
+    assert door.use(token, run) == ["dpproxy://census/policy"]
 
 
 @pytest.mark.parametrize(
@@ -228,8 +426,9 @@ def test_another_database_and_no_database(door: AgentDoor) -> None:
     for database in ("shop", "nothing", ""):
         (found,) = door.calls(token, ("list_tables", {"database": database}))
         assert found.is_error == (database != "")  # the only one need not be named
-    (found,) = door.calls(door.token(name), ("list_tables", {}))
-    assert found.is_error and "database" in found.text
+    for given in ({}, {"database": "nothing"}):
+        (found,) = door.calls(door.token(name), ("list_tables", given))
+        assert found.is_error and "Hint: Yours: census, shop. Give one as database." in found.text
     (found,) = door.calls(door.token(name), ("no_tool", {}))
     assert found.is_error and "no such tool" in found.text
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any
 
@@ -14,7 +15,8 @@ import pytest
 from structlog.testing import capture_logs
 
 from proxy.base.role_names import inner_role
-from proxy.ledger.bearer_tokens import create_token, revoke_token
+from proxy.ledger.admin_log import admin_events
+from proxy.ledger.bearer_tokens import create_token, list_tokens, revoke_token
 from proxy.ledger.data_access import allow, open_to_all, restrict, withdraw
 from proxy.ledger.people_reader import PeopleReader
 from proxy.ledger.presented_tokens import PresentedTokens
@@ -124,10 +126,79 @@ def test_what_a_token_may_spend(door: Door) -> None:
     assert door.http.proxy.when_settled(name)[:2] == (2, 0.5), "what was refused is not charged"
     shown = door.get(made.text, "/v1/budget?database=shop")
     assert shown["token"] == {
-        "number": made.number, "epsilon_limit": "0.6", "epsilon_spent": "0.5"
+        "number": made.number, "epsilon_limit": "0.6", "epsilon_spent": "0.5",
+        "per": None, "renews_at": None, "expires_at": made.expires_at.isoformat(),
     }  # fmt: skip
     assert door.post(made.text, "SELECT 1").status_code == 200, "what is public costs nothing"
     assert door.http.query(_COUNT, analyst=name, epsilon=0.25).status_code == 200
+
+
+def _own(door: Door, name: str, **body: Any) -> httpx.Response:
+    return door.http.client.post("/v1/tokens", json=body, auth=(name, PASSWORD))
+
+
+def test_an_analyst_makes_a_token_with_a_smaller_budget(door: Door) -> None:
+    name = door.analyst()
+    created = _own(door, name, database="shop", epsilon=0.3, hours=0.5, note="a conversation")
+    assert created.status_code == 201, created.text
+    made = created.json()
+    assert [door.post(made["token"]).status_code for _ in range(2)] == [200, 403]
+    assert door.post(made["token"], database="census").status_code == 403
+    assert door.http.proxy.when_settled(name)[:2] == (1, 0.25), "it is charged to the analyst, too"
+    told = door.get(made["token"], "/v1/budget?database=shop")["token"]
+    assert (told["number"], told["epsilon_limit"]) == (made["number"], "0.3")
+    life = datetime.fromisoformat(made["expires_at"]) - datetime.now(timezone.utc)
+    assert timedelta(minutes=28) < life <= timedelta(minutes=30)
+    (event,) = [one for one in admin_events(door.dsn) if one.detail.get("token") == made["number"]]
+    assert (event.who, event.what) == (f'analyst "{name}"', "token create")
+
+
+def test_what_tokens_an_analyst_cannot_make(door: Door) -> None:
+    name = door.analyst()
+    given = create_token(door.dsn, name, days=1, epsilon=Decimal("0.5"))
+    left = door.http.client.get("/v1/budget?database=shop", auth=(name, PASSWORD)).json()["budget"]
+    whole = left[0]["epsilon_remaining"]
+    assert _own(door, name, database="shop", epsilon=whole).status_code == 201
+    for body, status, why in (
+        ({"epsilon": whole + 0.001}, 403, "your budget does not cover a token"),
+        ({"epsilon": 0}, 409, "epsilon is a number from"),
+        ({"epsilon": -1}, 409, "epsilon is a number from"),
+        ({"epsilon": 0.1, "hours": 24.01}, 400, "24 hours at most"),
+        ({"epsilon": 0.1, "hours": 0}, 400, "24 hours at most"),
+        ({"epsilon": 0.1, "hours": 0.001}, 409, "a token expires after a minute"),
+        ({"hours": 1}, 400, "epsilon"),
+        ({"epsilon": 0.1, "database": "nothing"}, 404, "does not exist"),
+        ({"epsilon": 0.1, "note": "a\nb"}, 409, "a note is one line"),
+    ):
+        refused = _own(door, name, **{"database": "shop", **body})
+        assert refused.status_code == status and why in refused.text, refused.text
+    by_token = door.http.client.post(
+        "/v1/tokens",
+        json={"database": "shop", "epsilon": 0.1},
+        headers={"Authorization": f"Bearer {given.text}"},
+    )
+    assert by_token.status_code == 403 and "a token makes no tokens" in by_token.text
+    by_provider = door.http.client.post(
+        "/v1/tokens",
+        json={"database": "shop", "epsilon": 0.1},
+        headers={"Authorization": f"Bearer jwt.of.{name}"},
+    )
+    assert by_provider.status_code == 201
+    assert sum(one.analyst == name for one in list_tokens(door.dsn)) == 3
+
+
+def test_an_analyst_has_a_hundred_tokens_at_most(door: Door) -> None:
+    name = door.analyst()
+    with psycopg.connect(door.dsn) as connection:
+        connection.execute(
+            "INSERT INTO ledger.token (analyst, digest, expires_at)"
+            " SELECT a.id, sha256((a.id || ' ' || n)::bytea), now() + interval '1 day'"
+            " FROM ledger.analyst a, generate_series(1, 99) n WHERE a.name = %s",
+            (name,),
+        )
+    for status in (201, 409):
+        made = _own(door, name, database="shop", epsilon=0.1)
+        assert made.status_code == status, made.text
 
 
 # Over a smallint, and not for each made-up answer: it fails after its charge.
