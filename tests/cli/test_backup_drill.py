@@ -16,7 +16,7 @@ import httpx
 import pytest
 
 from proxy.ledger.text_keys import KEY_FILE
-from tests.cli.commands import Serving, serving
+from tests.cli.commands import Serving, dpproxy, serving
 from tests.cli.test_serving_with_a_ledger import _PASSWORD, _PERIOD, _POLICY, Operator
 from tests.waiting import until
 
@@ -28,6 +28,8 @@ _BEFORE = "45c8519c"  # the last one before `serve` drained, had metrics and a s
 _RICH = _POLICY.replace("{epsilon: 5, delta: 1e-4", "{epsilon: 4000, delta: 1e-1").replace(
     "epsilon: 1, delta", "epsilon: 0.25, delta"
 ) % (5000, _PERIOD)
+# A finding that the version before did not know.
+_ACCEPTED = _RICH + "accept: {TOTAL_IS_LARGE: {budgets.total: its rows are invented}}\n"
 
 
 @dataclass(slots=True)
@@ -90,7 +92,7 @@ def _receipts(operator: Operator) -> dict[int, Decimal]:
 
 def test_nothing_that_was_spent_before_a_backup_is_forgotten(tmp_path: Path) -> None:
     operator = Operator(tmp_path)
-    operator.policy.write_text(_RICH)
+    operator.policy.write_text(_ACCEPTED)
     operator.adopt()
     backups: list[tuple[Path, list[int]]] = []
     with serving(tmp_path, operator.arguments(), "HTTP:", operator.environment) as running:
@@ -186,6 +188,11 @@ def test_budgets_go_on_after_an_upgrade(tmp_path: Path) -> None:
         process.kill()
         process.wait(30)
 
+    checked = dpproxy("policy", "check", operator.policy, environment=operator.environment)
+    assert checked.code != 0 and "TOTAL_IS_LARGE" in checked.out + checked.err, (
+        "before it is stopped"
+    )
+    operator.policy.write_text(_ACCEPTED)
     with serving(tmp_path, operator.arguments(), "HTTP:", operator.environment) as newer:
         assert ask(newer) == max(spent) + 1
         assert newer.stop() == 0
