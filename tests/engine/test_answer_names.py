@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ from proxy.mechanisms.loss import Loss
 from tests.pipeline_world import read, walk
 
 _LEFT = Loss(Fraction(100), Fraction(1, 10))
-_NAMED = {
+_NAMED: dict[str, list[tuple[str, list[str], str]]] = {
     "SELECT sum(i4) AS revenue, count(*) FROM people": [
         ("revenue", ["revenue"], "revenue = sum(i4)"),
         ("count", ["count"], "count(*)"),
@@ -54,10 +55,10 @@ def test_answers_are_called_as_their_columns(sql: str) -> None:
     assert found is not None and pipeline is not None
     plan, asked = pipeline.plan, found[1].query.blocks
     shapes = ["SELECT"] * len(plan.blocks)
-    facts = explain_json(plan, _LEFT, shapes, asked=asked)["aggregates"]
-    assert isinstance(facts, list)
-    assert [(one["name"], one["columns"]) for one in facts] == [one[:2] for one in _NAMED[sql]]
-    assert all(one["mechanism"] and one["epsilon"] and one["expected"] for one in facts)
+    document: Any = explain_json(plan, _LEFT, shapes, asked=asked)
+    told: list[dict[str, Any]] = document["aggregates"]
+    assert [(one["name"], one["columns"]) for one in told] == [one[:2] for one in _NAMED[sql]]
+    assert all(one["mechanism"] and one["epsilon"] and one["expected"] for one in told)
     summary = "\n".join(summary_lines(plan, _LEFT, asked=asked))
     verbose = "\n".join(verbose_lines(plan, _LEFT, shapes, asked=asked))
     for _, _, text in _NAMED[sql]:
