@@ -81,16 +81,16 @@ class AdminConsole:
             ("/people", people.people),
             ("/people/one", people.person),
             ("/change/{action}", people.form),
-            ("/policy/{database}", policies.policy),
-            ("/findings/{database}", policies.findings),
-            ("/audit/{database}", policies.audit),
+            ("/policy/{database:path}", policies.policy),
+            ("/findings/{database:path}", policies.findings),
+            ("/audit/{database:path}", policies.audit),
         ):
             router.add_api_route(path, frame.page(page), methods=["GET", "HEAD"])
         for path, page in (
             ("/sign-out", frame.sign_out),
             ("/change/{action}", people.change),
-            ("/policy/{database}", policies.act),
-            ("/audit/{database}", policies.run_audit),
+            ("/policy/{database:path}", policies.act),
+            ("/audit/{database:path}", policies.run_audit),
         ):
             router.add_api_route(path, frame.page(page), methods=["POST"])
         router.add_api_route("/sign-in", frame.sign_in_page, methods=["GET", "HEAD"])
