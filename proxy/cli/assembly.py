@@ -462,8 +462,8 @@ class Assembly:
         sessions: int = WIRE_SESSIONS,
         correcting: Mapping[str, Correcting] | None = None,
     ) -> WireServer:
-        """observers: take the reports of statements; balancers: as of WireServer; sessions: at once; correcting:
-        of each database, as of EngineAdapter."""
+        """observers: take the reports of statements; balancers: as of WireServer; sessions: at once;
+        correcting: of each database, as of EngineAdapter."""
         correcting = correcting or {}
         served = {
             name: ServedDatabase(

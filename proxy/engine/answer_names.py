@@ -9,8 +9,7 @@ from proxy.engine.unit_words import aggregate_word
 from proxy.kernel.plan import PrivatePlan
 from proxy.query.ir.noisy_expressions import AnswerOf
 from proxy.query.ir.noisy_parts import answers_in
-from proxy.query.ir.query import AggregateBlock
-from proxy.query.ir.shown_columns import OutputColumn
+from proxy.query.ir.query import AggregateBlock, OutputColumn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

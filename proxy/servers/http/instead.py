@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from proxy.base.errors import Fault
 from proxy.base.session_settings import ANSWERED_SETTINGS, DP_SETTINGS
-from proxy.engine.engine_in_force import EngineInForce
+from proxy.engine.query_pipeline import EngineInForce
 from proxy.engine.sessions import (
     AnalystSession,
     AnalystSessions,
