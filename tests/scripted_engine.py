@@ -18,6 +18,7 @@ from typing_extensions import ParamSpec
 
 from proxy.base.errors import Code, Refusal
 from proxy.pgwire.calls import (
+    Correct,
     ExecutePrepared,
     Inspect,
     PlanTrial,
@@ -107,6 +108,12 @@ class ScriptedEngine:
     def prepared(self, source: str, name: str) -> str | None:
         match = re.search(_PREPARE.format(name), source, re.IGNORECASE)
         return None if match is None else match[1]
+
+    def can_correct(self, refuse: Refuse) -> bool:
+        return False
+
+    async def correct(self, analyst: str, wanted: Correct) -> str | None:
+        raise AssertionError("nothing can be corrected")
 
     @refuses("read")
     def read(self, read: Read) -> Verbatim | Substitute | Refuse:

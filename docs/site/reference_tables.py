@@ -13,6 +13,7 @@ from typing import Any, cast
 import dpproxy
 import typer
 
+from docs.site.log_events import MEANINGS, MORE_FIELDS, log_events
 from proxy.base.errors import Code
 from proxy.base.session_settings import DP_SETTINGS
 from proxy.cli.main import command_line
@@ -154,6 +155,21 @@ def metrics() -> str:
     )
 
 
+def events() -> str:
+    return _table(
+        ("event", "level", "fields", "what it tells"),
+        (
+            (
+                _code(name),
+                ", ".join(one.levels),
+                _code(*dict.fromkeys((*one.fields, *MORE_FIELDS.get(name, ())))),
+                MEANINGS[name],
+            )
+            for name, one in log_events().items()
+        ),
+    )
+
+
 def commands() -> str:
     """Every command with its arguments and options, as the parser has them."""
     return "\n\n".join(_commands(typer.main.get_command(command_line()), "dpproxy"))
@@ -286,7 +302,7 @@ def _first(text: str) -> str:
 TABLES: Mapping[str, Callable[[], str]] = {
     table.__name__: table
     for table in (
-        *(aggregates, functions, settings, errors, odds, policy_keys, metrics),
+        *(aggregates, functions, settings, errors, odds, policy_keys, metrics, events),
         *(commands, operations, admin_operations, python_client),
     )
 }

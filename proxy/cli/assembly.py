@@ -56,7 +56,7 @@ from proxy.protected.judged_rows import (
 from proxy.protected.protected_database import SESSIONS_AT_ONCE, ProtectedDatabase
 from proxy.protected.public_values import read_public_contents
 from proxy.servers.client_address import Networks
-from proxy.servers.engine_adapter import EngineAdapter
+from proxy.servers.engine_adapter import Correcting, EngineAdapter
 from proxy.servers.login_gate import LoginGate
 from proxy.servers.statement_reports import Listener, StatementObserver, reporter_of
 from proxy.servers.wire.served_database import ServedDatabase, ShadowAddress
@@ -460,12 +460,19 @@ class Assembly:
         observers: Sequence[StatementObserver] = (),
         balancers: Networks = (),
         sessions: int = WIRE_SESSIONS,
+        correcting: Mapping[str, Correcting] | None = None,
     ) -> WireServer:
-        """observers: take the reports of statements; balancers: as of WireServer; sessions: at once."""
+        """observers: take the reports of statements; balancers: as of WireServer; sessions: at once;
+        correcting: of each database, as of EngineAdapter."""
+        correcting = correcting or {}
         served = {
             name: ServedDatabase(
                 ShadowAddress(*database.shadow.analyst_host_port),
-                EngineAdapter(database.in_force, reporter_of(name, Listener.WIRE, observers)),
+                EngineAdapter(
+                    database.in_force,
+                    reporter_of(name, Listener.WIRE, observers),
+                    correcting.get(name),
+                ),
             )
             for name, database in self.databases.items()
         }

@@ -59,6 +59,7 @@ from proxy.servers.draining import INTERRUPTED_GRACE, Draining
 from proxy.servers.http.admin_models import SessionList
 from proxy.servers.http.connections import ADMIN_LIMITS
 from proxy.servers.http.http_server import Agents, HttpListener, HttpServer
+from proxy.servers.http.instead import correcting_of
 from proxy.servers.http.metrics_routes import metrics_app
 from proxy.servers.http.routes import Routes
 from proxy.servers.login_gate import LoginGate
@@ -155,6 +156,7 @@ async def serve_until_stopped(
             observers=observers,
             balancers=where.balancers,
             sessions=where.sessions,
+            correcting=correcting_of(assembly.engines, sessions),
         )
         for database in databases:
             tell_own_status(database, wire, draining)

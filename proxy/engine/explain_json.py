@@ -11,6 +11,7 @@ from proxy.kernel.plan import PrivatePlan
 from proxy.mechanisms.loss import Loss
 from proxy.planner.lifting import Lift
 from proxy.policy.odds_words import odds_json
+from proxy.query.ir.query import AggregateBlock
 
 _NO_FREE: Mapping[int, FreeBlock] = {}
 
@@ -23,6 +24,7 @@ def explain_json(
     lifts: Sequence[Lift | None] = (),
     times: Sequence[str] = (),
     mechanism: str | None = None,
+    asked: Sequence[AggregateBlock] = (),
 ) -> dict[str, object]:
     """Write the facts of EXPLAIN and EXPLAIN (VERBOSE) as fields. Arguments: as of both."""
     left = (
@@ -48,8 +50,8 @@ def explain_json(
             for number, (block, statement) in enumerate(zip(plan.blocks, sql, strict=True))
         ],
         "aggregates": [
-            {**entry.as_json(), "name": name, "expected": expected.as_json()}
-            for entry, name, expected in answer_expectations(plan)
+            {**entry.as_json(), **name.as_json(), "expected": expected.as_json()}
+            for entry, name, expected in answer_expectations(plan, asked)
         ],
         **({} if mechanism is None else {"mechanism": mechanism}),
         **({"times": list(times)} if times else {}),

@@ -13,14 +13,16 @@ from itertools import chain
 from proxy.engine.accuracy import Accuracy, text_of
 from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.answer_conditions import conditions
+from proxy.engine.answer_names import AnswerName, answer_names
 from proxy.engine.expected_errors import ExpectedError, expected_error, short_number
 from proxy.engine.explain_text import FreeBlock, budget_text, explain_lines, lifted_text
 from proxy.engine.group_threshold import threshold_text
-from proxy.engine.unit_words import aggregate_word, one_unit, units_word
+from proxy.engine.unit_words import one_unit, units_word
 from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.plan import BlockPlan, PrivatePlan
 from proxy.mechanisms.loss import Loss
 from proxy.planner.lifting import Lift
+from proxy.query.ir.query import AggregateBlock
 
 MOST_LINES = 12
 _COLUMNS = 110  # psql draws a result as wide as its longest line
@@ -36,6 +38,7 @@ def summary_lines(
     lifts: Sequence[Lift | None] = (),
     times: Sequence[str] = (),
     mechanism: str | None = None,
+    asked: Sequence[AggregateBlock] = (),
 ) -> list[str]:
     """Write the plan in at most a dozen lines.
 
@@ -46,8 +49,9 @@ def summary_lines(
         lifts: What each block is drawn as a part of, if of anything.
         times: How times were rounded.
         mechanism: What the session has SET as dp.mechanism.
+        asked: The blocks as they were read, for the names of their columns.
     """
-    first, parts = _first_and_parts(plan, remaining, free, lifts, times, mechanism)
+    first, parts = _first_and_parts(plan, remaining, free, lifts, times, mechanism, asked)
     last = list(_wrapped(_LAST))
     return [*first, *_fitting(parts, MOST_LINES - len(first) - len(last)), *last]
 
@@ -60,6 +64,7 @@ def verbose_lines(
     lifts: Sequence[Lift | None] = (),
     times: Sequence[str] = (),
     mechanism: str | None = None,
+    asked: Sequence[AggregateBlock] = (),
 ) -> list[str]:
     """Write all that `summary_lines` may leave out, then mechanisms and SQL.
 
@@ -67,8 +72,8 @@ def verbose_lines(
         plan: As of `summary_lines`, as are the others.
         sql: The backend statements, parameters unnamed.
     """
-    first, parts = _first_and_parts(plan, remaining, free, lifts, times, mechanism)
-    return [*first, *chain.from_iterable(parts), *explain_lines(plan, sql, free, lifts)]
+    first, parts = _first_and_parts(plan, remaining, free, lifts, times, mechanism, asked)
+    return [*first, *chain.from_iterable(parts), *explain_lines(plan, sql, free, lifts, asked)]
 
 
 def _first_and_parts(
@@ -78,9 +83,10 @@ def _first_and_parts(
     lifts: Sequence[Lift | None],
     times: Sequence[str],
     mechanism: str | None,
+    asked: Sequence[AggregateBlock],
 ) -> tuple[list[str], list[list[str]]]:
     """What the statement costs, and the other lines, each broken where it is long."""
-    expectations = list(answer_expectations(plan))
+    expectations = list(answer_expectations(plan, asked))
     entries = [entry for entry, _, _ in expectations]
     first = [line for text in _cost(plan, entries, remaining, free) for line in _wrapped(text)]
     if mechanism is not None:
@@ -89,13 +95,15 @@ def _first_and_parts(
     return first, [list(_wrapped(line)) for line in lines]
 
 
-def answer_expectations(plan: PrivatePlan) -> Iterator[tuple[Accuracy, str, ExpectedError]]:
+def answer_expectations(
+    plan: PrivatePlan, asked: Sequence[AggregateBlock] = ()
+) -> Iterator[tuple[Accuracy, AnswerName, ExpectedError]]:
     """Name each answer and say how exact it will be, in the order of `accuracies`."""
     entries = iter(accuracies(plan))
-    for block in plan.blocks:
-        for place, answer in enumerate(block.answers):
+    for block, names in zip(plan.blocks, answer_names(plan, asked), strict=True):
+        for place, name in enumerate(names):
             entry = next(entries)
-            yield entry, aggregate_word(answer.aggregate), expected_error(block, place, entry)
+            yield entry, name, expected_error(block, place, entry)
 
 
 def _fitting(parts: Sequence[Sequence[str]], room: int) -> Iterator[str]:
@@ -112,7 +120,7 @@ def _fitting(parts: Sequence[Sequence[str]], room: int) -> Iterator[str]:
 
 def _lines(
     plan: PrivatePlan,
-    expectations: Sequence[tuple[Accuracy, str, ExpectedError]],
+    expectations: Sequence[tuple[Accuracy, AnswerName, ExpectedError]],
     free: Mapping[int, FreeBlock],
     lifts: Sequence[Lift | None],
     times: Sequence[str],
@@ -125,7 +133,7 @@ def _lines(
             yield f"  {free[number - 1].text()}"
         for entry, name, expected in expectations:
             if entry.block == number:
-                yield f"    {name}: {expected.text()}{_share(entry, is_even)}"
+                yield f"    {name.text}: {expected.text()}{_share(entry, is_even)}"
     for number in range(len(plan.blocks)):
         yield from (f"  {text}" for text in lifted_text(number, free, lifts).values())
     for _, _, expected in expectations:

@@ -11,14 +11,16 @@ from typing_extensions import assert_never
 
 from proxy.engine.accuracy import Accuracy, text_of
 from proxy.engine.answer_accuracy import accuracies
+from proxy.engine.answer_names import answer_names
 from proxy.engine.answer_origin import AnswerSource
 from proxy.engine.group_threshold import threshold_text
-from proxy.engine.unit_words import aggregate_word, one_unit
+from proxy.engine.unit_words import one_unit
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import BlockPlan, PrivatePlan
 from proxy.mechanisms.loss import Loss
 from proxy.planner.lifting import Lift
 from proxy.policy.odds_words import odds_text
+from proxy.query.ir.query import AggregateBlock
 
 _COLUMNS = 110  # psql draws a result as wide as its longest line
 
@@ -49,10 +51,11 @@ def explain_lines(
     sql: Sequence[str],
     free: Mapping[int, FreeBlock] = _FREE,
     lifts: Sequence[Lift | None] = (),
+    asked: Sequence[AggregateBlock] = (),
 ) -> Iterator[str]:
     """sql: the backend statements, parameters unnamed; free: blocks, by number, that cost nothing or less, and
-    what they are answered from; lifts: of each block, if of any."""
-    for line in _lines(plan, sql, free, lifts):
+    what they are answered from; lifts: of each block, if of any; asked: the blocks as they were read."""
+    for line in _lines(plan, sql, free, lifts, asked):
         indent = " " * (len(line) - len(line.lstrip()) + 4)
         yield from textwrap.wrap(
             line,
@@ -68,13 +71,14 @@ def _lines(
     sql: Sequence[str],
     free: Mapping[int, FreeBlock],
     lifts: Sequence[Lift | None],
+    asked: Sequence[AggregateBlock],
 ) -> Iterator[str]:
     cost = f"epsilon {text_of(plan.loss.epsilon)}, delta {text_of(plan.loss.delta)}"
     yield f"Mechanisms and SQL  ({cost})"
     if plan.loss.epsilon:
         yield f"  As odds: {odds_text(plan.loss, units_of(plan))}"
     found = accuracies(plan)
-    words = [aggregate_word(one.aggregate) for block in plan.blocks for one in block.answers]
+    words = [name.text for block in answer_names(plan, asked) for name in block]
     for number, (block, statement) in enumerate(zip(plan.blocks, sql, strict=True), start=1):
         yield f"  Block {number} on {', '.join(block.tables())}: {unit_text(block)}"
         if block.keys:

@@ -324,7 +324,7 @@ class Engine:
         free = await self._charged.explained(query)
         facts = explain_json(
             *(found.private, remaining, _shapes(found), free, found.lifts, found.times),
-            mechanism=_mechanism_of(found),
+            *(_mechanism_of(found), question.reading.query.blocks),
         )
         return {**facts, **_unlisted_of(found)}
 
@@ -500,22 +500,17 @@ class Engine:
         private, sql = found.private, _shapes(found)
         query = PlannedQuery(question=question, prepared=found, analyst=analyst)
         free = await self._charged.explained(query)
-        mechanism, statement = _mechanism_of(found), question.statement
+        statement, asked = question.statement, question.reading.query.blocks
+        known = (free, found.lifts, found.times, _mechanism_of(found), asked)
         displayed: object
         if statement.explain_json:
-            facts = explain_json(
-                *(private, remaining, sql, free, found.lifts, found.times), mechanism=mechanism
-            )
+            facts = explain_json(private, remaining, sql, *known)
             displayed = [{**facts, **_unlisted_of(found)}]
         elif statement.explain_verbose:
-            lines = verbose_lines(
-                *(private, remaining, sql, free, found.lifts, found.times), mechanism=mechanism
-            )
+            lines = verbose_lines(private, remaining, sql, *known)
             displayed = [*lines, *found.unlisted]
         else:
-            summary = summary_lines(
-                *(private, remaining, free, found.lifts, found.times), mechanism=mechanism
-            )
+            summary = summary_lines(private, remaining, *known)
             displayed = [*summary, *found.unlisted]
         return NoisyAnswer(
             json.dumps({"explain": displayed}), NOTHING, remaining, None, None, False

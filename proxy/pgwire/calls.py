@@ -280,6 +280,16 @@ class Arguments:
 
 
 @dataclass(frozen=True, slots=True)
+class Correct:
+    """What to ask in the place of a refused statement. Answered by its SQL, or None. handle, settings: of the
+    step that refused."""
+
+    handle: Any
+    settings: Mapping[str, str]
+    refuse: Refuse
+
+
+@dataclass(frozen=True, slots=True)
 class LookUpPrepared:
     """Answered by Prepared; None: no such statement, or one that is simply relayed."""
 
@@ -446,3 +456,7 @@ class StatementReader(Protocol):
         ...
 
     def read(self, read: Read) -> Verbatim | Substitute | ConstantsWanted | Refuse: ...
+
+    def can_correct(self, refuse: Refuse) -> bool:
+        """Whether `Correct` may have an answer."""
+        ...

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from typing_extensions import assert_never
 
@@ -19,6 +19,7 @@ from proxy.pgwire.calls import (
     Analyse,
     Analysis,
     Arguments,
+    Correct,
     DescribeConstants,
     Evaluate,
     EvaluateConstants,
@@ -76,18 +77,35 @@ def perform(
     session: Session, sequence: ExecuteSequence[T], message: Message
 ) -> Generator[Wait, Any, T | Failed]:
     given: Any = None
+    judged: Read | PlanTrial | RunQuery | None = None
     while True:
         try:
             step = sequence.send(given)
         except StopIteration as ended:
             result: T = ended.value
             _end_hold(session, result)
+            if judged is not None and isinstance(result, Refuse):
+                return cast("T", (yield from _corrected(session, judged, result)))
             return result
+        if isinstance(step, Read | PlanTrial | RunQuery):
+            judged = step
         given = yield from _answered(session, step, message)
         if isinstance(given, Failed):
             session.held.clear()  # with the transaction
             sequence.close()
             return FAILED
+
+
+def _corrected(
+    session: Session, judged: Read | PlanTrial | RunQuery, refuse: Refuse
+) -> Generator[Wait, Any, Refuse]:
+    """With what to ask instead in the hint, if anything is known."""
+    if not session.reader.can_correct(refuse):
+        return refuse
+    instead: str | None = yield Correct(judged.handle, judged.settings, refuse)
+    if not isinstance(instead, str):
+        return refuse
+    return replace(refuse, hint=f"{refuse.hint} Try: {instead}".lstrip())
 
 
 def _end_hold(session: Session, result: object) -> None:

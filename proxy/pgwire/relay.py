@@ -14,6 +14,7 @@ from proxy.base.limits import LOOKED_AT_BYTES
 from proxy.base.operator_runs import has_long_run, long_run
 from proxy.pgwire.calls import (
     ConstantsWanted,
+    Correct,
     Look,
     LookPrepared,
     PlanTrial,
@@ -143,7 +144,7 @@ class Relay:
             assert isinstance(result, tuple)
             self._looking, self._pieces = None, result
         else:
-            assert isinstance(self._waits_for, RunQuery | PlanTrial | Read | LookPrepared)
+            assert not isinstance(self._waits_for, ShadowReply | None)
             self._resume(result)
         return self._turn(may_keep_back=True)
 
@@ -450,9 +451,18 @@ def _relayed(pieces: Pieces) -> Expectation:
 # What the machine of the relay hands out: bytes for both sides, and what it waits for.
 
 
-Wanted = RunQuery | PlanTrial | Read | Look | LookPrepared
+Wanted = RunQuery | PlanTrial | Read | Look | LookPrepared | Correct
 Result = (
-    QueryAnswer | Trial | None | Verbatim | Substitute | ConstantsWanted | Refuse | Looked | Pieces
+    QueryAnswer
+    | Trial
+    | None
+    | Verbatim
+    | Substitute
+    | ConstantsWanted
+    | Refuse
+    | Looked
+    | Pieces
+    | str
 )
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from proxy.pgwire.answers import Answers
 from proxy.pgwire.calls import (
+    Correct,
     ExecutePrepared,
     LookPrepared,
     PlanTrial,
@@ -36,7 +37,7 @@ from proxy.pgwire.plain_frames import PassingRun, passing_run
 from proxy.pgwire.query_sequence import Rewritten
 from proxy.pgwire.wording import Wording
 
-Wait = ShadowReply | RunQuery | PlanTrial | Read | LookPrepared
+Wait = ShadowReply | RunQuery | PlanTrial | Read | LookPrepared | Correct
 Conversation = Generator[Wait, Any, None]
 
 # What Python calls the encodings in which a relayed value may have to be read.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import lru_cache, partial
@@ -28,6 +28,7 @@ from proxy.engine.rehearsal_queries import goes_to_the_server, rehearsal, rewrit
 from proxy.pgwire.calls import (
     ChargedAnswer,
     ConstantsWanted,
+    Correct,
     DescribedColumn,
     ExecutePrepared,
     Inspect,
@@ -41,6 +42,7 @@ from proxy.pgwire.calls import (
     Trial,
     Verbatim,
 )
+from proxy.query.corrections import CORRECTIONS
 from proxy.query.syntax.parameters import settled
 from proxy.query.syntax.prepared_statements import prepared_names, prepared_query
 from proxy.query.syntax.statements import Execute, Statement, StatementKind, StoredQuery
@@ -55,6 +57,8 @@ from proxy.servers.statement_stages import StageTime
 from proxy.turns.threads import turns_of
 
 _KEPT = 64
+
+Correcting = Callable[[str, str, Correct], Awaitable[str | None]]  # by analyst and text
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -77,8 +81,15 @@ class EngineAdapter:
     The one place where statements on protected tables end, so it reports them (statement_reports.py).
     """
 
-    def __init__(self, engine: EngineInForce, reporter: StatementReporter | None = None) -> None:
+    def __init__(
+        self,
+        engine: EngineInForce,
+        reporter: StatementReporter | None = None,
+        correcting: Correcting | None = None,
+    ) -> None:
+        """correcting: finds what to ask instead of a refused statement; None: nothing is looked for."""
         self._engine = engine
+        self._correcting = correcting
         self._kept = _Kept(engine.now.statements)
         self._reporter = reporter
         self._analyst = ""
@@ -175,6 +186,19 @@ class EngineAdapter:
         if self._kept.statements is not statements:
             self._kept.begin(statements)
         return self._kept.substitute(question, columns)
+
+    def can_correct(self, refuse: Refuse) -> bool:
+        if self._correcting is None or refuse.receipt is not None or refuse.code is None:
+            return False
+        return refuse.code.name in CORRECTIONS
+
+    async def correct(self, analyst: str, wanted: Correct) -> str | None:
+        if self._correcting is None:
+            return None
+        handle = wanted.handle
+        statement = handle.statement if isinstance(handle, ProtectedQuery) else handle
+        assert isinstance(statement, Statement)
+        return await self._correcting(analyst, statement.text, wanted)
 
     async def trial(self, analyst: str, query: PlanTrial) -> Trial | Refuse | None:
         begun = time.monotonic_ns()

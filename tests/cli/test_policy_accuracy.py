@@ -152,7 +152,7 @@ def _compare(checked: CheckedPolicy, public: PublicContents) -> None:
             continue
         assert plan is not None
         (explained,) = json.loads(plan)["aggregates"]
-        assert set(explained) == _EXPLAINED | {"name", "expected"}
+        assert set(explained) == _EXPLAINED | {"name", "written", "columns", "expected"}
         assert set(entry) == _EXPLAINED | {"table", "column", "feasible"}
         assert entry["feasible"] is True
         for field in _EXPLAINED - {"sensitivity"}:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
+from docs.site.log_events import MEANINGS, MORE_FIELDS, log_events
 from docs.site.page_sources import GENERATED, page_text, pages
 from docs.site.reference_tables import TABLES
 from proxy.base.errors import Code
 from proxy.base.session_settings import DP_SETTINGS, SESSION_SETTINGS
 from proxy.servers.metrics import FAMILIES
+from proxy.servers.query_log import QueryLog
+from proxy.servers.statement_reports import AskedStatement, Listener, Outcome, QueryReport
 from tests.deploy.files import DEPLOY, ROOT, commands
 from tests.servers.http.declared_responses import analysts_app
 
@@ -60,6 +65,7 @@ def test_each_code_setting_metric_and_operation_is_there_once() -> None:
     assert sorted(_first_cells(TABLES["errors"]())) == sorted(Code.__members__)
     assert _first_cells(TABLES["settings"]()) == list(DP_SETTINGS)
     assert _first_cells(TABLES["metrics"]()) == list(FAMILIES)
+    assert _first_cells(TABLES["events"]()) == list(log_events())
     document = analysts_app().openapi()["paths"]
     operations = [f"{m.upper()} {path}" for path, methods in document.items() for m in methods]
     assert _first_cells(TABLES["operations"]()) == operations
@@ -97,3 +103,26 @@ def test_every_link_of_the_pages_for_operators_leads_somewhere() -> None:
         for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
             if "://" not in target:
                 assert (page.parent / Path(target)).exists(), (page.name, target)
+
+
+def test_each_event_of_the_log_is_told_with_its_fields() -> None:
+    found = log_events()
+    assert found.keys() == MEANINGS.keys()
+    assert {"session_started", "query", "server_not_started", "published_stale"} <= found.keys()
+    assert {name for name, one in found.items() if one.has_more} == MORE_FIELDS.keys()
+    report = QueryReport(
+        database="shop",
+        listener=Listener.HTTP,
+        analyst="ann",
+        asked=AskedStatement(kinds=(), tables=(), fingerprint=""),
+        outcome=Outcome.ANSWERED,
+        source=None,
+        code=None,
+        seconds=0.0,
+        charges=(),
+    )
+    with capture_logs() as lines:
+        log = QueryLog()
+        log.ended(report)
+        asyncio.run(log.flush())
+    assert lines[0].keys() - {"event", "log_level"} == set(MORE_FIELDS["query"])

@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
+import httpx
 import psycopg
 import pytest
 
+from proxy.shadow.inner_logins import InnerLogins
 from tests.live.published_tables import ONE, SCRIPT, release_and_show
 from tests.live.served_database import served_database
 from tests.live_proxy import start_proxy
@@ -26,6 +28,7 @@ _PEOPLE = """\
       sex: {values: [f, m]}
 """
 _COUNT = "SELECT sex, count(*) FROM k.people GROUP BY sex"
+_SUM = "SELECT sum(age) AS years, count(*) AS n FROM k.people WHERE age < 44"
 _PART = "SELECT count(*) FROM k.people WHERE sex = 'f'"
 _PUBLISHED = "SELECT region, count(*) FROM k.orders GROUP BY region"
 _SECOND = timedelta(seconds=1)
@@ -37,7 +40,7 @@ def keeping() -> Iterator[BothListeners]:
     tables = f"reuse: 24h\n{ONE}{_PEOPLE}"
     proxy = start_proxy(pair, [served_database(pair, DATABASE, SCRIPT, tables, "auto")])
     release_and_show(proxy, DATABASE)
-    http = open_http(proxy)
+    http = open_http(proxy, inner=InnerLogins(pair.shadow_server.dsn()))
     yield http
     http.close()
     proxy.stop()
@@ -96,6 +99,32 @@ def test_the_second_analyst_cannot_tell_that_there_was_a_first(keeping: BothList
     notices = [_notice(keeping, one, _COUNT) for one in (fourth, pair.new_analyst())]
     assert notices[0] == notices[1] and "earlier answers" not in notices[0]
     assert "earlier answers" in _notice(keeping, fourth, _COUNT)
+
+
+def _shown(http: BothListeners, analyst: str, act: str) -> str:
+    """The part of the console's page under the editor, without what is a session's own."""
+    own = {"Sec-Fetch-Site": "same-origin"}
+    with httpx.Client(base_url=http.client.base_url, headers=own, follow_redirects=True) as browser:
+        browser.post("/sign-in", data={"name": analyst, "password": PASSWORD})
+        page = browser.get(f"/db/{DATABASE}/query").text
+        hidden = dict(re.findall(r'name="(token|form)" value="([^"]+)"', page))
+        data = {**hidden, "sql": _SUM, "epsilon": "0.5", "act": act}
+        answered = browser.post(f"/db/{DATABASE}/query", data=data).text
+        told = answered[answered.index('id="answer"') : answered.index("</main>")]
+    told = re.sub(r'name="(token|form)" value="[^"]+"', "", told)
+    return re.sub(r"receipt <b>\d+", "receipt <b>N", told)
+
+
+def test_the_consoles_pages_do_not_tell_either(keeping: BothListeners) -> None:
+    first, second, third = (keeping.proxy.servers.new_analyst() for _ in range(3))
+    price = _shown(keeping, first, "price")
+    answer = _shown(keeping, first, "run")
+    assert _shown(keeping, second, "price") == price
+    assert _shown(keeping, second, "run") == _shown(keeping, third, "run") == answer
+    assert "source <b>fresh</b>" in answer and "first shown" not in answer
+    again = [_shown(keeping, one, "run") for one in (first, second)]
+    assert all("source <b>cached, first shown to you" in one for one in again)
+    assert [keeping.proxy.when_settled(one)[0] for one in (first, second, third)] == [1, 1, 1]
 
 
 def test_what_was_shown_before_is_as_of_then(keeping: BothListeners) -> None:

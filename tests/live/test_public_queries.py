@@ -171,7 +171,7 @@ def test_answers(public: BothListeners) -> None:
     for one in checked:
         reported = public.query(one.sql, database=NAME, path="/v1/explain").json()
         assert reported["aggregates"] == [
-            {**entry.as_json(), "name": name, "expected": expected.as_json()}
+            {**entry.as_json(), **name.as_json(), "expected": expected.as_json()}
             for entry, name, expected in answer_expectations(one.plan)
         ]
     with RawClient(public.proxy.dsn(NAME)) as client:

@@ -74,6 +74,9 @@ class RealReader:
     def prepared(self, source: str, name: str) -> str | Refuse | None:
         return prepared_query(source, name)
 
+    def can_correct(self, refuse: Refuse) -> bool:
+        return False
+
     def read(self, read: Read) -> Verbatim | Substitute | Refuse:
         self.reads += 1
         return Verbatim()

@@ -14,7 +14,8 @@ class Aggregate:
     """One aggregate of a statement.
 
     Attributes:
-        name: As it is written.
+        name: Of the output column that is this aggregate; `sum(total) in ratio` of one that is computed of it.
+        written: The aggregate with its column: `sum(total)`.
         mechanism: That makes it private.
         epsilon: Its part of the statement's.
         error_95: The noise is within this in 95 of 100 answers; None if that depends on the data.
@@ -23,6 +24,7 @@ class Aggregate:
     """
 
     name: str
+    written: str
     mechanism: str
     epsilon: float
     error_95: float | None
@@ -32,8 +34,10 @@ class Aggregate:
     @classmethod
     def read(cls, given: Mapping[str, Any]) -> Aggregate:
         expected = given.get("expected") or {}
+        name = given.get("name") or given["aggregate"]
         return cls(
-            name=given.get("name") or given["aggregate"],
+            name=name,
+            written=given.get("written") or name,  # older servers have the aggregate as `name`
             mechanism=given["mechanism"],
             epsilon=float(given["epsilon"]),
             error_95=given.get("error_95"),

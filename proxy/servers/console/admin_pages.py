@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, timezone
@@ -42,6 +43,7 @@ _TOTAL = "(everybody together)"
 _DAYS = (30, 90, 365)
 _LOGGED = 100  # events of a page
 _FINGERPRINT = 12
+_DIGEST = re.compile(r"[0-9a-f]{32,}")
 
 
 def admin_console(door: AdminDoor) -> APIRouter:
@@ -81,16 +83,16 @@ class AdminConsole:
             ("/people", people.people),
             ("/people/one", people.person),
             ("/change/{action}", people.form),
-            ("/policy/{database}", policies.policy),
-            ("/findings/{database}", policies.findings),
-            ("/audit/{database}", policies.audit),
+            ("/policy/{database:path}", policies.policy),
+            ("/findings/{database:path}", policies.findings),
+            ("/audit/{database:path}", policies.audit),
         ):
             router.add_api_route(path, frame.page(page), methods=["GET", "HEAD"])
         for path, page in (
             ("/sign-out", frame.sign_out),
             ("/change/{action}", people.change),
-            ("/policy/{database}", policies.act),
-            ("/audit/{database}", policies.run_audit),
+            ("/policy/{database:path}", policies.act),
+            ("/audit/{database:path}", policies.run_audit),
         ):
             router.add_api_route(path, frame.page(page), methods=["POST"])
         router.add_api_route("/sign-in", frame.sign_in_page, methods=["GET", "HEAD"])
@@ -335,9 +337,11 @@ def _receipt(one: ReceiptEntry) -> Mapping[str, str]:
 
 
 def _detail(detail: Mapping[str, Any]) -> str:
+    """Digests and keys of sessions with their first digits."""
+    texts = {name: one if isinstance(one, str) else json.dumps(one) for name, one in detail.items()}
     return ", ".join(
-        f"{name}: {one if isinstance(one, str) else json.dumps(one)}"
-        for name, one in detail.items()
+        f"{name}: {one[:_FINGERPRINT] if _DIGEST.fullmatch(one) else one}"
+        for name, one in texts.items()
     )
 
 

@@ -249,9 +249,27 @@ def _text(value: Any) -> str:
         case bool():
             return "true" if value else "false"
         case dict() | list():  # of json and jsonb
-            return json.dumps(value, default=float, ensure_ascii=False)
+            return _json_text(value)
         case _:
             return str(value)
+
+
+def _json_text(value: Any) -> str:
+    """Write a document with the digits that its numbers have.
+
+    >>> _json_text({"a": [Decimal(1), Decimal("0.50"), None, True], "b": Decimal(2**64)})
+    '{"a": [1, 0.50, null, true], "b": 18446744073709551616}'
+    """
+    match value:
+        case dict():
+            written = ((json.dumps(name, ensure_ascii=False), one) for name, one in value.items())
+            return f"{{{', '.join(f'{name}: {_json_text(one)}' for name, one in written)}}}"
+        case list():
+            return f"[{', '.join(map(_json_text, value))}]"
+        case Decimal():
+            return str(value)
+        case _:
+            return json.dumps(value, ensure_ascii=False)
 
 
 def _shortened(text: str) -> str:

@@ -125,11 +125,11 @@ class Console:
             ("/sign-in", self.sign_in_page, get),
             ("/sign-in", self.sign_in, {"methods": ["POST"]}),
             ("/sign-out", self.sign_out, {"methods": ["POST"]}),
-            ("/db/{database}/query", self.query_page, get),
-            ("/db/{database}/query", self.query, {"methods": ["POST"]}),
-            ("/db/{database}/tables", self.tables_page, get),
-            ("/db/{database}/budget", self.budget_page, get),
-            ("/db/{database}/published", self.published_page, get),
+            ("/db/{database:path}/query", self.query_page, get),
+            ("/db/{database:path}/query", self.query, {"methods": ["POST"]}),
+            ("/db/{database:path}/tables", self.tables_page, get),
+            ("/db/{database:path}/budget", self.budget_page, get),
+            ("/db/{database:path}/published", self.published_page, get),
             ("/static/{digest}/{name}", static, get),
         ):
             router.add_api_route(path, _page(page), **options)  # type: ignore[arg-type]

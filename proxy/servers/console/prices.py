@@ -60,12 +60,11 @@ def price_column(epsilon: str, plan: Document) -> PriceColumn:
 
 def price_of(columns: Sequence[PriceColumn], plan: Document) -> ShownPrice:
     """The table, and what is said of all columns, by the plan of the usual epsilon."""
-    notes = dict.fromkeys(
-        f"{one['name']}: {part}"
-        for one in plan["aggregates"]
-        for part in (one["note"], one["no_interval"] or "", *one["expected"]["assumptions"])
-        if part
-    )
+    told: dict[str, dict[str, None]] = {}
+    for one in plan["aggregates"]:
+        parts = (_examples(one), one["note"], one["no_interval"], *one["expected"]["assumptions"])
+        told.setdefault(one["name"], {}).update(dict.fromkeys(filter(None, parts)))
+    notes = [f"{name}: {'; '.join(parts)}" for name, parts in told.items() if parts]
     conditions = dict.fromkeys(one["condition"] for one in plan["aggregates"] if one["condition"])
     groups = [one["groups"] for one in plan["blocks"] if one["keys"]]
     return ShownPrice(
@@ -95,7 +94,41 @@ def _expected(one: Document) -> str:
         value = one[member]
         if value is not None:
             return text.format(_three_digits(Decimal(str(value))))
-    return "not known beforehand"
+    known = [found for found in one["expected"]["examples"] if found["error_95"] is not None]
+    if not known:
+        return "not known before"
+    told = next((found for found in known if found["number"] == _USUAL), known[0])
+    return f"± {_three_digits(Decimal(str(told['error_95'])))}{_unit(one)}"
+
+
+_USUAL = 10_000  # of rows or people
+
+
+def _unit(one: Document) -> str:
+    unit = one["expected"]["unit"]
+    return f" {unit}" if unit else ""
+
+
+def _examples(one: Document) -> str:
+    """What the error is for round numbers of rows or people, or for a round bound.
+
+    >>> found = {"error_95": 20, "number": 1000, "counted": "rows", "bound": None}
+    >>> more = {"error_95": 2, "number": 10_000, "counted": "rows", "bound": None}
+    >>> _examples({"expected": {"examples": [found, more], "unit": None, "bound_of": None}})
+    '± 20 for 1,000 rows, ± 2 for 10,000'
+    """
+    told: list[str] = []
+    for found in one["expected"]["examples"]:
+        error, is_first = found["error_95"], not told
+        counted = f" {found['counted']}" if found["counted"] and is_first else ""
+        words = one["expected"]["bound_of"] if is_first else "for"
+        amount = found["number"] if found["number"] is not None else found["bound"]
+        if amount is None:
+            return ""  # the table has it
+        size = "NULL" if error is None else f"± {_three_digits(Decimal(str(error)))}{_unit(one)}"
+        where = "for" if found["number"] is not None else words
+        told.append(f"{size} {where} {_three_digits(Decimal(str(amount)))}{counted}")
+    return ", ".join(told)
 
 
 def _three_digits(value: Decimal) -> str:

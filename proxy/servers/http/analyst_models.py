@@ -291,7 +291,12 @@ class StatedExpectation(ResponseModel):
 
 
 class ExplainedAggregate(AggregateAccuracy):
-    name: str
+    name: str = Field(
+        description="Of the output column that is this aggregate; of one that is computed of it, both:"
+        " `sum(total) in ratio`."
+    )
+    written: str = Field(description="The aggregate with its column: `sum(total)`.")
+    columns: list[str] = Field(description="Output columns of the result with it in them.")
     expected: StatedExpectation
 
 

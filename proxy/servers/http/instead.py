@@ -2,26 +2,59 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from proxy.base.errors import Fault
-from proxy.engine.sessions import PostgresError, WrongCredentials
+from proxy.base.session_settings import ANSWERED_SETTINGS, DP_SETTINGS
+from proxy.engine.query_pipeline import EngineInForce
+from proxy.engine.sessions import (
+    AnalystSession,
+    AnalystSessions,
+    PostgresError,
+    WrongCredentials,
+)
+from proxy.pgwire.calls import Correct
 from proxy.query.corrections import CORRECTIONS, OF_NAMES, corrections
 from proxy.query.refused_parts import RefusedStatement, UsableColumn, UsableTables
-from proxy.servers.engine_adapter import EngineAdapter
+from proxy.servers.engine_adapter import Correcting, EngineAdapter
 from proxy.servers.error_boundary import log_failure
 from proxy.servers.http.analyst_models import QueryRequest
 from proxy.servers.http.bearers import Caller
-from proxy.servers.http.http_logins import HttpLogins
-from proxy.servers.http.http_problem import HttpProblem, problem_of
+from proxy.servers.http.http_problem import HttpProblem, problem_of, refused
 from proxy.servers.http.libpq_driver import LibpqDriver
 from proxy.turns.fair_share import Busy
 
+_SECONDS = 5.0  # a client of the wire waits no longer for it
+_PLANNED_BY = (*DP_SETTINGS, *ANSWERED_SETTINGS)
 _PLANNED = 10  # statements for one refusal
 _NUMBERS = ("smallint", "integer", "bigint", "numeric", "real", "double precision")
+
+
+class OpensSessions(Protocol):
+    def session(
+        self, database: str, caller: Caller, settings: Mapping[str, str] | None = None
+    ) -> AbstractAsyncContextManager[AnalystSession]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class InnerSessions:
+    """Of analysts that another listener has let in."""
+
+    sessions: AnalystSessions
+
+    @asynccontextmanager
+    async def session(
+        self, database: str, caller: Caller, settings: Mapping[str, str] | None = None
+    ) -> AsyncIterator[AnalystSession]:
+        async with self.sessions.place(caller.analyst):
+            opened = self.sessions.inner_session(database, caller.analyst, settings or {})
+            async with opened as session:
+                yield session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +64,7 @@ class Corrector:
     adapter: of the database. It reports nothing: what is planned here was asked by nobody.
     """
 
-    logins: HttpLogins
+    logins: OpensSessions
     database: str
     adapter: EngineAdapter
 
@@ -40,19 +73,47 @@ class Corrector:
 
         Nothing is read or charged. What goes wrong here leaves the problem as it is.
         """
+        problem.instead = await self._instead(caller, query, problem, query.settings)
+
+    async def of_wire(self, analyst: str, text: str, wanted: Correct) -> str | None:
+        """As `correct`, of a statement of the other listener, within some seconds.
+
+        Args:
+            analyst: Whose session it is.
+            text: Of the statement, without values of parameters.
+            wanted: Why it was refused, and by which settings.
+        """
+        settings = {name: value for name, value in wanted.settings.items() if name in _PLANNED_BY}
+        caller = Caller(analyst=analyst, password=None)
+        query = QueryRequest.validated({"sql": text})
+        finding = self._instead(caller, query, refused(wanted.refuse), settings)
+        try:
+            return await asyncio.wait_for(finding, _SECONDS)
+        except asyncio.TimeoutError:
+            return None
+
+    async def _instead(
+        self, caller: Caller, query: QueryRequest, problem: HttpProblem, settings: Mapping[str, str]
+    ) -> str | None:
         if problem.receipt is not None or _reason(problem) not in CORRECTIONS:
-            return
+            return None
         try:
             async with self.logins.session(self.database, caller) as session:
                 tables = _usable(json.loads(await session.schema()))
-            problem.instead = await self._found(caller, query, problem, tables)
+            return await self._found(caller, query, problem, tables, settings)
         except (HttpProblem, Fault, Busy, PostgresError, WrongCredentials):
-            return
+            return None
         except Exception as error:
             log_failure(error, "correct")
+            return None
 
     async def _found(
-        self, caller: Caller, query: QueryRequest, problem: HttpProblem, tables: UsableTables
+        self,
+        caller: Caller,
+        query: QueryRequest,
+        problem: HttpProblem,
+        tables: UsableTables,
+        settings: Mapping[str, str],
     ) -> str | None:
         left = _PLANNED
         refused = [(query.sql, problem)]
@@ -65,7 +126,7 @@ class Corrector:
                         continue
                     seen.add(candidate)
                     left -= 1
-                    objection = await self._objection(caller, query, candidate)
+                    objection = await self._objection(caller, query, candidate, settings)
                     if objection is None:
                         return candidate
                     failed.append((candidate, objection))
@@ -74,10 +135,12 @@ class Corrector:
             refused = failed[:2]
         return None
 
-    async def _objection(self, caller: Caller, query: QueryRequest, sql: str) -> HttpProblem | None:
+    async def _objection(
+        self, caller: Caller, query: QueryRequest, sql: str, settings: Mapping[str, str]
+    ) -> HttpProblem | None:
         wanted = query.model_copy(update={"sql": sql})
         try:
-            async with self.logins.session(self.database, caller, query.settings) as session:
+            async with self.logins.session(self.database, caller, settings) as session:
                 plan = await LibpqDriver(self.adapter, session, wanted).explain()
         except Busy:
             raise
@@ -87,6 +150,18 @@ class Corrector:
                 raise
             return problem
         return _NO_PLAN if plan is None else None
+
+
+def correcting_of(
+    engines: Mapping[str, EngineInForce], sessions: AnalystSessions
+) -> dict[str, Correcting]:
+    """Of each database, for the wire."""
+    return {
+        name: Corrector(
+            logins=InnerSessions(sessions), database=name, adapter=EngineAdapter(engine)
+        ).of_wire
+        for name, engine in engines.items()
+    }
 
 
 _NO_PLAN = HttpProblem(400, "nothing protected is asked")

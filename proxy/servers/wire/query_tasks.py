@@ -9,7 +9,7 @@ from typing import TypeVar
 from typing_extensions import ParamSpec, assert_never
 
 from proxy.base.errors import Code
-from proxy.pgwire.calls import Look, LookPrepared, PlanTrial, Read, Refuse, RunQuery
+from proxy.pgwire.calls import Correct, Look, LookPrepared, PlanTrial, Read, Refuse, RunQuery
 from proxy.pgwire.relay import Result, Wanted
 from proxy.pgwire.statement_look import pieces_of, prepared_of
 from proxy.servers.wire.served_database import EnginePort
@@ -38,7 +38,7 @@ class QueryTasks:
 
     def start(self, wanted: Wanted) -> None:
         self._can_be_cancelled = isinstance(
-            wanted, RunQuery | PlanTrial | Read
+            wanted, RunQuery | PlanTrial | Read | Correct
         )  # others are too short
         self._task = self._loop.create_task(self._finished(wanted))
         self._task.add_done_callback(self._ended)
@@ -70,6 +70,8 @@ class QueryTasks:
                 result = await self._in_turn(pieces_of, self._engine, wanted)
             case LookPrepared():
                 result = await self._in_turn(prepared_of, self._engine, wanted)
+            case Correct():
+                result = await self._engine.correct(self._analyst, wanted)
             case _:
                 assert_never(wanted)
         self._task = None

@@ -8,7 +8,15 @@ from typing import Protocol, TypeVar
 
 from typing_extensions import ParamSpec
 
-from proxy.pgwire.calls import PlanTrial, QueryAnswer, Refuse, RunQuery, StatementReader, Trial
+from proxy.pgwire.calls import (
+    Correct,
+    PlanTrial,
+    QueryAnswer,
+    Refuse,
+    RunQuery,
+    StatementReader,
+    Trial,
+)
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -28,6 +36,10 @@ class EnginePort(StatementReader, Protocol):
         ...
 
     async def trial(self, analyst: str, query: PlanTrial) -> Trial | Refuse | None:
+        """Reads and charges nothing. May be cancelled at any time."""
+        ...
+
+    async def correct(self, analyst: str, wanted: Correct) -> str | None:
         """Reads and charges nothing. May be cancelled at any time."""
         ...
 

@@ -282,6 +282,9 @@ def test_who_may_not_query_a_database_has_no_page_of_it(site: Site) -> None:
             there, missing = (browser.get(f"/db/{one}/tables") for one in ("census", "no_such"))
             assert there.status_code == missing.status_code == 404
             assert there.text == missing.text
+            # PostgreSQL takes any name: one with a slash has pages, too.
+            assert browser.get("/db/no%2Fsuch/tables").text == missing.text
+            assert browser.get("/db/shop/no_such").text != missing.text
             allow(dsn, source, analyst=name)
             site.follow()
             assert browser.get("/db/census/tables").status_code == 200

@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import psycopg
 import pytest
+from psycopg.pq import DiagnosticField, ExecStatus
 
 from proxy.base.errors import Code
 from proxy.query.corrections import CORRECTIONS
+from proxy.servers.http.instead import correcting_of
 from proxy.servers.statement_reports import QueryReport
+from proxy.servers.wire.wire_server import WireServer
+from proxy.shadow.analyst_sessions import ShadowSessions
+from proxy.shadow.inner_logins import InnerLogins
 from tests.live.hinted_statements import HINTED
 from tests.live.test_refusals import REFUSED
 from tests.servers.http import test_same_as_the_wire
@@ -57,6 +63,61 @@ INSTEAD: dict[str, str | None] = {
     "SELECT * FROM ledger.receipt": None,
     "SELECT 1 / 0": None,
 }
+
+
+@pytest.fixture(scope="module")
+def wire(listeners: BothListeners) -> Iterator[str]:
+    """A listener of the wire with hints that say what to ask instead: where it is."""
+    proxy = listeners.proxy
+    inner = InnerLogins(proxy.servers.shadow_server.dsn())
+
+    async def start() -> tuple[WireServer, ShadowSessions]:
+        addresses = {
+            name: one.shadow.analyst_host_port for name, one in proxy.assembly.databases.items()
+        }
+        sessions = ShadowSessions(addresses, inner=inner)
+        server = proxy.assembly.wire_server(
+            correcting=correcting_of(proxy.assembly.engines, sessions)
+        )
+        await server.start("127.0.0.1", 0)
+        return server, sessions
+
+    server, sessions = proxy.do(start())
+    yield proxy.servers.analyst_dsn("shop", listeners.analyst, server.address[1])
+    proxy.do(server.stop(1))
+    proxy.loop.call_soon_threadsafe(sessions.close)
+
+
+@pytest.mark.parametrize("is_prepared", [False, True])
+def test_the_hint_of_the_wire_says_it_too(
+    is_prepared: bool, wire: str, listeners: BothListeners
+) -> None:
+    """Of refusals of ours; PostgreSQL's own errors are told in its words."""
+    spent = listeners.proxy.when_settled(listeners.analyst)
+    with psycopg.connect(wire, autocommit=True) as connection:
+        told = 0
+        for sql, instead in INSTEAD.items():
+            if sql.startswith("CREATE TEMP"):  # what outlives a request is refused over HTTP alone
+                continue
+            text, server = sql.encode(), connection.pgconn
+            result = server.exec_params(text, []) if is_prepared else server.exec_(text)
+            hint = (result.error_field(DiagnosticField.MESSAGE_HINT) or b"").decode()
+            sqlstate = (result.error_field(DiagnosticField.SQLSTATE) or b"").decode()
+            assert result.status == ExecStatus.FATAL_ERROR
+            if sqlstate in CORRECTIONS:
+                assert "Try: " not in hint
+                continue
+            if instead is None:  # of several statements the one that is refused
+                assert ("Try: " in hint) == (";" in sql and not is_prepared)
+                continue
+            assert hint.endswith(f" Try: {instead}"), (sql, hint)
+            told += 1
+        assert told > 10
+        connection.execute("SET dp.epsilon = '0.5'")
+        with pytest.raises(psycopg.Error) as caught:
+            connection.execute(f"SELECT * {_ORDERS}")
+        assert (caught.value.diag.message_hint or "").endswith(f"Try: {_COUNT}")
+    assert listeners.proxy.when_settled(listeners.analyst) == spent
 
 
 @pytest.mark.parametrize("sql", INSTEAD)
