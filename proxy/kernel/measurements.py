@@ -58,6 +58,7 @@ from proxy.mechanisms import (
     deviation_variance,
     discrete_gaussian,
     order_statistic,
+    partition_selection,
     polyplace,
     smooth_sensitivity,
     smoothed_median,
@@ -667,13 +668,27 @@ def price_of_selection(selection: Selection, shape: Shape) -> Price:
     """Price the choice of private groups that are shown.
 
     Privacy: `sensitivities.each_selected`; what follows is drawn for the groups that are shown (PROOFS.md 21
-    G1).
+    G1). Each decision has a curve of chances: else the first group would raise, which says that there is one.
 
     Raises:
-        NotPrivate: A group's decision spends more than its part.
+        NotPrivate: A group's decision spends more than its part, or has no curve.
+
+    >>> from tests.kernel.examples import row_shape
+    >>> whole = Loss(Fraction(1), Fraction(1, 10**6))
+    >>> price_of_selection(Selection(loss=whole, each=whole), row_shape(changed=1)).epsilon
+    Fraction(1, 1)
+    >>> nothing = Loss(Fraction(0), Fraction(0))
+    >>> price_of_selection(Selection(loss=whole, each=nothing), row_shape(changed=1))
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     if isinstance(shape.neighbours, UnitNeighbours) and selection.loss.delta <= 0:
         raise NotPrivate(Rule.SELECTION, "a selection without delta")
     if not each_selected(shape, selection.loss).covers(selection.each):
         raise NotPrivate(Rule.SELECTION, "a decision that spends more than its part")
+    each = selection.each
+    try:
+        partition_selection.release_probability(1, each.epsilon, each.delta, selection.fewest)
+    except ValueError:
+        raise NotPrivate(Rule.SELECTION, "a decision that no curve makes") from None
     return pure_price(selection.loss)
