@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from proxy.estimates import laplace_median_accuracy, ratio_mean_estimate
+from proxy.estimates import ratio_mean_estimate, sampling_accuracy
 from proxy.kernel.plan import BlockPlan, DistinctCount, LaplaceNoise, NoisyStatistic
 from proxy.mechanisms import discrete_laplace, ratio_mean, split
 from proxy.mechanisms.loss import Loss
@@ -110,7 +110,7 @@ def intervals_are_golden() -> None:
     assert math.isclose(least, 50 - (20_000 + 738) / (2 * 993), abs_tol=0.002)
     assert math.isclose(most, 50 - (20_000 - 738) / (2 * 1007), abs_tol=0.002)
     beta = math.log(1 + 1 / (2 * math.log(2e6)))
-    floor = laplace_median_accuracy.noise_floor(1000, 17, Fraction(1), MILLIONTH)
+    floor = sampling_accuracy.laplace_noise_floor(1000, 17, Fraction(1), MILLIONTH)
     assert math.isclose(
         floor, 1000 * math.exp(-8 * beta), rel_tol=1e-12
     )  # (hi-lo) e^(-beta (m-1)/2)

@@ -7,9 +7,9 @@ from dataclasses import replace
 from fractions import Fraction
 
 from proxy.estimates import (
-    polyplace_accuracy,
     ratio_mean_estimate,
     recentred_mean_estimate,
+    sampling_accuracy,
     variance,
 )
 from proxy.kernel.price import Price
@@ -41,7 +41,7 @@ _gaussian = discrete_gaussian.sample
 _smoothness = polyplace.smoothness
 _noise_scale = polyplace.noise_scale
 _polyplace = polyplace.sample
-_partitions = polyplace_accuracy.partitions
+_partitions = sampling_accuracy.polyplace_partitions
 _smooth_sensitivity = smooth_sensitivity.smooth_sensitivity
 _centred = ratio_mean_estimate.centred
 _mean_scales = ratio_mean.scales
@@ -178,7 +178,7 @@ MUTANTS = [
     Mutant(
         "PolyPlace m without kappa",
         polyplace_layers.polyplace_formulas_are_golden,
-        ("proxy.estimates.polyplace_accuracy.partitions",),
+        ("proxy.estimates.sampling_accuracy.polyplace_partitions",),
         lambda epsilon, steps, kappa=2: _partitions(epsilon, steps, 1),
     ),
     Mutant(

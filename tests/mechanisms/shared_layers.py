@@ -6,8 +6,8 @@ import math
 from fractions import Fraction
 
 from proxy.estimates import (
-    clipped_mean_accuracy,
     ratio_mean_estimate,
+    sampling_accuracy,
     shared_moments,
     sum_over_count,
 )
@@ -67,13 +67,13 @@ def clipped_mean_formulas_are_golden() -> None:
     assert clipped_mean.scale(-50, 100, Fraction(1, 2), 3) == 900
     rule = [("1/10", 1, 2997), ("1/2", 1, 601), ("1", 1, 301), ("2", 1, 151), ("1", 3, 899)]
     for text, changed, m in rule:
-        found = clipped_mean_accuracy.partitions(Fraction(text), changed)
+        found = sampling_accuracy.clipped_partitions(Fraction(text), changed)
         assert found == m, f"epsilon {text}, {changed} moved: m = {found}, not {m}"
-        reach = clipped_mean_accuracy.half_width(m, 0, 10_000, Fraction(text), changed)
+        reach = sampling_accuracy.clipped_half_width(m, 0, 10_000, Fraction(text), changed)
         assert 90 <= reach <= 101, reach
-    assert clipped_mean_accuracy.partitions(Fraction(100)) == 17
+    assert sampling_accuracy.clipped_partitions(Fraction(100)) == 17
     # P(|noise| > t) is 5 % at t = b ln 20 = 299.6 b/100 of the sum: over 301 partitions 100 steps.
-    assert clipped_mean_accuracy.half_width(301, 0, 10_000, ONE) in (100, 101)
+    assert sampling_accuracy.clipped_half_width(301, 0, 10_000, ONE) in (100, 101)
 
 
 def sums_over_counts_are_private() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from proxy.estimates import (
-    clipped_mean_accuracy,
+    sampling_accuracy,
     shared_moments,
     sum_over_count,
 )
@@ -21,7 +21,7 @@ POOLED = "proxy.estimates.shared_moments.pooled"
 
 # Kept before anything is replaced.
 _scale = clipped_mean.scale
-_partitions = clipped_mean_accuracy.partitions
+_partitions = sampling_accuracy.clipped_partitions
 _scales = sum_over_count.scales
 _mean = sum_over_count.mean
 _pooled = shared_moments.pooled
@@ -92,7 +92,7 @@ MUTANTS = [
     Mutant(
         "clipped mean with half of the partitions",
         shared_layers.clipped_mean_formulas_are_golden,
-        ("proxy.estimates.clipped_mean_accuracy.partitions",),
+        ("proxy.estimates.sampling_accuracy.clipped_partitions",),
         lambda epsilon, changed=1: _partitions(epsilon, changed) // 2 | 1,
     ),
     Mutant(

@@ -8,9 +8,9 @@ from fractions import Fraction
 import pytest
 
 from proxy.estimates import (
-    rank_error,
     ratio_mean_estimate,
     recentred_mean_estimate,
+    sampling_accuracy,
     sum_over_count,
     variance,
 )
@@ -86,7 +86,7 @@ def test_an_error_in_rank_holds() -> None:
     """Quantiles of one row per grid step: values are ranks."""
     steps, epsilon = 1000, Fraction(1)
     values = [order_statistic.ValueCount(value, 1) for value in range(steps + 1)]
-    allowed = rank_error.error_in_rank(steps, epsilon)
+    allowed = sampling_accuracy.error_in_rank(steps, epsilon)
     bits = SeededBits(9)
     half = Fraction(1, 2)
     found = [order_statistic.quantile(values, half, 0, steps, epsilon, bits) for _ in range(_DRAWS)]

@@ -13,9 +13,8 @@ from proxy.cli.policy_accuracy import PolicyAccuracy, policy_accuracy
 from proxy.engine.accuracy import Accuracy, ErrorKind
 from proxy.engine.noise_proposal import NoiseProposal, noise_proposals
 from proxy.estimates import (
-    laplace_median_accuracy,
-    polyplace_accuracy,
     recentred_mean_estimate,
+    sampling_accuracy,
     variance,
 )
 from proxy.mechanisms import zcdp
@@ -185,7 +184,7 @@ def test_polyplace_partitions_by_hand() -> None:
     assert average.described.partitions == math.ceil(2 * 2 / gamma * math.log(12_000)) | 1
     assert least.described.partitions == math.ceil(2 / gamma * math.log(120)) | 1
     # Half of |Z| is above 1/2; the 95 % point of Z is 7.49 / 2 (docs/design/mechanisms.md 5.4).
-    expected = math.ceil(1 / gamma * polyplace_accuracy.quantile(0.95))
+    expected = math.ceil(1 / gamma * sampling_accuracy.polyplace_quantile(0.95))
     assert error(least, ErrorKind.FLOOR) == expected
 
 
@@ -243,7 +242,7 @@ def test_epsilon_and_partitions_of_the_policy_are_used() -> None:
     average = lines(read(text, epsilon="4"))["seconds", "avg"]
     assert average.described.partitions == 101
     assert average.described.units_needed == 808 + 15  # noise of scale 5: 5 ln 20
-    floor = laplace_median_accuracy.expected_floor(
+    floor = sampling_accuracy.laplace_expected_floor(
         12_000, 101, Fraction(38, 10), Fraction(1, 10**6)
     )
     assert error(average, ErrorKind.FLOOR) == Fraction(floor, 100)

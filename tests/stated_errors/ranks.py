@@ -13,7 +13,7 @@ import psycopg
 
 from proxy.engine.accuracy import ErrorKind
 from proxy.engine.answer_accuracy import accuracies
-from proxy.estimates import rank_error
+from proxy.estimates import sampling_accuracy
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import BlockPlan, UnitExtreme
 from tests.seeded_bits import SeededBits
@@ -35,7 +35,7 @@ def ranks_held(shape: RankShape, public: PublicEngine, runs: int) -> Held:
         first = release.block.releases[0]
         if described.error is None:
             assert isinstance(first, UnitExtreme) and first.places.last < first.measured.width
-            allowed = rank_error.error_in_rank(first.places.last, first.own_loss.epsilon)
+            allowed = sampling_accuracy.error_in_rank(first.places.last, first.own_loss.epsilon)
         else:
             assert described.error.kind is ErrorKind.IN_RANK
             allowed = math.ceil(described.error.value)
