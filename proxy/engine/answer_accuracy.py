@@ -20,7 +20,10 @@ from proxy.engine.accuracy import (
 )
 from proxy.engine.answer_conditions import COMPARED, conditions
 from proxy.engine.unit_words import units_word
-from proxy.estimates import recentred_mean_estimate
+from proxy.estimates import (
+    recentred_mean_estimate,
+    sampling_accuracy,
+)
 from proxy.kernel.formula_model import NoisySums
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import (
@@ -52,8 +55,6 @@ from proxy.mechanisms import (
     discrete_gaussian,
     discrete_laplace,
     order_statistic,
-    polyplace,
-    smoothed_median,
 )
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.shared_scales import scales_of
@@ -258,7 +259,7 @@ def _shared_with(block: BlockPlan, answer: Answer) -> Iterator[str]:
 
 def _ordered(release: OrderStatistic, *, is_grouped: bool) -> ReleaseAccuracy:
     one = release.measured
-    ranks = order_statistic.error_in_rank(
+    ranks = sampling_accuracy.error_in_rank(
         one.width, release.own_loss.epsilon, one.rows, q=release.aggregate.rank
     )
     note = f"{_clamped(one)}; the error is a rank, not a distance"
@@ -292,7 +293,7 @@ def _of_units(release: UnitExtreme, units: str) -> ReleaseAccuracy:
         notes.append("a unit counts in one of its groups, chosen at random")
     error = None
     if steps == one.width:
-        ranks = order_statistic.error_in_rank(steps, epsilon, one.rows)
+        ranks = sampling_accuracy.error_in_rank(steps, epsilon, one.rows)
         error = AnswerError(kind=ErrorKind.IN_RANK, value=Fraction(ranks))
         notes.append("the error is a rank among units, not a distance")
     return ReleaseAccuracy(
@@ -312,7 +313,7 @@ def _no_interval(release: OrderStatistic | UnitExtreme, of: str) -> str:
     one = release.measured
     steps = one.width if isinstance(release, OrderStatistic) else release.places.last
     beyond = order_statistic.target_rank(steps, release.own_loss.epsilon, one.rows)
-    off = order_statistic.error_in_rank(steps, release.own_loss.epsilon, one.rows)
+    off = sampling_accuracy.error_in_rank(steps, release.own_loss.epsilon, one.rows)
     is_max = release.aggregate.kind is AggregateKind.MAX
     side = AT_LEAST if is_max else AT_MOST
     found = f"{side}; about {beyond:,} +-{off:,} {of} {BEYOND}"
@@ -380,7 +381,7 @@ def _aggregated(release: SampleAggregate) -> ReleaseAccuracy:
             )
         case ClippedMean(changed=changed, loss=loss):
             low, high, epsilon = release.low, release.high, loss.epsilon
-            half_width = clipped_mean.half_width(m, low, high, epsilon, changed)
+            half_width = sampling_accuracy.clipped_half_width(m, low, high, epsilon, changed)
             change = Fraction(changed * (high - low), m) * grid
             return ReleaseAccuracy(
                 mechanism=f"mean of {m} clipped means",
@@ -452,8 +453,8 @@ def _floor(release: SampleAggregate, median: SmoothedMedian) -> int:
     """The least half width of a median's noise in grid steps, whatever the data: public."""
     steps, m, loss = max(1, release.high - release.low), release.partitions, median.each
     if median.noise is MedianNoise.POLYPLACE:
-        return polyplace.expected_floor(steps, m, loss.epsilon)
-    return smoothed_median.expected_floor(steps, m, loss.epsilon, loss.delta)
+        return sampling_accuracy.polyplace_expected_floor(steps, m, loss.epsilon)
+    return sampling_accuracy.laplace_expected_floor(steps, m, loss.epsilon, loss.delta)
 
 
 def _clamped(measured: Measured) -> str:

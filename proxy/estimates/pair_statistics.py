@@ -15,11 +15,12 @@ from fractions import Fraction
 from itertools import product
 
 from proxy.estimates import (
+    ratio_mean_estimate,
     variance,
 )
+from proxy.estimates.ratio_mean_estimate import ends
 from proxy.mechanisms import ratio_mean
 from proxy.mechanisms.estimate import LEVEL, Estimate
-from proxy.mechanisms.ratio_mean import ends
 from proxy.mechanisms.real_bounds import root_bounds
 
 _DIGITS = 30  # of a root, as of a deviation
@@ -172,8 +173,8 @@ def _mean(pairs: Pairs, side: Side) -> Estimate:
     moments = ratio_mean.NoisySumAndCount(total=side.total.value, count=pairs.count.value)
     noise = ratio_mean.RatioScales(total=side.total.scale, count=pairs.count.scale)
     level = 1 - ratio_mean.RELEASES * (1 - pairs.each)
-    least, most = ratio_mean.interval(moments, noise, side.low, side.high, level)
-    value = ratio_mean.mean(moments, side.low, side.high)
+    least, most = ratio_mean_estimate.interval(moments, noise, side.low, side.high, level)
+    value = ratio_mean_estimate.mean(moments, side.low, side.high)
     return Estimate(value=value, least=least, most=most)
 
 

@@ -6,10 +6,12 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import product
 
+from proxy.estimates import ratio_mean_estimate
+from proxy.estimates.ratio_mean_estimate import ends
 from proxy.mechanisms import discrete_laplace, ratio_mean
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.estimate import Estimate
-from proxy.mechanisms.ratio_mean import NoisySumAndCount, ends
+from proxy.mechanisms.ratio_mean import NoisySumAndCount
 from proxy.mechanisms.recentred_mean import NoisyMeanSums, allocation, noisy, sensitivity_about
 
 
@@ -47,8 +49,8 @@ def estimate(
         few = NoisySumAndCount(total=moments.total, count=moments.count)
 
         def of_few(level: Fraction | float) -> Estimate:
-            least, most = ratio_mean.interval(few, noise, low, high, level)
-            value = ratio_mean.mean(few, low, high)
+            least, most = ratio_mean_estimate.interval(few, noise, low, high, level)
+            value = ratio_mean_estimate.mean(few, low, high)
             return Estimate(value=value, least=least, most=most, at=of_few)
 
         return of_few(level)

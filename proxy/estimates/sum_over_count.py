@@ -123,7 +123,7 @@ def interval(
 def error_times_rows(
     noise: SumCountScales, low: int, high: int, level: Fraction | float = Fraction(95, 100)
 ) -> Fraction:
-    """As ratio_mean.error_times_rows.
+    """As ratio_mean_estimate.error_times_rows.
 
     >>> error_times_rows(scales(0, 100, Fraction(1)), 0, 100)
     Fraction(1438, 1)

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
+from proxy.estimates.ratio_mean_estimate import centred, ends
 from proxy.mechanisms import discrete_laplace
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import Loss
-from proxy.mechanisms.ratio_mean import centred, ends, total_sensitivity
+from proxy.mechanisms.ratio_mean import total_sensitivity
 from proxy.mechanisms.real_bounds import root_bounds
 from proxy.mechanisms.split import split
 

@@ -6,7 +6,7 @@ decided by what is released, or by the selection that is paid, so it costs nothi
 
 from __future__ import annotations
 
-from proxy.kernel.neighbour_kinds import Neighbours, UnitNeighbours
+from proxy.kernel.neighbour_kinds import Neighbours, RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import BlockPlan, DistinctCount, NoisyStatistic, Release
 from proxy.kernel.refusals import NotPrivate, Rule
 from proxy.kernel.statistics import Statistic
@@ -66,13 +66,22 @@ def counted_of(units: int, neighbours: Neighbours) -> int:
 def counted_by(release: Release, units: int, neighbours: Neighbours) -> int | None:
     """As `counted_of`, of a release. None: it does not count units, nor rows of which that is known.
 
-    Claim: What a condition or a NULL leaves out makes the number smaller, never larger.
+    Claim: What a condition or a NULL leaves out makes the number smaller, never larger. Where units are
+        gathered a count of them has each once. Of rows by themselves there are no more different values than
+        rows, whatever a plan says that these are.
+
+    >>> from tests.kernel.examples import distinct_count, row_shape, shape
+    >>> of_units = distinct_count(of_unit=True)
+    >>> counted_by(of_units, 11, shape(count=5, groups=None).neighbours)
+    11
+    >>> counted_by(of_units, 11, row_shape(changed=3).neighbours)
+    31
     """
     match release:
-        case DistinctCount(of_unit=True):
+        case DistinctCount(of_unit=True) if isinstance(neighbours, UnitNeighbours):
             return units
-        case NoisyStatistic(statistic=Statistic.ROWS, total=None) if not isinstance(
-            neighbours, UnitNeighbours
+        case DistinctCount() | NoisyStatistic(statistic=Statistic.ROWS, total=None) if isinstance(
+            neighbours, RowNeighbours
         ):
             return counted_of(units, neighbours)
         case _:

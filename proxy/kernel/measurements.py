@@ -58,6 +58,7 @@ from proxy.mechanisms import (
     deviation_variance,
     discrete_gaussian,
     order_statistic,
+    partition_selection,
     polyplace,
     smooth_sensitivity,
     smoothed_median,
@@ -124,8 +125,8 @@ def check_measured(measured: Iterable[Measured], rule: Rule) -> None:
     """
     for one in measured:
         ends = (one.clamp.low, one.clamp.high)
-        if one.grid <= 0 or one.clamp.low > one.clamp.high:
-            raise NotPrivate(rule, "a clamp that is none")
+        if one.grid <= 0:
+            raise NotPrivate(rule, "a grid without steps")
         if any((end / one.grid).denominator != 1 for end in ends):
             raise NotPrivate(rule, "a clamp that does not end on steps of its grid")
 
@@ -156,7 +157,7 @@ def price_of_noise(noise: Noise, moved: Sensitivity, loss: Loss, is_open: bool =
     """
     match noise:
         case LaplaceNoise():
-            if noise.scale <= 0 or noise.scale * loss.epsilon < moved.l1:
+            if noise.scale * loss.epsilon < moved.l1:  # which is 1 at least
                 raise NotPrivate(Rule.NOISE, "a scale below what the results move by")
             return pure_price(loss) if is_open else laplace_price(loss, moved.l1, noise.scale)
         case GaussianNoise():
@@ -279,7 +280,7 @@ def price_of_choice(choice: BoundChoice) -> Price:
         raise NotPrivate(Rule.CHOSEN_BOUND, "bounds that do not rise")
     if choice.bounds[0] < 1:
         raise NotPrivate(Rule.CHOSEN_BOUND, "a bound below 1")
-    if choice.report_scale <= 0 or choice.report_scale * choice.report.epsilon < OF_REPORT.l1:
+    if choice.report_scale * choice.report.epsilon < OF_REPORT.l1:
         raise NotPrivate(Rule.CHOSEN_BOUND, "a report with less noise than it pays for")
     report = laplace_price(choice.report, OF_REPORT.l1, choice.report_scale)
     if choice.is_given:
@@ -425,7 +426,7 @@ def _spent_on_squares(release: DeviationMean) -> Fraction:
     if release.square_share == 0:
         return Fraction(0)
     spent = deviation_variance.shares(release.epsilon_of_squares)
-    if spent.cells <= 0 or spent.squares <= 0:
+    if min(spent.cells, spent.squares) <= 0:
         raise NotPrivate(Rule.DEVIATION_MEAN, "squares that pay nothing")
     return spent.cells + spent.squares
 
@@ -667,13 +668,26 @@ def price_of_selection(selection: Selection, shape: Shape) -> Price:
     """Price the choice of private groups that are shown.
 
     Privacy: `sensitivities.each_selected`; what follows is drawn for the groups that are shown (PROOFS.md 21
-    G1).
+    G1). Each decision has a curve of chances: else the first group would raise, which says that there is one.
 
     Raises:
-        NotPrivate: A group's decision spends more than its part.
+        NotPrivate: A group's decision spends more than its part, or has no curve.
+
+    >>> from tests.kernel.examples import row_shape
+    >>> whole = Loss(Fraction(1), Fraction(1, 10**6))
+    >>> price_of_selection(Selection(loss=whole, each=whole), row_shape(changed=1)).epsilon
+    Fraction(1, 1)
+    >>> nothing = Loss(Fraction(0), Fraction(0))
+    >>> price_of_selection(Selection(loss=whole, each=nothing), row_shape(changed=1))
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
-    if isinstance(shape.neighbours, UnitNeighbours) and selection.loss.delta <= 0:
-        raise NotPrivate(Rule.SELECTION, "a selection without delta")
-    if not each_selected(shape, selection.loss).covers(selection.each):
+    each = selection.each
+    try:
+        most = each_selected(shape, selection.loss)
+        partition_selection.release_probability(1, each.epsilon, each.delta, selection.fewest)
+    except ValueError:
+        raise NotPrivate(Rule.SELECTION, "a decision that no curve makes") from None
+    if not most.covers(each):
         raise NotPrivate(Rule.SELECTION, "a decision that spends more than its part")
     return pure_price(selection.loss)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 
@@ -47,19 +48,27 @@ def per_group(loss: Loss, groups: int) -> Loss:
     return Loss(loss.epsilon / groups, short_below(1 - longest))
 
 
-def is_selected(
-    bits: RandomBits, units: int, epsilon: Fraction, delta: Fraction, fewest: int = 1
-) -> bool:
+def selector(
+    bits: RandomBits, epsilon: Fraction, delta: Fraction, fewest: int = 1
+) -> Callable[[int], bool]:
     """Whether a group of so many units is shown: True with probability release_probability.
 
-    Given    units >= 0, the number of *distinct privacy units* in the group; the (epsilon, delta)
-             of one group, from per_group when a unit may be in several; fewest: of the policy
-    Refuses  units < 0 and what release_probability refuses, with ValueError
+    The curve is computed here, before there is any group: it takes up to a fifth of a second, and how long an
+    answer takes must not say whether a group is there.
+
+    Given    the (epsilon, delta) of one group, from per_group when a unit may be in several; fewest: of
+             the policy. To be asked with units >= 0, the number of *distinct privacy units* in the group
+    Refuses  what release_probability refuses, with ValueError
     Source   Desfontaines, Voss, Gipson, Mandayam 2022
     """
-    chance = _chance(units, epsilon, delta, fewest)
-    # In integers, which for 100,000 groups saves a second of fractions; what is certain takes no bits.
-    return chance == _ONE or (chance > 0 and bits.below(_ONE) < chance)
+    curve = _curve(epsilon, delta)
+
+    def is_selected(units: int) -> bool:
+        chance = _chance(curve, units, fewest)
+        # In integers, which for 100,000 groups saves a second of fractions; what is certain takes no bits.
+        return chance == _ONE or (chance > 0 and bits.below(_ONE) < chance)
+
+    return is_selected
 
 
 def release_probability(
@@ -81,14 +90,13 @@ def release_probability(
     >>> [float(release_probability(n, Fraction(1), Fraction(1, 10**6), 11)) for n in (10, 11)]
     [0.0, 1e-06]
     """
-    return Fraction(_chance(units, epsilon, delta, fewest), _ONE)
+    return Fraction(_chance(_curve(epsilon, delta), units, fewest), _ONE)
 
 
-def _chance(units: int, epsilon: Fraction, delta: Fraction, fewest: int) -> int:
+def _chance(curve: Sequence[int], units: int, fewest: int) -> int:
     """pi_(n-k+1) in fixed point, 0 below."""
     if units < 0 or fewest < 1:
         raise ValueError("a group has at least 0 units, and a smallest group at least 1")
-    curve = _curve(epsilon, delta)
     return curve[min(max(0, units - fewest + 1), len(curve) - 1)]
 
 

@@ -13,6 +13,7 @@ from typing_extensions import assert_never
 
 from proxy.estimates import (
     pair_statistics,
+    ratio_mean_estimate,
     shared_moments,
     sum_over_count,
     variance,
@@ -93,9 +94,9 @@ def _mean(noisy: NoisySums) -> Estimate:
     count, total = noisy.sums
     of_count, of_total = noisy.scales
     moments = ratio_mean.NoisySumAndCount(total=total, count=count)
-    found = ratio_mean.mean(moments, one.low, one.high)
+    found = ratio_mean_estimate.mean(moments, one.low, one.high)
     noise = ratio_mean.RatioScales(total=of_total, count=of_count)
-    least, most = ratio_mean.interval(moments, noise, one.low, one.high, noisy.level)
+    least, most = ratio_mean_estimate.interval(moments, noise, one.low, one.high, noisy.level)
     return Estimate(value=found, least=least, most=most).times(one.grid)
 
 
@@ -103,7 +104,7 @@ def _mean_error(noisy: NoisySums) -> Fraction:
     (one,) = noisy.measured
     of_count, of_total = noisy.scales
     noise = ratio_mean.RatioScales(total=of_total, count=of_count)
-    return ratio_mean.error_times_rows(noise, one.low, one.high) * one.grid
+    return ratio_mean_estimate.error_times_rows(noise, one.low, one.high) * one.grid
 
 
 def _plain_mean(noisy: NoisySums) -> Estimate:

@@ -16,6 +16,7 @@ from proxy.kernel.key_plans import FewestUnits
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import Answer, Release
 from proxy.planner.budget_allocation import BudgetAllocation, allocation
+from proxy.planner.facts import ColumnFacts
 from proxy.planner.measuring import MeasureContext
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
@@ -34,21 +35,33 @@ class GroupCount:
 
 def with_group_count(
     aggregates: tuple[Aggregate, ...], units: int, context: MeasureContext
-) -> tuple[tuple[Aggregate, ...], GroupCount | None]:
+) -> tuple[tuple[Aggregate, ...], GroupCount | None, MeasureContext]:
     """Find the aggregate that counts the units of a group, or add one.
 
     Args:
         aggregates: Of the block, with their columns in backend types.
         units: Of the policy.
         context: Of the block. Groups of private keys are selected instead.
+
+    Returns:
+        The aggregates, the count, and the context in which the column of the unit is known, too: a subquery
+        carries it under a name of its own.
     """
     if units <= 1 or not aggregates or context.has_private_keys:
-        return aggregates, None
+        return aggregates, None, context
     for number, one in enumerate(aggregates):
         if _counts_units(one, context):
-            return aggregates, GroupCount(units=units, number=number, is_added=False)
+            return aggregates, GroupCount(units=units, number=number, is_added=False), context
     count = GroupCount(units=units, number=len(aggregates), is_added=True)
-    return (*aggregates, _count_of(context)), count
+    return (*aggregates, _count_of(context)), count, _with_unit(context)
+
+
+def _with_unit(context: MeasureContext) -> MeasureContext:
+    if not isinstance(context.neighbours, UnitNeighbours):
+        return context
+    column = context.neighbours.column
+    unit = ColumnFacts(column.type, is_unit=True)
+    return replace(context, facts={(column.relation, column.column): unit, **context.facts})
 
 
 def allocated(

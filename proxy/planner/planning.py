@@ -405,7 +405,7 @@ def _draft(of: BlockWithUnit, known: PlanningContext, wanted: Loss) -> _Draft:
         check_has_bounds(aggregate, context)
     context = with_open_values(aggregates, context)
     least_units = known.policy.fewest_units(scan.table for scan in scans(relation))
-    aggregates, group_count = with_group_count(aggregates, least_units, context)
+    aggregates, group_count, context = with_group_count(aggregates, least_units, context)
     return _Draft(
         block=block,
         relation=relation,
@@ -425,7 +425,7 @@ def _draft(of: BlockWithUnit, known: PlanningContext, wanted: Loss) -> _Draft:
         most_stored=most_read(with_unit.relation, known.most_stored),
         present=present_of(block, known),
         is_rounded=known.is_rounded,
-        most_values=tuple(most_values(aggregates, facts, of.where)),
+        most_values=tuple(most_values(aggregates, context.facts, of.where)),
     )
 
 

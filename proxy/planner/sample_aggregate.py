@@ -14,10 +14,11 @@ from fractions import Fraction
 from proxy.base.decimals import decimal_text
 from proxy.base.errors import Code, Refusal
 from proxy.base.session_settings import how_to_reset, how_to_set
+from proxy.estimates import sampling_accuracy
 from proxy.kernel.plan import ClippedMean, Gate, SampleAggregate, SmoothedMedian
 from proxy.kernel.sensitivities import each_median, laplace, of_gate, outputs_changed
 from proxy.kernel.statistics import Measured
-from proxy.mechanisms import clipped_mean, discrete_laplace, polyplace, smoothed_median
+from proxy.mechanisms import discrete_laplace, polyplace
 from proxy.mechanisms.loss import Loss
 from proxy.planner import grids
 from proxy.planner.measuring import (
@@ -85,10 +86,14 @@ def clipped_mean_of(aggregate: Aggregate, priced: Priced) -> SampleAggregate:
     changed = outputs_changed(context.shape)
     loss = Loss(priced.loss.epsilon, Fraction(0))
     own = _after_gate(loss)
-    m = _of_policy(aggregate, context) or clipped_mean.partitions(own.epsilon, changed)
-    half_width = clipped_mean.half_width(m, answers.low, answers.high, own.epsilon, changed)
+    m = _of_policy(aggregate, context) or sampling_accuracy.clipped_partitions(own.epsilon, changed)
+    half_width = sampling_accuracy.clipped_half_width(
+        m, answers.low, answers.high, own.epsilon, changed
+    )
     if answers.high > answers.low and half_width >= answers.high - answers.low:
-        needed = clipped_mean.half_width(m, answers.low, answers.high, Fraction(1), changed)
+        needed = sampling_accuracy.clipped_half_width(
+            m, answers.low, answers.high, Fraction(1), changed
+        )
         share = Fraction(needed, answers.high - answers.low) / (1 - _OF_GATE)
         raise _refused(aggregate, priced, _rounded_up(max(share, loss.epsilon * 2)))
     mean = ClippedMean(changed=changed, loss=own)
@@ -165,14 +170,14 @@ def _partitions(aggregate: Aggregate, context: MeasureContext, steps: int, each:
     if context.privacy.median_noise is MedianNoise.POLYPLACE:
         of_mean = aggregate.kind is AggregateKind.AVG
         kappa = polyplace.KAPPA_OF_MEANS if of_mean else polyplace.KAPPA_OF_EXTREMES
-        return polyplace.partitions(each.epsilon, max(1, steps), kappa)
-    return smoothed_median.partitions(each.epsilon, each.delta, max(1, steps))
+        return sampling_accuracy.polyplace_partitions(each.epsilon, max(1, steps), kappa)
+    return sampling_accuracy.laplace_partitions(each.epsilon, each.delta, max(1, steps))
 
 
 def _is_feasible(steps: int, m: int, each: Loss, noise: MedianNoise) -> bool:
     if noise is MedianNoise.POLYPLACE:
-        return polyplace.feasible(steps, m, each.epsilon)
-    return smoothed_median.feasible(steps, m, each.epsilon, each.delta)
+        return sampling_accuracy.polyplace_feasible(steps, m, each.epsilon)
+    return sampling_accuracy.laplace_feasible(steps, m, each.epsilon, each.delta)
 
 
 def _infeasible(aggregate: Aggregate, priced: Priced, steps: int, loss: Loss) -> Refusal:

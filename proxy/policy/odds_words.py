@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+from proxy.estimates.odds import largest_posterior
 from proxy.mechanisms.loss import Loss
-from proxy.mechanisms.odds import largest_posterior
 
 GUESS = Fraction(1, 100)
 _CERTAIN = Fraction(1, 10**6)  # what is left of doubt

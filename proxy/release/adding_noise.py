@@ -125,9 +125,7 @@ def group_selector(block: CheckedBlock, bits: RandomBits) -> Callable[[int], boo
 
 def _group_selector(selection: Selection, bits: RandomBits) -> Callable[[int], bool]:
     each = selection.each
-    return lambda units: partition_selection.is_selected(
-        bits, units, each.epsilon, each.delta, selection.fewest
-    )
+    return partition_selection.selector(bits, each.epsilon, each.delta, selection.fewest)
 
 
 def _groups(

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from proxy.estimates import sampling_accuracy
 from proxy.kernel.plan import (
     Answer,
     BlockPlan,
@@ -349,7 +350,7 @@ def rows_to_the_end(release: OrderStatistic) -> int:
     is_end = release.aggregate.kind in (AggregateKind.MIN, AggregateKind.MAX)
     if is_end or not measured.width or not 0 < rank < 1:
         return 0
-    error = order_statistic.error_in_rank(
+    error = sampling_accuracy.error_in_rank(
         measured.width, release.own_loss.epsilon, measured.rows, q=rank
     )
     return math.ceil(error / min(rank, 1 - rank))
@@ -363,7 +364,7 @@ def rows_needed(release: OrderStatistic) -> int:
     if release.aggregate.kind in (AggregateKind.MIN, AggregateKind.MAX):
         return _TARGETS * order_statistic.target_rank(measured.width, epsilon, measured.rows)
     rank = release.aggregate.rank
-    return _RANK_ERRORS * order_statistic.error_in_rank(
+    return _RANK_ERRORS * sampling_accuracy.error_in_rank(
         measured.width, epsilon, measured.rows, q=rank
     )
 

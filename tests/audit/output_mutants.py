@@ -218,23 +218,23 @@ def rows_counted_for_units(patch: pytest.MonkeyPatch) -> None:
 
 def every_private_group_shown(patch: pytest.MonkeyPatch) -> None:
     def always(
-        bits: RandomBits, units: int, epsilon: Fraction, delta: Fraction, fewest: int = 1
-    ) -> bool:
-        return True
+        bits: RandomBits, epsilon: Fraction, delta: Fraction, fewest: int = 1
+    ) -> Callable[[int], bool]:
+        return lambda units: True
 
-    patch.setattr(partition_selection, "is_selected", always)
+    patch.setattr(partition_selection, "selector", always)
 
 
 def small_private_groups_shown(patch: pytest.MonkeyPatch) -> None:
     """The curve begins at one unit, whatever the policy says."""
-    real = partition_selection.is_selected
+    real = partition_selection.selector
 
     def at_one(
-        bits: RandomBits, units: int, epsilon: Fraction, delta: Fraction, fewest: int = 1
-    ) -> bool:
-        return real(bits, units, epsilon, delta)
+        bits: RandomBits, epsilon: Fraction, delta: Fraction, fewest: int = 1
+    ) -> Callable[[int], bool]:
+        return real(bits, epsilon, delta)
 
-    patch.setattr(partition_selection, "is_selected", at_one)
+    patch.setattr(partition_selection, "selector", at_one)
 
 
 def small_public_groups_shown(patch: pytest.MonkeyPatch) -> None:

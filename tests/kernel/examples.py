@@ -231,6 +231,19 @@ def kept_units(keeps_one_group: bool) -> KeptUnits:
     )
 
 
+def distinct_count(of_unit: bool) -> DistinctCount:
+    """Of a whole number of the people, with the noise of one of them."""
+    return DistinctCount(
+        aggregate=replace(_largest(), kind=AggregateKind.COUNT_DISTINCT),
+        operand=of_table("r1", "people", "i4"),
+        condition=None,
+        of_unit=of_unit,
+        noise=LaplaceNoise(scale=Fraction(1)),
+        loss=_ONE,
+        is_long=False,
+    )
+
+
 def l1(block: BlockPlan, number: int = 0) -> int:
     """How far one unit moves a release, over all groups."""
     release = block.releases[number]

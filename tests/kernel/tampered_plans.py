@@ -924,6 +924,25 @@ def selection_of_smaller_groups(of: Tampered) -> BlockPlan | None:
 
 
 @kind
+def decision_without_epsilon(of: Tampered) -> BlockPlan | None:
+    """It raises at the first group, and so says that there is one."""
+    selection = of.block.selection
+    if selection is None:
+        return None
+    nothing = Loss(Fraction(0), selection.each.delta)
+    return replace(of.block, selection=replace(selection, each=nothing))
+
+
+@kind
+def decision_without_delta(of: Tampered) -> BlockPlan | None:
+    selection = of.block.selection
+    if selection is None:
+        return None
+    nothing = Loss(selection.each.epsilon, Fraction(0))
+    return replace(of.block, selection=replace(selection, each=nothing))
+
+
+@kind
 def smallest_group_forgotten(of: Tampered) -> BlockPlan | None:
     return None if of.block.fewest is None else replace(of.block, fewest=None)
 

@@ -320,7 +320,7 @@ _OF_KINDS = {
         "False",
     ),
     "squares_on_credit": _weak(
-        measurements._spent_on_squares, "spent.cells <= 0 or spent.squares <= 0", "False"
+        measurements._spent_on_squares, "min(spent.cells, spent.squares) <= 0", "False"
     ),
     "squares_for_more_than_it_has": _weak(
         measurements.price_of_deviation_mean, " or spent.least <= 0", ""
@@ -379,9 +379,17 @@ _OF_KINDS = {
         measurements._check_outputs, "not release.low <= release.fill <= release.high", "False"
     ),
     "selection_for_nothing": _weak(
+        measurements.price_of_selection, "not most.covers(each)", "False"
+    ),
+    "decision_without_epsilon": _weak(
         measurements.price_of_selection,
-        "not each_selected(shape, selection.loss).covers(selection.each)",
-        "False",
+        "partition_selection.release_probability(1, each.epsilon, each.delta, selection.fewest)",
+        "pass",
+    ),
+    "decision_without_delta": _weak(
+        measurements.price_of_selection,
+        "partition_selection.release_probability(1, each.epsilon, each.delta, selection.fewest)",
+        "pass",
     ),
     "selection_of_smaller_groups": _weak(
         fewest_units.check_fewest_units,

@@ -14,6 +14,7 @@ import psycopg
 from typing_extensions import assert_never
 
 from proxy.estimates import (
+    ratio_mean_estimate,
     shared_moments,
     variance,
 )
@@ -266,9 +267,9 @@ def _of_mean(
     low, high = measured.low, measured.high
     total = round(mean * count / measured.grid)
     moments = ratio_mean.NoisySumAndCount(
-        total=ratio_mean.centred(total, count, low, high), count=count
+        total=ratio_mean_estimate.centred(total, count, low, high), count=count
     )
-    least, most = ratio_mean.interval(moments, noise, low, high, LEVEL)
+    least, most = ratio_mean_estimate.interval(moments, noise, low, high, LEVEL)
     return least * measured.grid - grid, most * measured.grid + grid
 
 
@@ -280,7 +281,7 @@ def _of_variance(
     total, squares, count = sum(indices), sum(i * i for i in indices), len(indices)
     moments = variance.NoisyMoments(
         squares=variance.centred_squares(squares, total, count, low, high),
-        total=ratio_mean.centred(total, count, low, high),
+        total=ratio_mean_estimate.centred(total, count, low, high),
         count=count,
     )
     least, most = variance.population_interval(moments, noise, low, high, LEVEL)

@@ -130,9 +130,11 @@ MUTANTS = [
     Mutant(
         "selection at the curve of a scale 30 % too small",
         selection_layers.selections_follow_the_curve,
-        ("proxy.mechanisms.partition_selection.is_selected",),
-        lambda bits, units, epsilon, delta: (
-            bits.below(10**30) < 10**30 * _chance(units, epsilon * Fraction(13, 10), delta)
+        ("proxy.mechanisms.partition_selection.selector",),
+        lambda bits, epsilon, delta: (
+            lambda units: (
+                bits.below(10**30) < 10**30 * _chance(units, epsilon * Fraction(13, 10), delta)
+            )
         ),
     ),
     Mutant(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+from proxy.estimates import ratio_mean_estimate, sampling_accuracy
 from proxy.kernel.plan import BlockPlan, DistinctCount, LaplaceNoise, NoisyStatistic
-from proxy.mechanisms import discrete_laplace, ratio_mean, smoothed_median, split
+from proxy.mechanisms import discrete_laplace, ratio_mean, split
 from proxy.mechanisms.loss import Loss
 from tests.kernel.examples import l1
 from tests.mechanisms.laplace_law import LaplaceLaw
@@ -103,13 +104,13 @@ def intervals_are_golden() -> None:
     noise = ratio_mean.scales(0, 100, Fraction(1))
     assert noise == ratio_mean.RatioScales(total=Fraction(200), count=Fraction(2))
     # ln 40 = 3.689: 738 half steps of the sum, 7 of the count, of 1,000 rows with mean 40.
-    least, most = ratio_mean.interval(
+    least, most = ratio_mean_estimate.interval(
         ratio_mean.NoisySumAndCount(total=-20_000, count=1000), noise, 0, 100
     )
     assert math.isclose(least, 50 - (20_000 + 738) / (2 * 993), abs_tol=0.002)
     assert math.isclose(most, 50 - (20_000 - 738) / (2 * 1007), abs_tol=0.002)
     beta = math.log(1 + 1 / (2 * math.log(2e6)))
-    floor = smoothed_median.noise_floor(1000, 17, Fraction(1), MILLIONTH)
+    floor = sampling_accuracy.laplace_noise_floor(1000, 17, Fraction(1), MILLIONTH)
     assert math.isclose(
         floor, 1000 * math.exp(-8 * beta), rel_tol=1e-12
     )  # (hi-lo) e^(-beta (m-1)/2)

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from proxy.estimates import sampling_accuracy
 from proxy.mechanisms import discrete_laplace, smooth_sensitivity, smoothed_median, split
 from proxy.mechanisms.loss import Loss
 from tests.mechanisms.goodness_of_fit import FALSE_ALARM, p_value
@@ -154,7 +155,7 @@ def formulas_are_golden() -> None:
         ("1000", 125, 17), ("1/1000", 10**7, 65537), ("1", 0, 17), ("1", 1, 17),
     ]  # fmt: skip
     for text, steps, m in rule:
-        found = smoothed_median.partitions(Fraction(text), MILLIONTH, steps)
+        found = sampling_accuracy.laplace_partitions(Fraction(text), MILLIONTH, steps)
         assert found == m, f"epsilon {text}, {steps} steps: m = {found}, not {m}"
 
     for epsilon, delta in ((e, d) for e in (*EPSILONS, Fraction(1, 100)) for d in DELTAS):

@@ -10,6 +10,7 @@ from itertools import combinations_with_replacement
 from unittest import mock
 
 from proxy.estimates import (
+    ratio_mean_estimate,
     recentred_mean_estimate,
     variance,
 )
@@ -38,7 +39,7 @@ def moments_are_private() -> None:
             worst = {(kind, rows): Fraction(0) for kind in ("mean", "variance") for rows in (1, 3)}
             for unit in units(low, high):
                 n, total, squares = len(unit), sum(unit), sum(i * i for i in unit)
-                centred = ratio_mean.centred(total, n, low, high)
+                centred = ratio_mean_estimate.centred(total, n, low, high)
                 doubled = variance.centred_squares(squares, total, n, low, high)
                 for rows in (1, 3):
                     if n > rows:
@@ -61,9 +62,11 @@ def moments_without_noise_are_exact() -> None:
         low, high = BOUNDS[seed % len(BOUNDS)]
         rows = [low + chooser.below(high - low + 1) for _ in range(2 + chooser.below(30))]
         n, total = len(rows), sum(rows)
-        centred = ratio_mean.centred(total, n, low, high)
+        centred = ratio_mean_estimate.centred(total, n, low, high)
         assert centred == sum(2 * i - low - high for i in rows)
-        mean = ratio_mean.mean(ratio_mean.NoisySumAndCount(total=centred, count=n), low, high)
+        mean = ratio_mean_estimate.mean(
+            ratio_mean.NoisySumAndCount(total=centred, count=n), low, high
+        )
         assert mean == Fraction(total, n)
         squares = variance.centred_squares(sum(i * i for i in rows), total, n, low, high)
         moments = variance.NoisyMoments(squares=squares, total=centred, count=n)
@@ -82,7 +85,7 @@ def moments_are_clamped() -> None:
         most = Fraction((high - low) ** 2, 4)
         for total in wild:
             for count in wild:
-                mean = ratio_mean.mean(
+                mean = ratio_mean_estimate.mean(
                     ratio_mean.NoisySumAndCount(total=total, count=count), low, high
                 )
                 assert low <= mean <= high
@@ -112,7 +115,7 @@ def moments_formulas_are_golden() -> None:
     errors = []
     bits = SeededBits(5)
     for _ in range(1500):
-        y = ratio_mean.centred(total, n, low, high)
+        y = ratio_mean_estimate.centred(total, n, low, high)
         answer = recentred_mean_estimate.release(y, n, low, high, one, bits).value
         errors.append(abs(answer - Fraction(total, n)))
     found = float(statistics.median(errors)) / 100
@@ -130,7 +133,7 @@ def releases_are_the_moments_plus_noise() -> None:
         expected = variance.NoisyMoments(
             squares=variance.centred_squares(squares, total, 20, low, high)
             + discrete_laplace.sample(bits, noise.squares),
-            total=ratio_mean.centred(total, 20, low, high)
+            total=ratio_mean_estimate.centred(total, 20, low, high)
             + discrete_laplace.sample(bits, noise.total),
             count=20 + discrete_laplace.sample(bits, noise.count),
         )
@@ -165,7 +168,7 @@ def recentred_means_are_private() -> None:
                 for unit in units(low, high):
                     if len(unit) > rows:
                         continue
-                    y = ratio_mean.centred(sum(unit), len(unit), low, high)
+                    y = ratio_mean_estimate.centred(sum(unit), len(unit), low, high)
                     for noisy_rows in (-5, many - 1, many):
                         for centre in range(low - high, high - low + 1):
                             branch = "many" if noisy_rows >= many else "few"
@@ -239,14 +242,14 @@ def intervals_hold_the_truth() -> None:
     noise, scales = ratio_mean.scales(low, high, one), variance.scales(low, high, one)
     for _ in range(runs):
         pair = ratio_mean.NoisySumAndCount(
-            total=ratio_mean.centred(total, n, low, high)
+            total=ratio_mean_estimate.centred(total, n, low, high)
             + discrete_laplace.sample(bits, noise.total),
             count=n + discrete_laplace.sample(bits, noise.count),
         )
-        below, above = ratio_mean.interval(pair, noise, low, high, level)
-        assert below <= ratio_mean.mean(pair, low, high) <= above
+        below, above = ratio_mean_estimate.interval(pair, noise, low, high, level)
+        assert below <= ratio_mean_estimate.mean(pair, low, high) <= above
         held["mean"] += below <= mean <= above
-        y, many = ratio_mean.centred(total, n, low, high), 10
+        y, many = ratio_mean_estimate.centred(total, n, low, high), 10
         found = recentred_mean_estimate.release(many * y, many * n, low, high, one, bits, 1, level)
         assert found.least <= found.value <= found.most
         held["recentred"] += found.least <= mean <= found.most

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from proxy.estimates import sampling_accuracy
 from proxy.mechanisms import discrete_laplace, smooth_sensitivity, smoothed_median, split
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import Loss
@@ -30,7 +31,7 @@ _scale_for = discrete_laplace.scale_for
 _sample = discrete_laplace.sample
 _smooth_sensitivity = smooth_sensitivity.smooth_sensitivity
 _private_law = smoothed_median.private_law
-_partitions = smoothed_median.partitions
+_partitions = sampling_accuracy.laplace_partitions
 _per_unit = split.per_unit
 
 
@@ -240,7 +241,7 @@ MUTANTS = [
     Mutant(
         "m = half of the rule",
         layers.formulas_are_golden,
-        ("proxy.mechanisms.smoothed_median.partitions",),
+        ("proxy.estimates.sampling_accuracy.laplace_partitions",),
         lambda epsilon, delta, steps: _partitions(epsilon, delta, steps) // 2 | 1,
     ),
     Mutant(

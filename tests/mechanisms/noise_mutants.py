@@ -7,7 +7,9 @@ from dataclasses import replace
 from fractions import Fraction
 
 from proxy.estimates import (
+    ratio_mean_estimate,
     recentred_mean_estimate,
+    sampling_accuracy,
     variance,
 )
 from proxy.kernel.price import Price
@@ -39,15 +41,15 @@ _gaussian = discrete_gaussian.sample
 _smoothness = polyplace.smoothness
 _noise_scale = polyplace.noise_scale
 _polyplace = polyplace.sample
-_partitions = polyplace.partitions
+_partitions = sampling_accuracy.polyplace_partitions
 _smooth_sensitivity = smooth_sensitivity.smooth_sensitivity
-_centred = ratio_mean.centred
+_centred = ratio_mean_estimate.centred
 _mean_scales = ratio_mean.scales
 _shares = recentred_mean.allocation
 _recentred = recentred_mean_estimate.release
 _cost = recentred_mean.cost
 _variance_scales = variance.scales
-_ratio_mean_of = ratio_mean.mean
+_ratio_mean_of = ratio_mean_estimate.mean
 _population = variance.population
 _split_weighted = split.split_weighted
 
@@ -176,7 +178,7 @@ MUTANTS = [
     Mutant(
         "PolyPlace m without kappa",
         polyplace_layers.polyplace_formulas_are_golden,
-        ("proxy.mechanisms.polyplace.partitions",),
+        ("proxy.estimates.sampling_accuracy.polyplace_partitions",),
         lambda epsilon, steps, kappa=2: _partitions(epsilon, steps, 1),
     ),
     Mutant(
@@ -196,13 +198,13 @@ MUTANTS = [
     Mutant(
         "midpoint forgotten",
         moments_layers.moments_are_private,
-        ("proxy.mechanisms.ratio_mean.centred",),
+        ("proxy.estimates.ratio_mean_estimate.centred",),
         lambda total, count, low, high: 2 * total,
     ),
     Mutant(
         "midpoint not added back",
         moments_layers.moments_without_noise_are_exact,
-        ("proxy.mechanisms.ratio_mean.mean",),
+        ("proxy.estimates.ratio_mean_estimate.mean",),
         lambda moments, low, high: Fraction(moments.total, 2 * max(1, moments.count)),
     ),
     Mutant(
@@ -244,7 +246,7 @@ MUTANTS = [
     Mutant(
         "mean not clamped",
         moments_layers.moments_are_clamped,
-        ("proxy.mechanisms.ratio_mean.mean",),
+        ("proxy.estimates.ratio_mean_estimate.mean",),
         lambda moments, low, high: Fraction(moments.total, 2 * max(1, moments.count)) + low,
     ),
     Mutant(
@@ -289,7 +291,7 @@ MUTANTS = [
         "intervals a third as wide",
         moments_layers.intervals_hold_the_truth,
         (
-            "proxy.mechanisms.ratio_mean.ends",
+            "proxy.estimates.ratio_mean_estimate.ends",
             "proxy.estimates.recentred_mean_estimate.ends",
             "proxy.estimates.variance.ends",
         ),

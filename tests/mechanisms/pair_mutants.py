@@ -7,10 +7,11 @@ from fractions import Fraction
 
 from proxy.estimates import (
     pair_statistics,
+    ratio_mean_estimate,
 )
 from proxy.kernel import statistics
 from proxy.kernel.statistics import Measured, Statistic
-from proxy.mechanisms import discrete_laplace, ratio_mean
+from proxy.mechanisms import discrete_laplace
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.estimate import Estimate
 from tests.mechanisms import pair_layers
@@ -24,7 +25,7 @@ QUOTIENT = "proxy.estimates.pair_statistics._quotient"
 # Kept before anything is replaced.
 _sample = discrete_laplace.sample
 _of_row = statistics.of_row
-_ends = ratio_mean.ends
+_ends = ratio_mean_estimate.ends
 _clamped = pair_statistics._clamped
 
 

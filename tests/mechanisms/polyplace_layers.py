@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from proxy.estimates import sampling_accuracy
 from proxy.mechanisms import polyplace
 from tests.mechanisms import layers
 from tests.mechanisms.finite_law import Law, log_ratio, p_value
@@ -106,7 +107,9 @@ def polyplace_formulas_are_golden() -> None:
     }
     for c, expected in quantiles.items():
         for level, value in zip(("1/2", "3/4", "9/10", "19/20", "99/100"), expected, strict=True):
-            found = c * polyplace.quantile(Fraction(level), c)  # in units of S/epsilon
+            found = c * sampling_accuracy.polyplace_quantile(
+                Fraction(level), c
+            )  # in units of S/epsilon
             assert abs(found - value) <= 0.005 * max(1, value / 4), (c, level, found)
             both_sides = 2 * mass(np.zeros(1), np.array([found / c]), c)
             assert math.isclose(both_sides[0], Fraction(level), rel_tol=1e-12)
@@ -117,7 +120,7 @@ def polyplace_formulas_are_golden() -> None:
     ]  # fmt: skip
     for steps, kappa, row in rule:
         for epsilon, m in zip(("1/10", "1/2", "1", "2"), row, strict=True):
-            found_m = polyplace.partitions(Fraction(epsilon), steps, kappa)
+            found_m = sampling_accuracy.polyplace_partitions(Fraction(epsilon), steps, kappa)
             assert found_m == m, f"epsilon {epsilon}, {steps} steps: m = {found_m}, not {m}"
     # Three outputs by hand: S* = max(5, 10 e^-gamma), scale S*/gamma, gamma = 1/2.
     centre, scale = polyplace.private_law([0, 5, 10], 0, 10, Fraction(1))

@@ -126,17 +126,16 @@ def selections_follow_the_curve() -> None:
     draws = 3000
     bits = SeededBits(7)
     kept = 0.0
+    is_selected = partition_selection.selector(bits, epsilon, delta)
     sizes = range(1, 9)
     for units in sizes:
         chance = float(partition_selection.release_probability(units, epsilon, delta))
-        shown = sum(
-            partition_selection.is_selected(bits, units, epsilon, delta) for _ in range(draws)
-        )
+        shown = sum(is_selected(units) for _ in range(draws))
         kept += _cell(shown, draws, chance)
     assert chi_square_tail(kept, len(sizes)) > FALSE_ALARM
     for _ in range(300):
-        assert not partition_selection.is_selected(bits, 0, epsilon, delta)
-        assert partition_selection.is_selected(bits, 10**9, epsilon, delta)
+        assert not is_selected(0)
+        assert is_selected(10**9)
 
 
 def _cell(shown: int, draws: int, chance: float) -> float:

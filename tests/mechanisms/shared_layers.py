@@ -6,6 +6,8 @@ import math
 from fractions import Fraction
 
 from proxy.estimates import (
+    ratio_mean_estimate,
+    sampling_accuracy,
     shared_moments,
     sum_over_count,
 )
@@ -65,13 +67,13 @@ def clipped_mean_formulas_are_golden() -> None:
     assert clipped_mean.scale(-50, 100, Fraction(1, 2), 3) == 900
     rule = [("1/10", 1, 2997), ("1/2", 1, 601), ("1", 1, 301), ("2", 1, 151), ("1", 3, 899)]
     for text, changed, m in rule:
-        found = clipped_mean.partitions(Fraction(text), changed)
+        found = sampling_accuracy.clipped_partitions(Fraction(text), changed)
         assert found == m, f"epsilon {text}, {changed} moved: m = {found}, not {m}"
-        reach = clipped_mean.half_width(m, 0, 10_000, Fraction(text), changed)
+        reach = sampling_accuracy.clipped_half_width(m, 0, 10_000, Fraction(text), changed)
         assert 90 <= reach <= 101, reach
-    assert clipped_mean.partitions(Fraction(100)) == 17
+    assert sampling_accuracy.clipped_partitions(Fraction(100)) == 17
     # P(|noise| > t) is 5 % at t = b ln 20 = 299.6 b/100 of the sum: over 301 partitions 100 steps.
-    assert clipped_mean.half_width(301, 0, 10_000, ONE) in (100, 101)
+    assert sampling_accuracy.clipped_half_width(301, 0, 10_000, ONE) in (100, 101)
 
 
 def sums_over_counts_are_private() -> None:
@@ -181,7 +183,7 @@ def shared_sums_are_private() -> None:
                 )
                 of_count = discrete_laplace.scale_for(rows, epsilon * share["N"] / whole)
                 worst = max(
-                    abs(ratio_mean.centred(sum(unit), len(unit), low, high)) / of_total
+                    abs(ratio_mean_estimate.centred(sum(unit), len(unit), low, high)) / of_total
                     + len(unit) / of_count
                     for unit in units(low, high)
                     if len(unit) <= rows
@@ -192,7 +194,7 @@ def shared_sums_are_private() -> None:
 def shared_totals_are_exact_without_noise() -> None:
     for low, high in BOUNDS:
         for unit in units(low, high):
-            y = ratio_mean.centred(sum(unit), len(unit), low, high)
+            y = ratio_mean_estimate.centred(sum(unit), len(unit), low, high)
             assert shared_moments.total_of(y, len(unit), low, high) == sum(unit)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from proxy.estimates import (
+    sampling_accuracy,
     shared_moments,
     sum_over_count,
 )
@@ -20,7 +21,7 @@ POOLED = "proxy.estimates.shared_moments.pooled"
 
 # Kept before anything is replaced.
 _scale = clipped_mean.scale
-_partitions = clipped_mean.partitions
+_partitions = sampling_accuracy.clipped_partitions
 _scales = sum_over_count.scales
 _mean = sum_over_count.mean
 _pooled = shared_moments.pooled
@@ -91,7 +92,7 @@ MUTANTS = [
     Mutant(
         "clipped mean with half of the partitions",
         shared_layers.clipped_mean_formulas_are_golden,
-        ("proxy.mechanisms.clipped_mean.partitions",),
+        ("proxy.estimates.sampling_accuracy.clipped_partitions",),
         lambda epsilon, changed=1: _partitions(epsilon, changed) // 2 | 1,
     ),
     Mutant(

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.random import Generator, default_rng  # noqa: TID251  data for tests, not noise
 from numpy.typing import NDArray
 
+from proxy.estimates import sampling_accuracy
 from proxy.mechanisms import smoothed_median
 from tests.seeded_bits import SeededBits
 
@@ -46,7 +47,7 @@ class Question:
 
     @property
     def partitions(self) -> int:
-        return smoothed_median.partitions(self.epsilon, self.delta, self.steps)
+        return sampling_accuracy.laplace_partitions(self.epsilon, self.delta, self.steps)
 
     def truth(self, values: NDArray[np.int64]) -> float:
         match self.aggregate:

@@ -8,7 +8,9 @@ from fractions import Fraction
 import pytest
 
 from proxy.estimates import (
+    ratio_mean_estimate,
     recentred_mean_estimate,
+    sampling_accuracy,
     sum_over_count,
     variance,
 )
@@ -24,8 +26,8 @@ _MISSES = 20
 
 def _ratio(total: int, squares: int, bits: SeededBits) -> Fraction:
     noise = ratio_mean.scales(_LOW, _HIGH, _ONE, 2)
-    centred = ratio_mean.centred(total, _ROWS, _LOW, _HIGH)
-    return ratio_mean.mean(ratio_mean.noisy(centred, _ROWS, noise, bits), _LOW, _HIGH)
+    centred = ratio_mean_estimate.centred(total, _ROWS, _LOW, _HIGH)
+    return ratio_mean_estimate.mean(ratio_mean.noisy(centred, _ROWS, noise, bits), _LOW, _HIGH)
 
 
 def _plain(total: int, squares: int, bits: SeededBits) -> Fraction:
@@ -33,7 +35,7 @@ def _plain(total: int, squares: int, bits: SeededBits) -> Fraction:
 
 
 def _recentred(total: int, squares: int, bits: SeededBits) -> Fraction:
-    centred = ratio_mean.centred(total, _ROWS, _LOW, _HIGH)
+    centred = ratio_mean_estimate.centred(total, _ROWS, _LOW, _HIGH)
     return recentred_mean_estimate.release(centred, _ROWS, _LOW, _HIGH, _ONE, bits, 2).value
 
 
@@ -43,7 +45,9 @@ def _spread(total: int, squares: int, bits: SeededBits) -> Fraction:
 
 
 _ERRORS: dict[Callable[[int, int, SeededBits], Fraction], Fraction] = {
-    _ratio: ratio_mean.error_times_rows(ratio_mean.scales(_LOW, _HIGH, _ONE, 2), _LOW, _HIGH),
+    _ratio: ratio_mean_estimate.error_times_rows(
+        ratio_mean.scales(_LOW, _HIGH, _ONE, 2), _LOW, _HIGH
+    ),
     _plain: sum_over_count.error_times_rows(
         sum_over_count.scales(_LOW, _HIGH, _ONE, 2), _LOW, _HIGH
     ),
@@ -82,7 +86,7 @@ def test_an_error_in_rank_holds() -> None:
     """Quantiles of one row per grid step: values are ranks."""
     steps, epsilon = 1000, Fraction(1)
     values = [order_statistic.ValueCount(value, 1) for value in range(steps + 1)]
-    allowed = order_statistic.error_in_rank(steps, epsilon)
+    allowed = sampling_accuracy.error_in_rank(steps, epsilon)
     bits = SeededBits(9)
     half = Fraction(1, 2)
     found = [order_statistic.quantile(values, half, 0, steps, epsilon, bits) for _ in range(_DRAWS)]

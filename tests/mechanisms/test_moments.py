@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proxy.estimates import (
+    ratio_mean_estimate,
     recentred_mean_estimate,
     variance,
 )
@@ -41,14 +42,16 @@ def test_a_means_interval_holds_every_mean_in_reach(
     low, high = -40, 60
     moments = ratio_mean.NoisySumAndCount(total=total, count=count)
     noise = ratio_mean.RatioScales(total=of_total, count=of_count)
-    below, above = ratio_mean.interval(moments, noise, low, high)
+    below, above = ratio_mean_estimate.interval(moments, noise, low, high)
     each = Fraction(39, 40)
-    totals = ratio_mean.ends(total, of_total, each)
-    counts = ratio_mean.ends(count, of_count, each)
+    totals = ratio_mean_estimate.ends(total, of_total, each)
+    counts = ratio_mean_estimate.ends(count, of_count, each)
     for t in (*totals, total, sum(totals) // 2):
         for n in (*counts, count, 1):
             if counts[0] <= n <= counts[1]:
-                mean = ratio_mean.mean(ratio_mean.NoisySumAndCount(total=t, count=n), low, high)
+                mean = ratio_mean_estimate.mean(
+                    ratio_mean.NoisySumAndCount(total=t, count=n), low, high
+                )
                 assert below <= mean <= above
 
 
@@ -67,9 +70,9 @@ def test_a_variances_interval_holds_every_variance_in_reach(
     below, above = variance.population_interval(moments, noise, 0, width)
     each = Fraction(59, 60)
     box = [
-        ratio_mean.ends(squares, noise.squares, each),
-        ratio_mean.ends(total, noise.total, each),
-        ratio_mean.ends(count, noise.count, each),
+        ratio_mean_estimate.ends(squares, noise.squares, each),
+        ratio_mean_estimate.ends(total, noise.total, each),
+        ratio_mean_estimate.ends(count, noise.count, each),
     ]
     # Any point of the box, not only its corners.
     s, t, n = (a + (b - a) * part // 20 for (a, b), part in zip(box, chosen, strict=True))

@@ -8,8 +8,8 @@ from fractions import Fraction
 
 import pytest
 
+from proxy.estimates.odds import largest_posterior
 from proxy.mechanisms.loss import Loss
-from proxy.mechanisms.odds import largest_posterior
 from proxy.policy.odds_words import odds_text, reached
 
 _PRIORS = [Fraction(1, 1000), Fraction(1, 100), Fraction(1, 2), Fraction(99, 100)]

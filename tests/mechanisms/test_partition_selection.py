@@ -76,12 +76,12 @@ def test_what_the_proof_does_not_cover_is_refused(
 ) -> None:
     with pytest.raises(ValueError, match=r"epsilon|delta|group"):
         each = partition_selection.per_group(Loss(epsilon, delta), groups)
-        partition_selection.is_selected(SeededBits(0), 3, each.epsilon, each.delta)
+        partition_selection.selector(SeededBits(0), each.epsilon, each.delta)
 
 
 def test_less_than_no_unit_is_refused() -> None:
     with pytest.raises(ValueError, match="at least 0"):
-        partition_selection.is_selected(SeededBits(0), -1, ONE, MILLIONTH)
+        partition_selection.selector(SeededBits(0), ONE, MILLIONTH)(-1)
 
 
 def test_coins_are_of_probabilities() -> None:
@@ -144,12 +144,20 @@ def test_half_of_the_groups_are_shown_with_as_many_units_more() -> None:
     half = Fraction(1, 2)
     assert partition_selection.units_for(half, ONE, MILLIONTH) == 14
     assert partition_selection.units_for(half, ONE, MILLIONTH, fewest=11) == 24
-    bits = SeededBits(3)
-    shown = sum(partition_selection.is_selected(bits, 24, ONE, MILLIONTH, 11) for _ in range(400))
-    assert shown > 150
-    assert not any(
-        partition_selection.is_selected(bits, 10, ONE, MILLIONTH, 11) for _ in range(400)
-    )
+    is_selected = partition_selection.selector(SeededBits(3), ONE, MILLIONTH, 11)
+    assert sum(is_selected(24) for _ in range(400)) > 150
+    assert not any(is_selected(10) for _ in range(400))
+
+
+def test_the_curve_is_there_before_any_group() -> None:
+    """It takes up to a fifth of a second: else a statement without groups would be quicker."""
+    before = partition_selection._curve.cache_info().misses
+    is_selected = partition_selection.selector(SeededBits(0), Fraction(1, 7919), MILLIONTH)
+    computed = partition_selection._curve.cache_info().misses
+    assert computed == before + 1
+    partition_selection._curve.cache_clear()
+    is_selected(5)
+    assert partition_selection._curve.cache_info().misses == 0
 
 
 def test_a_smallest_group_has_a_unit() -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from numpy.random import Generator  # noqa: TID251  data for tests, not noise
 from numpy.typing import NDArray
 
+from proxy.estimates import sampling_accuracy
 from proxy.mechanisms import polyplace
 from tests.mechanisms.goodness_of_fit import FALSE_ALARM
 from tests.mechanisms.polyplace_layers import polyplace_fit
@@ -63,23 +64,25 @@ def test_no_data_has_less_noise_than_the_floor(
     m = 2 * data.draw(st.integers(0, 40)) + 1
     outputs = data.draw(st.lists(st.integers(0, steps), min_size=m, max_size=m))
     _, scale = polyplace.private_law(outputs, 0, steps, epsilon, shape)
-    assert float(scale) >= polyplace.noise_floor(steps, m, epsilon, shape) * (1 - 1e-12)
+    assert float(scale) >= sampling_accuracy.polyplace_noise_floor(steps, m, epsilon, shape) * (
+        1 - 1e-12
+    )
 
 
 @given(epsilon=st.fractions(Fraction(1, 10**4), 100), steps=st.integers(0, 10**15))
 def test_partitions_are_odd_and_few_enough(epsilon: Fraction, steps: int) -> None:
-    m = polyplace.partitions(epsilon, steps)
+    m = sampling_accuracy.polyplace_partitions(epsilon, steps)
     assert m % 2 == 1
     assert 17 <= m <= 65_537
-    assert m >= polyplace.partitions(epsilon, steps, polyplace.KAPPA_OF_EXTREMES)
+    assert m >= sampling_accuracy.polyplace_partitions(epsilon, steps, polyplace.KAPPA_OF_EXTREMES)
 
 
 def test_feasible_knows_starved_and_drowned_partitions() -> None:
-    assert polyplace.feasible(12_500, 77, ONE)
-    assert polyplace.feasible(12_500, 77, ONE, units=4 * 77)
-    assert not polyplace.feasible(12_500, 77, ONE, units=4 * 77 - 1)
-    assert not polyplace.feasible(12_500, 5, ONE)
-    assert polyplace.expected_floor(12_500, 77, ONE) == 8  # 2 steps, times 3.74
+    assert sampling_accuracy.polyplace_feasible(12_500, 77, ONE)
+    assert sampling_accuracy.polyplace_feasible(12_500, 77, ONE, units=4 * 77)
+    assert not sampling_accuracy.polyplace_feasible(12_500, 77, ONE, units=4 * 77 - 1)
+    assert not sampling_accuracy.polyplace_feasible(12_500, 5, ONE)
+    assert sampling_accuracy.polyplace_expected_floor(12_500, 77, ONE) == 8  # 2 steps, times 3.74
 
 
 def test_one_possible_answer_needs_no_noise() -> None:
@@ -99,9 +102,9 @@ def test_what_the_theorem_does_not_cover_is_refused() -> None:
     with pytest.raises(ValueError, match="bound"):
         polyplace.release([1], 9, 0, ONE, 2, bits)
     with pytest.raises(ValueError, match="bound"):
-        polyplace.partitions(ONE, -1)
+        sampling_accuracy.polyplace_partitions(ONE, -1)
     with pytest.raises(ValueError, match="kappa"):
-        polyplace.partitions(ONE, 9, 0)
+        sampling_accuracy.polyplace_partitions(ONE, 9, 0)
     with pytest.raises(ValueError, match="scale"):
         polyplace.sample(bits, 0, Fraction(0), 0, 9)
     with pytest.raises(ValueError, match="centre"):
@@ -114,7 +117,7 @@ class _WithPolyPlace(Question):
     def partitions(self) -> int:
         mean = self.aggregate is Aggregate.AVG
         kappa = polyplace.KAPPA_OF_MEANS if mean else polyplace.KAPPA_OF_EXTREMES
-        return polyplace.partitions(self.epsilon, self.steps, kappa)
+        return sampling_accuracy.polyplace_partitions(self.epsilon, self.steps, kappa)
 
     def answer(self, values: NDArray[np.int64], generator: Generator, bits: SeededBits) -> float:
         partition = generator.integers(0, self.partitions, len(values))

@@ -12,6 +12,7 @@ from fractions import Fraction
 import pytest
 
 from proxy.estimates import (
+    ratio_mean_estimate,
     recentred_mean_estimate,
     shared_moments,
     variance,
@@ -42,7 +43,7 @@ def _alone(low: int, high: int, mean: int, n: int, kinds: str, bits: SeededBits)
     if "S" in kinds:
         found["S"] = abs(_noisy(total, max(abs(low), abs(high)), each, bits) - total)
     if "A" in kinds:
-        y = ratio_mean.centred(total, n, low, high)
+        y = ratio_mean_estimate.centred(total, n, low, high)
         answer = recentred_mean_estimate.release(y, n, low, high, each, bits)
         found["A"] = float(abs(answer.value - mean))
     if "V" in kinds:
@@ -65,7 +66,7 @@ def _shared(low: int, high: int, mean: int, n: int, kinds: str, bits: SeededBits
     assert share is not None, kinds
     whole = sum(share.values(), Fraction(0))
     total, width = mean * n, high - low
-    y = ratio_mean.centred(total, n, low, high)
+    y = ratio_mean_estimate.centred(total, n, low, high)
     count = _noisy(n, 1, share["N"] / whole, bits)
     noisy_y = _noisy(y, width, share["T"] / whole, bits)
     found: Errors = {}
@@ -75,7 +76,7 @@ def _shared(low: int, high: int, mean: int, n: int, kinds: str, bits: SeededBits
         found["S"] = abs(shared_moments.total_of(noisy_y, count, low, high) - total)
     if "A" in kinds:
         moments = ratio_mean.NoisySumAndCount(total=noisy_y, count=count)
-        found["A"] = float(abs(ratio_mean.mean(moments, low, high) - mean))
+        found["A"] = float(abs(ratio_mean_estimate.mean(moments, low, high) - mean))
     if "V" in kinds:
         spread = width // 10
         squares = n * (mean * mean + spread * spread)

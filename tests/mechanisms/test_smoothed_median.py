@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proxy.estimates import sampling_accuracy
 from proxy.mechanisms import smoothed_median
 from tests.seeded_bits import SeededBits
 
@@ -21,7 +22,7 @@ MILLIONTH = Fraction(1, 10**6)
     steps=st.integers(0, 10**15),
 )
 def test_partitions_are_odd_and_few_enough(epsilon: Fraction, delta: Fraction, steps: int) -> None:
-    m = smoothed_median.partitions(epsilon, delta, steps)
+    m = sampling_accuracy.laplace_partitions(epsilon, delta, steps)
     assert m % 2 == 1
     assert 17 <= m <= 65_537
 
@@ -37,28 +38,28 @@ def test_no_data_has_less_noise_than_the_floor(
     m = 2 * data.draw(st.integers(0, 40)) + 1
     outputs = data.draw(st.lists(st.integers(0, steps), min_size=m, max_size=m))
     _, scale = smoothed_median.private_law(outputs, 0, steps, epsilon, MILLIONTH)
-    floor = smoothed_median.noise_floor(steps, m, epsilon, MILLIONTH)
+    floor = sampling_accuracy.laplace_noise_floor(steps, m, epsilon, MILLIONTH)
     assert float(scale) >= floor * (1 - 1e-12)
 
 
 def test_the_floor_is_reached_by_outputs_that_all_say_the_middle() -> None:
     _, scale = smoothed_median.private_law([500] * 101, 0, 1000, ONE, MILLIONTH)
-    floor = smoothed_median.noise_floor(1000, 101, ONE, MILLIONTH)
+    floor = sampling_accuracy.laplace_noise_floor(1000, 101, ONE, MILLIONTH)
     assert float(scale) == pytest.approx(floor, rel=1e-9)
-    wide = smoothed_median.noise_floor(12_500, 557, ONE, MILLIONTH)
+    wide = sampling_accuracy.laplace_noise_floor(12_500, 557, ONE, MILLIONTH)
     assert wide == pytest.approx(2.0)  # the adopted rule reaches one grid step
 
 
 def test_expected_floor_is_the_noise_at_the_floor_within_the_range() -> None:
-    assert smoothed_median.expected_floor(12_500, 557, ONE, MILLIONTH) == 6
-    assert smoothed_median.expected_floor(12_500, 17, ONE, MILLIONTH) == 12_500
+    assert sampling_accuracy.laplace_expected_floor(12_500, 557, ONE, MILLIONTH) == 6
+    assert sampling_accuracy.laplace_expected_floor(12_500, 17, ONE, MILLIONTH) == 12_500
 
 
 def test_feasible_knows_starved_and_drowned_partitions() -> None:
-    assert smoothed_median.feasible(12_500, 557, ONE, MILLIONTH)
-    assert smoothed_median.feasible(12_500, 557, ONE, MILLIONTH, units=4 * 557)
-    assert not smoothed_median.feasible(12_500, 557, ONE, MILLIONTH, units=4 * 557 - 1)
-    assert not smoothed_median.feasible(12_500, 65, ONE, MILLIONTH)
+    assert sampling_accuracy.laplace_feasible(12_500, 557, ONE, MILLIONTH)
+    assert sampling_accuracy.laplace_feasible(12_500, 557, ONE, MILLIONTH, units=4 * 557)
+    assert not sampling_accuracy.laplace_feasible(12_500, 557, ONE, MILLIONTH, units=4 * 557 - 1)
+    assert not sampling_accuracy.laplace_feasible(12_500, 65, ONE, MILLIONTH)
 
 
 def test_one_possible_answer_needs_no_noise() -> None:
@@ -98,4 +99,4 @@ def test_bounds_the_wrong_way_round_are_refused() -> None:
     with pytest.raises(ValueError, match="bound"):
         smoothed_median.release([1, 2, 3], 9, 0, ONE, MILLIONTH, SeededBits(0))
     with pytest.raises(ValueError, match="bound"):
-        smoothed_median.partitions(ONE, MILLIONTH, -1)
+        sampling_accuracy.laplace_partitions(ONE, MILLIONTH, -1)

@@ -14,9 +14,10 @@ from proxy.engine.accuracy import Accuracy, ErrorKind
 from proxy.engine.noise_proposal import NoiseProposal, noise_proposals
 from proxy.estimates import (
     recentred_mean_estimate,
+    sampling_accuracy,
     variance,
 )
-from proxy.mechanisms import polyplace, smoothed_median, zcdp
+from proxy.mechanisms import zcdp
 from proxy.planner.facts import PlanningContext, PublicContents
 from proxy.policy import policy_model
 from proxy.policy.check import fitted
@@ -183,7 +184,7 @@ def test_polyplace_partitions_by_hand() -> None:
     assert average.described.partitions == math.ceil(2 * 2 / gamma * math.log(12_000)) | 1
     assert least.described.partitions == math.ceil(2 / gamma * math.log(120)) | 1
     # Half of |Z| is above 1/2; the 95 % point of Z is 7.49 / 2 (docs/design/mechanisms.md 5.4).
-    expected = math.ceil(1 / gamma * polyplace.quantile(0.95))
+    expected = math.ceil(1 / gamma * sampling_accuracy.polyplace_quantile(0.95))
     assert error(least, ErrorKind.FLOOR) == expected
 
 
@@ -241,7 +242,9 @@ def test_epsilon_and_partitions_of_the_policy_are_used() -> None:
     average = lines(read(text, epsilon="4"))["seconds", "avg"]
     assert average.described.partitions == 101
     assert average.described.units_needed == 808 + 15  # noise of scale 5: 5 ln 20
-    floor = smoothed_median.expected_floor(12_000, 101, Fraction(38, 10), Fraction(1, 10**6))
+    floor = sampling_accuracy.laplace_expected_floor(
+        12_000, 101, Fraction(38, 10), Fraction(1, 10**6)
+    )
     assert error(average, ErrorKind.FLOOR) == Fraction(floor, 100)
 
 

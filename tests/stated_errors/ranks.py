@@ -13,9 +13,9 @@ import psycopg
 
 from proxy.engine.accuracy import ErrorKind
 from proxy.engine.answer_accuracy import accuracies
+from proxy.estimates import sampling_accuracy
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import BlockPlan, UnitExtreme
-from proxy.mechanisms import order_statistic
 from tests.seeded_bits import SeededBits
 from tests.stated_errors.held import Held
 from tests.stated_errors.public_engine import PublicEngine
@@ -35,7 +35,7 @@ def ranks_held(shape: RankShape, public: PublicEngine, runs: int) -> Held:
         first = release.block.releases[0]
         if described.error is None:
             assert isinstance(first, UnitExtreme) and first.places.last < first.measured.width
-            allowed = order_statistic.error_in_rank(first.places.last, first.own_loss.epsilon)
+            allowed = sampling_accuracy.error_in_rank(first.places.last, first.own_loss.epsilon)
         else:
             assert described.error.kind is ErrorKind.IN_RANK
             allowed = math.ceil(described.error.value)

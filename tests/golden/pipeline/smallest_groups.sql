@@ -188,3 +188,25 @@ SELECT (r1."s")::text, pg_catalog.count(*) FROM ((SELECT r1."i4" AS c1, r1."s" A
 -- epsilon 8 delta 1/2000
 -- => residual
 SELECT dp_b1.k1 AS "s", dp_b1.a1 AS "count" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(k1 character varying(20), a1 bigint)
+
+-- case: a count of units that a subquery carries
+-- policy: smallest
+SELECT sum(m) FROM (SELECT uid, t, max(i4) AS m FROM calls GROUP BY uid, t) q
+-- => plan
+-- w.calls, unit r3."dp_unit": rows 2, groups None, per group None; keys none; cells 0
+--   sum: clamp 0 .. 100, grid 1, sensitivity 200 steps, scale 125/4, epsilon 32/5 delta 0
+--     count(distinct) of units: sensitivity 1, scale 5/8, epsilon 8/5 delta 0
+-- => backend
+SELECT pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p3)s::bigint * %(p4)s::bigint), %(p3)s::bigint * %(p5)s::bigint) END), pg_catalog.sum(least(v1, 1)) FROM (SELECT r3."dp_unit" AS unit, pg_catalog.sum((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r3."m", %(p2)s::numeric), %(p1)s::numeric))::integer) AS v0, pg_catalog.count(*) AS v1 FROM (SELECT r2."unit" AS "uid", r2."k1" AS "t", r2."a1" AS "m", r2."unit" AS "dp_unit" FROM (SELECT r1."uid" AS unit, (CASE WHEN pg_catalog.octet_length(r1."t") <= 1024 THEN r1."t" ELSE pg_catalog.left(r1."t", 1024) END)::text AS k1, pg_catalog.trim_scale(pg_catalog.max((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p7)s::integer), %(p6)s::integer))::numeric)) AS a1 FROM "w"."calls" AS r1 WHERE r1."uid" IS NOT NULL GROUP BY r1."uid", 2, coalesce(pg_catalog.hashtextextended(((CASE WHEN pg_catalog.octet_length(r1."t") <= 1024 THEN r1."t" ELSE pg_catalog.left(r1."t", 1024) END)::text)::text, %(p8)s::bigint), %(p8)s::bigint)) AS r2) AS r3 WHERE r3."dp_unit" IS NOT NULL GROUP BY r3."dp_unit") u
+--   p1 = 0
+--   p2 = 100
+--   p3 = 2
+--   p4 = 0
+--   p5 = 100
+--   p6 = 0
+--   p7 = 100
+--   p8 = random
+-- => loss
+-- epsilon 8 delta 0
+-- => residual
+SELECT dp_b1.a1 AS "sum" FROM pg_catalog.jsonb_to_recordset(($1)::pg_catalog.jsonb->'b1') AS dp_b1(a1 bigint)

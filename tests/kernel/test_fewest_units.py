@@ -1,0 +1,109 @@
+"""No group of fewer units than the policy shows is counted as one of enough, whatever the plan counts by.
+
+On PostgreSQL: ten units in one group, each with as many rows as it may have, of as many different values. The
+policy shows groups of eleven. What the kernel lets through counts fewer than are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from proxy.exact.table import added_up, by_keys, places
+from proxy.kernel.checked_plan import check_plan
+from proxy.kernel.key_plans import FewestUnits
+from proxy.kernel.neighbour_kinds import UnitNeighbours
+from proxy.kernel.plan import BlockPlan, DistinctCount, Release
+from proxy.kernel.refusals import NotPrivate
+from proxy.kernel.world import World
+from proxy.mechanisms.loss import Loss
+from tests.kernel.tiny_database import tiny_database
+from tests.pipeline_world import CATALOG, POLICIES, SCHEMA, walk
+
+_ALL = Loss(Fraction(10**9), Fraction(9, 10))
+_LEAST = 11
+# Rows of each of ten units.
+_ROWS = {"people": 1, "trips": 3, "visits": 5, "orders": 6, "members": 1}
+_TABLES = ["people", "trips", "visits", "members", "lines", "a join"]
+_JOINED = "people p JOIN trips q ON p.t = q.t"
+
+
+def _filled() -> Iterator[str]:
+    for table, rows in _ROWS.items():
+        columns, values = "id, i4, t, s, n2", "n, n, 'x', 'y', n"
+        units = f"generate_series(1, {10 * rows}) n"
+        if table in ("orders", "visits", "members"):
+            columns, values = f"uid, {columns}", f"n % 10, {values}"
+        if table == "trips":
+            columns, values = f"leg, {columns}", f"n, {values}"
+        yield f"INSERT INTO {SCHEMA}.{table} ({columns}) SELECT {values} FROM {units}"
+    yield (
+        f"INSERT INTO {SCHEMA}.lines (id, order_id, i4, t, s, n2) SELECT n, n, n, 'x', 'y', n"
+        " FROM generate_series(1, 60) n"
+    )
+
+
+def _counting(release: Release) -> Iterator[Release]:
+    yield release
+    if isinstance(release, DistinctCount):
+        yield replace(release, of_unit=not release.of_unit)
+
+
+def _gated(block: BlockPlan) -> Iterator[BlockPlan]:
+    """The block, shown by each of its numbers."""
+    units = block.neighbours
+    rows = 1 if isinstance(units, UnitNeighbours) else units.rows
+    asked_for = (_LEAST, rows * (_LEAST - 1), rows * (_LEAST - 1) + 1)
+    if block.selection is not None:
+        for least in asked_for:
+            yield replace(block, selection=replace(block.selection, fewest=least))
+    for number, release in enumerate(block.releases):
+        for one in _counting(release):
+            releases = (*block.releases[:number], one, *block.releases[number + 1 :])
+            for counted in asked_for:
+                gate = FewestUnits(units=_LEAST, counted=counted, release=number)
+                yield replace(block, releases=releases, fewest=gate)
+
+
+def _counted(block: BlockPlan) -> tuple[int, int]:
+    """The most that is counted of a group, and how much a group has to have."""
+    tables = tiny_database().tables(block)
+    if block.selection is not None:
+        units = [sum(row.units for row in rows) for rows in by_keys(tables[0]).values()]
+        return max(units, default=0), block.selection.fewest
+    assert block.fewest is not None
+    for number, table, slots in places(tables):
+        if number == block.fewest.release:
+            is_distinct = isinstance(block.releases[number], DistinctCount)
+            slot = slots.count if is_distinct else slots.total
+            groups = by_keys(tables[table]).values()
+            return max((added_up(rows, slot) for rows in groups), default=0), block.fewest.counted
+    raise AssertionError("a number that is not read")
+
+
+@pytest.mark.parametrize("table", _TABLES)
+@pytest.mark.parametrize("key", ["t", "s", ""])
+def test_no_smaller_group_is_counted_as_large_enough(table: str, key: str) -> None:
+    tiny_database().fill("; ".join(_filled()))
+    source, of = (_JOINED, "q.") if table == "a join" else (table, "")
+    group = f" GROUP BY {of}{key}" if key else ""
+    asked = f"SELECT count(*), count(DISTINCT {of}i4), sum({of}n2) FROM {source}{group}"
+    world = World(POLICIES["smallest joins"], CATALOG)
+    found = walk(asked, world.policy)
+    assert found is not None
+    let_through = refused = largest = 0
+    for block in found.plan.blocks:
+        for one in _gated(block):
+            try:
+                check_plan([one], _ALL, world)
+            except NotPrivate:
+                refused += 1
+                continue
+            let_through += 1
+            counted, least = _counted(one)
+            assert counted < least, (one.fewest, one.selection, one.releases)
+            largest = max(largest, counted)
+    assert let_through and refused and largest > 0

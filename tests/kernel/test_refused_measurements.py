@@ -1,0 +1,345 @@
+"""Each condition of a measurement refuses what breaks it alone, in its own words.
+
+Without the condition the rule lets it through, or something else refuses it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from proxy.base.sql_types import SqlType
+from proxy.kernel import measurements, proposal_check
+from proxy.kernel.bound_choices import BoundChoice, UnitTotal
+from proxy.kernel.key_plans import Selection
+from proxy.kernel.neighbour_kinds import UnitNeighbours
+from proxy.kernel.plan import (
+    ClippedMean,
+    Gate,
+    GaussianNoise,
+    LaplaceNoise,
+    NoisyStatistic,
+    RecentredMean,
+    SampleAggregate,
+    SmoothedMedian,
+)
+from proxy.kernel.proposal_plan import Proposed, ProposedBound, TableProposals
+from proxy.kernel.refusals import NotPrivate, Rule
+from proxy.kernel.sensitivities import Sensitivity
+from proxy.kernel.statistics import Statistic
+from proxy.kernel.world import World
+from proxy.mechanisms import deviation_mean as mean_of_deviations
+from proxy.mechanisms.deviation_mean import NoisyCentres
+from proxy.mechanisms.loss import Loss
+from proxy.planner.private_bounds import choice_of
+from proxy.policy.policy_model import MedianNoise
+from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
+from tests.kernel.examples import (
+    deviation_mean,
+    measured,
+    of_table,
+    row_shape,
+    scan,
+    shape,
+    value_choice,
+)
+from tests.pipeline_world import CATALOG, POLICIES
+
+_ONE = Loss(Fraction(1), Fraction(0))
+_TWO = Loss(Fraction(2), Fraction(0))
+_WITH_DELTA = Loss(Fraction(1), Fraction(1, 10**6))
+_NOTHING = Loss(Fraction(0), Fraction(0))
+_MOVED = Sensitivity(l1=1, squared=Fraction(1))
+_UNITS = shape(count=5, groups=None)
+_CHOICE = choice_of(_ONE, 100)
+_AGGREGATE = Aggregate(AggregateKind.AVG, measured(0, 10).operand, None, SqlType.INT4)
+
+
+def _sum(loss: Loss, total: UnitTotal | None = None, operands: int = 1) -> NoisyStatistic:
+    return NoisyStatistic(
+        aggregate=_AGGREGATE,
+        statistic=Statistic.STEPS,
+        of=(measured(0, 10),) * operands,
+        noise=LaplaceNoise(scale=Fraction(10**6)),
+        loss=loss,
+        total=total,
+    )
+
+
+def _total(
+    choice: BoundChoice | None, *, high: int = 100, parts: int = 1, loss: Loss = _TWO
+) -> Callable[[], object]:
+    total = UnitTotal(low=0, high=high, parts=parts, choice=choice)
+    return lambda: measurements.price_of_total(_sum(loss, total), total, _UNITS, False)
+
+
+def _choice(choice: BoundChoice) -> Callable[[], object]:
+    return lambda: measurements.price_of_choice(choice)
+
+
+def _mean(loss: Loss) -> RecentredMean:
+    many = replace(measured(0, 10), rows=100)
+    return RecentredMean(aggregate=_AGGREGATE, measured=many, output_grid=Fraction(1), loss=loss)
+
+
+def _centres(low: int, high: int, declared: int | None) -> Callable[[], object]:
+    centres = NoisyCentres(
+        units=9,
+        is_few=False,
+        is_single=False,
+        rows=2,
+        lost_rows=0,
+        weights=(1,),
+        sums=(0,),
+        centres=(0,),
+    )
+    release = replace(deviation_mean(low, high, Fraction(1)), declared=declared, centres=centres)
+    return lambda: measurements.check_centres(release, 1)
+
+
+def _partitions(
+    mechanism: SmoothedMedian | ClippedMean | None = None,
+    *,
+    gate: Loss = _ONE,
+    grid: int = 1,
+    partitions: int = 3,
+) -> Callable[[], object]:
+    release = SampleAggregate(
+        aggregate=_AGGREGATE,
+        measured=measured(0, 10),
+        output_grid=Fraction(grid),
+        low=0,
+        high=10,
+        fill=5,
+        partitions=partitions,
+        mechanism=mechanism or ClippedMean(changed=1, loss=_ONE),
+        gate=Gate(noise=LaplaceNoise(scale=Fraction(1)), least=1, loss=gate),
+        loss=_TWO,
+    )
+    return lambda: measurements.price_of_sample_aggregate(release, row_shape(changed=1))
+
+
+def _median(each: Loss) -> SmoothedMedian:
+    return SmoothedMedian(noise=MedianNoise.POLYPLACE, each=each)
+
+
+def _of_noise(noise: LaplaceNoise | GaussianNoise, loss: Loss) -> Callable[[], object]:
+    return lambda: measurements.price_of_noise(noise, _MOVED, loss)
+
+
+_GAUSSIAN = GaussianNoise(sigma2=Fraction(10**6))
+_OPEN_ROWS = replace(
+    _UNITS,
+    neighbours=UnitNeighbours(
+        column=of_table("r1", "orders", "uid"),
+        rows=6,
+        groups=None,
+        rows_per_group=None,
+        is_summed=True,
+        is_unbounded=True,
+    ),
+)
+_LET_THROUGH: tuple[Callable[[], object], ...] = (
+    _of_noise(_GAUSSIAN, _WITH_DELTA),
+    lambda: measurements.price_of_sum(_sum(_ONE), _UNITS, False),
+    _total(_CHOICE),
+    _choice(_CHOICE),
+    lambda: measurements.price_of_mean(_mean(_ONE), _UNITS),
+    _centres(0, 10, 2),
+    _partitions(),
+    _partitions(_median(_ONE)),
+)
+_REFUSED: tuple[tuple[str, Callable[[], object]], ...] = (
+    (
+        "a grid without steps",
+        lambda: measurements.check_measured(
+            [replace(measured(0, 10), grid=Fraction(0))], Rule.MEAN
+        ),
+    ),
+    ("a scale below what the results move by", _of_noise(LaplaceNoise(scale=Fraction(0)), _ONE)),
+    ("Gaussian noise without delta", _of_noise(GaussianNoise(sigma2=Fraction(0)), _WITH_DELTA)),
+    ("Gaussian noise without delta", _of_noise(_GAUSSIAN, _ONE)),
+    ("Gaussian noise without delta", _of_noise(_GAUSSIAN, Loss(Fraction(0), Fraction(1, 10)))),
+    (
+        "a sum of another number of operands",
+        lambda: measurements.price_of_sum(_sum(_ONE, operands=2), _UNITS, False),
+    ),
+    (
+        "rows of a unit without a bound",
+        lambda: measurements.price_of_sum(_sum(_ONE), _OPEN_ROWS, False),
+    ),
+    ("a cut that is inside out", _total(None, parts=0)),
+    ("a bound that is none of those to choose from", _total(replace(_CHOICE, is_given=True))),
+    ("a bound that is none of those to choose from", _total(_CHOICE, high=101)),
+    ("nothing is left for noise", _total(_CHOICE, loss=_ONE)),
+    ("bounds that do not rise", _choice(replace(_CHOICE, bounds=()))),
+    ("bounds that do not rise", _choice(replace(_CHOICE, bounds=(1, 3, 2)))),
+    ("bounds that do not rise", _choice(replace(_CHOICE, bounds=(1, 1, 2)))),
+    ("a bound below 1", _choice(replace(_CHOICE, bounds=(0, 1)))),
+    (
+        "a report with less noise than it pays for",
+        _choice(replace(_CHOICE, report_scale=_CHOICE.report_scale / 2)),
+    ),
+    ("a walk that pays nothing", _choice(replace(_CHOICE, walk=_NOTHING))),
+    (
+        "nothing is walked",
+        lambda: measurements.price_of_value_choice(
+            replace(value_choice(Fraction(1)), choice=replace(_CHOICE, is_given=True)),
+            row_shape(changed=1),
+        ),
+    ),
+    (
+        "a bound that is none of those to choose from",
+        lambda: measurements.price_of_value_choice(
+            replace(value_choice(Fraction(1)), bound=101), row_shape(changed=1)
+        ),
+    ),
+    (
+        "drawn for fewer rows than count",
+        lambda: measurements.price_of_mean(_mean(_NOTHING), _UNITS),
+    ),
+    (
+        "no loss, or no rows that count",
+        lambda: measurements.price_of_deviation_mean(deviation_mean(0, 10, Fraction(0)), _UNITS),
+    ),
+    ("centres of a constant", _centres(10, 10, None)),
+    ("another bound than the policy's", _centres(0, 10, 3)),
+    ("nothing is left for the answer", _partitions(gate=_TWO)),
+    ("a grid without steps", _partitions(grid=0)),
+    ("no partitions", _partitions(partitions=0)),
+    (
+        "a mean of fewer outputs than change",
+        _partitions(ClippedMean(changed=1, loss=_TWO)),
+    ),
+    (
+        "a mean of fewer outputs than change",
+        _partitions(ClippedMean(changed=1, loss=_NOTHING)),
+    ),
+    ("a median of fewer outputs than change", _partitions(_median(_NOTHING))),
+    (
+        "a decision that no curve makes",
+        lambda: measurements.price_of_selection(
+            Selection(loss=_ONE, each=_ONE), shape(count=None, groups=1)
+        ),
+    ),
+)
+
+
+@pytest.mark.parametrize("number", range(len(_LET_THROUGH)))
+def test_as_they_are_they_pass(number: int) -> None:
+    _LET_THROUGH[number]()
+
+
+@pytest.mark.parametrize(
+    ("where", "priced"), _REFUSED, ids=[f"{n} {one}" for n, (one, _) in enumerate(_REFUSED)]
+)
+def test_one_condition_refuses(where: str, priced: Callable[[], object]) -> None:
+    with pytest.raises(NotPrivate) as refused:
+        priced()
+    assert refused.value.where == where
+
+
+def test_shares_that_are_more_than_their_loss_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = mean_of_deviations.shares
+
+    def more(epsilon: Fraction, **given: bool) -> object:
+        return real(epsilon * 2, **given)
+
+    monkeypatch.setattr(mean_of_deviations, "shares", more)
+    with pytest.raises(NotPrivate) as refused:
+        measurements.price_of_deviation_mean(deviation_mean(0, 10, Fraction(1)), _UNITS)
+    assert refused.value.where == "shares above the loss"
+
+
+_WORLD = World(POLICIES["best"], CATALOG)
+_UID = of_table("r1", "orders", "uid")
+_I4, _TEXT = of_table("r1", "orders", "i4"), of_table("r1", "orders", "t")
+
+
+def _bound(what: Proposed = Proposed.ROWS, **other: object) -> ProposedBound:
+    return replace(ProposedBound(what=what, choice=_CHOICE, times=1), **other)  # type: ignore[arg-type]
+
+
+def _proposed(bound: ProposedBound, **other: object) -> TableProposals:
+    """A bound of the orders, whose rows are gathered by the person."""
+    found = TableProposals(
+        table=scan("r1", "orders").table,
+        relation=scan("r1", "orders"),
+        unit=_UID,
+        not_null=_UID,
+        keys=(_TEXT,),
+        bounds=(bound,),
+    )
+    return replace(found, **other)  # type: ignore[arg-type]
+
+
+def _of_rows(bound: ProposedBound, **other: object) -> TableProposals:
+    """A bound of the trips, of which three are a unit."""
+    none: dict[str, object] = {"unit": None, "not_null": None, "keys": ()}
+    return _proposed(
+        bound, table=scan("r1", "trips").table, relation=scan("r1", "trips"), **{**none, **other}
+    )
+
+
+_OF_TRIPS = _bound(Proposed.HIGH, column=of_table("r1", "trips", "i4"), times=3)
+_PROPOSED_ANYHOW = (
+    _proposed(_bound()),
+    _proposed(_bound(Proposed.GROUPS)),
+    _proposed(_bound(Proposed.HIGH, column=_I4)),
+    _of_rows(_OF_TRIPS),
+)
+_NEVER_PROPOSED: tuple[tuple[str, TableProposals], ...] = (
+    ("rows of nobody", _proposed(_bound(), not_null=None)),
+    ("rows of nobody", _proposed(_bound(), not_null=_I4)),
+    (
+        "rows that are not gathered by their unit",
+        _proposed(_bound(Proposed.HIGH, column=_I4), unit=None),
+    ),
+    ("gathered by a column that does not hold the unit", _proposed(_bound(), unit=_I4)),
+    (
+        "rows by themselves that are gathered",
+        _of_rows(_OF_TRIPS, unit=of_table("r1", "trips", "i4")),
+    ),
+    ("more rows change", _of_rows(replace(_OF_TRIPS, times=2))),
+    ("more rows change", _proposed(_bound(times=0))),
+    ("a bound that is given", _proposed(_bound(choice=replace(_CHOICE, is_given=True)))),
+    ("a walk that may fail", _proposed(_bound(choice=replace(_CHOICE, walk=_WITH_DELTA)))),
+    ("a grid without steps", _proposed(_bound(step=Fraction(0)))),
+    ("a bound on the values of no column", _proposed(_bound(Proposed.LOW))),
+    (
+        "a bound on values that have no order",
+        _proposed(_bound(Proposed.LOW, column=_TEXT)),
+    ),
+    ("rows that are not gathered by their unit", _of_rows(_bound(times=3))),
+    ("rows that are not gathered by their unit", _of_rows(_bound(Proposed.GROUPS, times=3))),
+    (
+        "rows that are not gathered by their unit",
+        _proposed(_bound(Proposed.GROUPS), keys=()),
+    ),
+)
+
+
+@pytest.mark.parametrize("number", range(len(_PROPOSED_ANYHOW)))
+def test_proposals_pass(number: int) -> None:
+    proposal_check.check_proposals([_PROPOSED_ANYHOW[number]], _WORLD)
+
+
+@pytest.mark.parametrize(
+    ("where", "proposed"),
+    _NEVER_PROPOSED,
+    ids=[f"{n} {one}" for n, (one, _) in enumerate(_NEVER_PROPOSED)],
+)
+def test_one_condition_refuses_proposals(where: str, proposed: TableProposals) -> None:
+    with pytest.raises(NotPrivate) as refused:
+        proposal_check.check_proposals([proposed], _WORLD)
+    assert refused.value.where == where
+
+
+def test_a_table_is_proposed_for_once() -> None:
+    one = _PROPOSED_ANYHOW[0]
+    with pytest.raises(NotPrivate) as refused:
+        proposal_check.check_proposals([one, one], _WORLD)
+    assert refused.value.where == "a table that is charged once and read twice"

@@ -1,0 +1,146 @@
+"""Each of these conditions of a relation or a block refuses what breaks it alone, in its own words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+from proxy.base.sql_types import SqlType
+from proxy.catalog.catalog_model import TableName
+from proxy.kernel.attribution import relation_of
+from proxy.kernel.block_price import price_of_block
+from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
+from proxy.kernel.plan import BlockPlan
+from proxy.kernel.refusals import NotPrivate
+from proxy.kernel.world import World
+from proxy.mechanisms.loss import Loss
+from proxy.planner.private_bounds import choice_of
+from proxy.policy.policy_model import IdentifierUnit, Policy, ProtectedTable, UnitPath
+from proxy.query.ir.expressions import DateTrunc
+from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
+from proxy.query.ir.relations import GroupByUnit, Relation, Scan, Subquery, UnionAll
+from tests.kernel.examples import (
+    WORLD,
+    columns_of,
+    cut_visits,
+    joined,
+    numbered_visits,
+    of_table,
+    scan,
+)
+from tests.pipeline_world import CATALOG, POLICIES, walk
+
+_UID, _I4 = of_table("r1", "visits", "uid"), of_table("r1", "visits", "i4")
+_CHOICE = choice_of(Loss(Fraction(1), Fraction(0)), 100)
+
+
+def _grouped(*keys: str, kind: AggregateKind = AggregateKind.MAX) -> GroupByUnit:
+    aggregate = Aggregate(kind, _I4, None, SqlType.INT4)
+    by = tuple(of_table("r1", "visits", key) for key in keys)
+    return GroupByUnit("g", scan("r1", "visits"), None, _UID, (aggregate,), keys=by)
+
+
+def _of_lines(policy: Policy) -> World:
+    """The lines refer to the calls, whose own unit is in another column than the policy says."""
+    name = TableName("w", "lines")
+    lines = policy.tables[name]
+    assert isinstance(lines, ProtectedTable)
+    unit = IdentifierUnit("person", "order_id", UnitPath(TableName("w", "calls"), "i4"))
+    return World(
+        replace(policy, tables={**policy.tables, name: replace(lines, unit=unit)}), CATALOG
+    )
+
+
+def _relation(relation: Relation, world: World = WORLD) -> Callable[[], object]:
+    return lambda: relation_of(relation, world)
+
+
+def _block(text: str, change: Callable[[BlockPlan], BlockPlan]) -> Callable[[], object]:
+    def priced() -> object:
+        found = walk(text, POLICIES["best"])
+        assert found is not None
+        return price_of_block(change(found.plan.blocks[0]), World(POLICIES["best"], CATALOG))
+
+    return priced
+
+
+def _with_neighbours(**other: object) -> Callable[[BlockPlan], BlockPlan]:
+    return lambda block: replace(block, neighbours=replace(block.neighbours, **other))  # type: ignore[arg-type]
+
+
+def _windows_of_rows() -> Subquery:
+    window = numbered_visits("uid").windows[0]
+    column = of_table("r1", "people", "i4")
+    moved = replace(window, partition=(column,), order=(), ties=())
+    return Subquery("q", scan("r1", "people"), None, (("i4", column),), windows=(moved,))
+
+
+_TRUNCATED = DateTrunc("year", of_table("r1", "visits", "tz"), SqlType.TIMESTAMP)
+_REFUSED: tuple[tuple[str, Callable[[], object]], ...] = (
+    ("a table without a policy", _relation(Scan("r1", TableName("w", "nothing")))),
+    ("a reference that leads to no unit", _relation(scan("r1", "lines"), _of_lines(WORLD.policy))),
+    ("a window over rows of different units", _relation(_windows_of_rows())),
+    ("an aggregate that is not in the list", _relation(_grouped(kind=AggregateKind.CORR))),
+    ("a key of which equal values are several", _relation(_grouped("iv"))),
+    (
+        "parts of different widths",
+        _relation(UnionAll("u", (columns_of("orders", "uid", "i4"), columns_of("calls", "uid")))),
+    ),
+    (
+        "parts of different units",
+        _relation(UnionAll("u", (columns_of("people", "i4"), columns_of("orders", "i4")))),
+    ),
+    (
+        "parts of different units",
+        _relation(UnionAll("u", (columns_of("notes", "i4"), columns_of("orders", "i4")))),
+    ),
+    (
+        "one alias on both sides",
+        _relation(replace(joined("orders", "uid", "calls", "uid"), right=scan("a", "calls"))),
+    ),
+    ("a cut that keeps nothing", _relation(cut_visits("uid", 0))),
+    (
+        "a time of another type",
+        _relation(Subquery("q", scan("r1", "visits"), None, (("z", _TRUNCATED),))),
+    ),
+    (
+        "rows by themselves have no bound to choose",
+        _block("SELECT count(*) FROM people", lambda block: replace(block, rows_choice=_CHOICE)),
+    ),
+    (
+        "a bound that is none of those to choose from",
+        _block(
+            "SELECT count(*) FROM visits",
+            lambda block: replace(_with_neighbours(rows=101)(block), rows_choice=_CHOICE),
+        ),
+    ),
+    ("a bound below 1", _block("SELECT count(*) FROM people", _with_neighbours(rows=0))),
+    ("a bound below 1", _block("SELECT count(*) FROM visits", _with_neighbours(rows=0))),
+    (
+        "partitions by another column than the unit",
+        _block(
+            "SELECT count(*) FROM members",
+            _with_neighbours(hashed_by=(of_table("r1", "members", "i4"),)),
+        ),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("where", "judged"), _REFUSED, ids=[f"{n} {one}" for n, (one, _) in enumerate(_REFUSED)]
+)
+def test_one_condition_refuses(where: str, judged: Callable[[], object]) -> None:
+    with pytest.raises(NotPrivate) as refused:
+        judged()
+    assert refused.value.where == where
+
+
+def test_what_they_are_made_of_passes() -> None:
+    for relation in (_grouped("t"), cut_visits("uid", 1), joined("orders", "uid", "calls", "uid")):
+        relation_of(relation, WORLD)
+    for table, kind in (("people", RowNeighbours), ("visits", UnitNeighbours)):
+        found = walk(f"SELECT count(*) FROM {table}", POLICIES["best"])
+        assert found is not None and isinstance(found.plan.blocks[0].neighbours, kind)
