@@ -114,7 +114,10 @@ def test_what_is_imported_is_declared(folder: str, declared: list[str]) -> None:
 
 @pytest.mark.parametrize(
     ("extra", "places"),
-    [(AGENTS, {"mcp/endpoint.py", "mcp/tools.py"}), (ARROW, {"http/arrow_stream.py"})],
+    [
+        (AGENTS, {"mcp/agent_limits.py", "mcp/endpoint.py", "mcp/resources.py", "mcp/tools.py"}),
+        (ARROW, {"http/arrow_stream.py"}),
+    ],
 )
 def test_an_extra_is_imported_where_it_is_used(extra: list[str], places: set[str]) -> None:
     """In files that are imported with `serve --mcp` alone, and for whoever asks for an Arrow stream."""
