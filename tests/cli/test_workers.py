@@ -111,7 +111,7 @@ def served(folder: Path, *more: str) -> Iterator[Office]:
 
 @pytest.fixture(scope="module")
 def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
-    with served(tmp_path_factory.mktemp("workers"), "--drain-delay", "1.5") as found:
+    with served(tmp_path_factory.mktemp("workers"), "--drain-delay", "2.5") as found:
         yield found
 
 
@@ -335,7 +335,7 @@ def test_sigterm_drains_both(office: Office) -> None:
         ThreadPoolExecutor(len(connections) + len(endless)) as pool,
     ):
         for_ever = [pool.submit(one.execute, "SELECT pg_sleep(100)") for one in endless]
-        sleep = "SELECT pg_sleep(2.5)::text"
+        sleep = "SELECT pg_sleep(3.5)::text"
         running = [pool.submit(one.execute, sleep) for one in connections]
         time.sleep(0.5)
         began = time.monotonic()
