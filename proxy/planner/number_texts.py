@@ -1,6 +1,6 @@
 """Numbers as texts: with how many digits after the point PostgreSQL prints them, where that is one number.
 
-Arithmetic of the compiled statement is in numeric, whatever the type in the question; what is printed is
+ir.Arithmetic of the compiled statement is in numeric, whatever the type in the question; what is printed is
 rounded to the digits that the question's own type would show, so that both are one text.
 """
 
@@ -36,7 +36,7 @@ def printed(cast: ir.Cast, facts: Facts) -> ir.Cast:
             position_in(cast),
         )
     operand = cast.operand
-    if isinstance(operand, _PRINTS_AS_STORED):
+    if isinstance(operand, _PRINTS_AS_STORED) and not _is_computed(operand, facts):
         return cast
     if (
         operand.type is not None and operand.type.is_float
@@ -44,6 +44,14 @@ def printed(cast: ir.Cast, facts: Facts) -> ir.Cast:
         operand = ir.Cast(operand, SqlType.NUMERIC)
     rounded = ir.NumericCall(ir.NumericFunction.ROUND, operand, digits, SqlType.NUMERIC)
     return replace(cast, operand=rounded)
+
+
+def _is_computed(operand: ir.Expression, facts: Facts) -> bool:
+    """Whether a subquery computes it, so that its digits are those of its arithmetic."""
+    if not isinstance(operand, ir.ColumnRef):
+        return False
+    known = facts.get((operand.relation, operand.column))
+    return known is not None and known.computed_of is not None
 
 
 def cast_of_text(cast: ir.Cast) -> Refusal:
@@ -65,8 +73,9 @@ def digits_of(expression: ir.Expression, facts: Facts) -> int | None:
             return 0 if kind is not None and kind.is_integer and value.denominator == 1 else None
         case ir.ColumnRef():
             return _of_column(expression, facts)
-        case ir.Cast(operand=operand):
-            if operand.type is SqlType.BOOL:
+        case ir.Cast(operand=operand, type=kind):
+            is_text = operand.type is not None and operand.type.is_text
+            if operand.type is SqlType.BOOL or (is_text and kind.is_integer):
                 return 0
             return digits_of(operand, facts)
         case ir.NumericCall(function=ir.NumericFunction.ABS | ir.NumericFunction.NEGATE):
@@ -109,6 +118,8 @@ def _of_column(column: ir.ColumnRef, facts: Facts) -> int | None:
     if kind.is_integer:
         return 0
     known = facts.get((column.relation, column.column))
+    if known is not None and known.computed_of is not None:
+        return digits_of(known.computed_of.expression, {**facts, **known.computed_of.facts})
     step = None if known is None else known.step
     if kind is not SqlType.NUMERIC or step is None or step > 1:
         return None
