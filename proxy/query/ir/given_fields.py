@@ -16,6 +16,7 @@ from proxy.base.zones import Zone, zone_named
 from proxy.query.ir import expressions as ir
 from proxy.query.ir.time_differences import checked_span
 from proxy.query.ir.typing_rules import check_template
+from proxy.query.ir.unit_names import unit_name
 
 FIELDS = frozenset(
     {
@@ -101,7 +102,7 @@ def _number(found: Found, name: str) -> Fraction | None:
 
 
 def _extract(part: ir.Extract, found: Found) -> ir.Expression:
-    name = (_text(found, "field") or "").lower()
+    name = unit_name(_text(found, "field") or "")
     if name not in FIELDS or (name in CLOCK_FIELDS and part.operand.type is SqlType.DATE):
         raise Refusal(
             Code.FUNCTION,
@@ -112,7 +113,7 @@ def _extract(part: ir.Extract, found: Found) -> ir.Expression:
 
 
 def _truncated(part: ir.DateTrunc, found: Found) -> ir.Expression:
-    unit = (_text(found, "unit") or "").lower() if "unit" in found else part.unit
+    unit = unit_name(_text(found, "unit") or "") if "unit" in found else part.unit
     if unit not in TRUNCATIONS:
         raise Refusal(
             Code.FUNCTION,
