@@ -172,12 +172,16 @@ def _left(
         return known.ranges
     if functions and not allowed(len(steps) * _EVALUATED * sum(map(size, functions))):
         functions = {}
-    times = list(_times(known, steps)) if functions or seen.conditions else [None] * len(steps)
+    has_times = bool(functions or seen.conditions)
+    times = list(_times(known, steps)) if has_times else [None] * len(steps)
     computed = [truths_within(one, column, times) for one in seen.conditions]
     places = _places(column, (*functions, *(one.condition for one in seen.conditions)))
     tests = [truths(part.whole, places) for part in about if allowed(len(steps) * part.size)]
-    there = []
+    there: list[bool] = []
     for piece, of, *outcomes in zip(steps, times, *computed, strict=True):
+        if has_times and of is None:  # no value lies there
+            there.append(there[-1])
+            continue
         values = (
             Unknown.UNKNOWN if of is None else value_within(one, column, of, beside)
             for one, beside in functions.items()
