@@ -25,29 +25,15 @@ from proxy.planner.time_intervals import (
     value_within,
 )
 from proxy.planner.varying_operands import varying
+from proxy.query.ir import expressions as ir
 from proxy.query.ir.expression_walk import children, columns
-from proxy.query.ir.expressions import (
-    Case,
-    Cast,
-    Choose,
-    ColumnRef,
-    Comparison,
-    Connective,
-    DateTrunc,
-    Expression,
-    Extract,
-    FormattedTime,
-    In,
-    Is,
-    Not,
-)
 
 _OPENED = (
-    Connective,
-    Not,
-    Is,
-    Choose,
-    Case,
+    ir.Connective,
+    ir.Not,
+    ir.Is,
+    ir.Choose,
+    ir.Case,
 )  # of which possible_truth.py knows what their parts make of them
 
 
@@ -55,11 +41,13 @@ _OPENED = (
 class EvaluatedCondition:
     """parts: of the time, in whole units of the calendar; the rest are constants."""
 
-    condition: Expression
-    parts: tuple[Expression, ...]
+    condition: ir.Expression
+    parts: tuple[ir.Expression, ...]
 
 
-def evaluated_conditions(column: ColumnRef, whole: Expression) -> Iterator[EvaluatedCondition]:
+def evaluated_conditions(
+    column: ir.ColumnRef, whole: ir.Expression
+) -> Iterator[EvaluatedCondition]:
     """The smallest conditions in another that are on parts of one column, and that no interval tells."""
     if columns(whole) != {(column.relation, column.column)} or whole.type is not SqlType.BOOL:
         return
@@ -74,44 +62,44 @@ def evaluated_conditions(column: ColumnRef, whole: Expression) -> Iterator[Evalu
         yield EvaluatedCondition(whole, tuple(dict.fromkeys(parts)))
 
 
-def _looks_for_null(whole: Expression) -> bool:
-    return isinstance(whole, Is) and whole.operand.type is not SqlType.BOOL
+def _looks_for_null(whole: ir.Expression) -> bool:
+    return isinstance(whole, ir.Is) and whole.operand.type is not SqlType.BOOL
 
 
-def _is_told(whole: Expression, column: ColumnRef) -> bool:
+def _is_told(whole: ir.Expression, column: ir.ColumnRef) -> bool:
     """Whether an interval of the column, or of a function of it, tells it."""
     match whole:
-        case Comparison(left=left, right=right):
+        case ir.Comparison(left=left, right=right):
             side, other = (right, left) if columns(right) else (left, right)
-        case In(operand=operand, items=()):
+        case ir.In(operand=operand, items=()):
             return operand == column
-        case In(operand=side, items=(other, *_)) | Is(operand=side as other):
+        case ir.In(operand=side, items=(other, *_)) | ir.Is(operand=side as other):
             pass
         case _:
             return False
-    is_alone = isinstance(whole, Is) or not columns(other)
-    if isinstance(side, FormattedTime) and _names_year(side) and _year_place(side) is None:
+    is_alone = isinstance(whole, ir.Is) or not columns(other)
+    if isinstance(side, ir.FormattedTime) and _names_year(side) and _year_place(side) is None:
         return False
     return is_alone and (side == column or is_function_of(side, column))
 
 
-def _year_place(key: FormattedTime) -> int | None:
+def _year_place(key: ir.FormattedTime) -> int | None:
     known = template(key.template)
     return None if known is None else known.year_place
 
 
-def _names_year(part: Expression) -> bool:
+def _names_year(part: ir.Expression) -> bool:
     """Whether it comes to no value again that it had in another year."""
     match part:
-        case Extract(field=field):
+        case ir.Extract(field=field):
             return field in ("year", "isoyear")
-        case FormattedTime(template=text):
+        case ir.FormattedTime(template=text):
             return "YYY" in text.upper()
         case _:
             return part.type is not None and part.type.is_time
 
 
-def _parts(whole: Expression, column: ColumnRef) -> list[Expression] | None:
+def _parts(whole: ir.Expression, column: ir.ColumnRef) -> list[ir.Expression] | None:
     """The largest expressions that are the same throughout a unit of the calendar; None: the column stands
     elsewhere, too."""
     if not columns(whole):
@@ -123,22 +111,22 @@ def _parts(whole: Expression, column: ColumnRef) -> list[Expression] | None:
     return None if None in below or not below else found
 
 
-def _unit(part: Expression) -> str | None:
+def _unit(part: ir.Expression) -> str | None:
     match part:
-        case Extract(field=field):
+        case ir.Extract(field=field):
             return FIELD_UNITS.get(field)
-        case FormattedTime():
+        case ir.FormattedTime():
             known = template(part.template)
             return None if known is None or known.unit == UNITS[-1] else known.unit
-        case Cast(type=SqlType.DATE):
+        case ir.Cast(type=SqlType.DATE):
             return "day"
-        case DateTrunc(unit=unit):
+        case ir.DateTrunc(unit=unit):
             return unit if UNITS.index(unit) <= UNITS.index("day") else None
         case _:
             return None
 
 
-def changing_times(part: Expression, column: ColumnRef, of: Within) -> frozenset[Fraction]:
+def changing_times(part: ir.Expression, column: ir.ColumnRef, of: Within) -> frozenset[Fraction]:
     """All times of a column, between two others, at which a part of it may change."""
     unit, clock = _unit(part), varying(part)
     assert unit is not None and clock is not None
@@ -155,7 +143,7 @@ def changing_times(part: Expression, column: ColumnRef, of: Within) -> frozenset
 
 
 def truths_within(
-    one: EvaluatedCondition, column: ColumnRef, times: Sequence[Within | None]
+    one: EvaluatedCondition, column: ir.ColumnRef, times: Sequence[Within | None]
 ) -> list[Value]:
     """What a condition is where the column lies between two times: true, false, NULL, or not known.
 
@@ -184,12 +172,12 @@ def truths_within(
 _TRUTHS: Mapping[str | None, bool | None] = {"true": True, "false": False, None: None}
 
 
-def _row(parts: Sequence[Expression], column: ColumnRef, of: Within | None) -> Values | None:
+def _row(parts: Sequence[ir.Expression], column: ir.ColumnRef, of: Within | None) -> Values | None:
     texts = [None if of is None else _text(part, value_within(part, column, of)) for part in parts]
     return tuple(texts) if None not in texts else None
 
 
-def _text(part: Expression, value: Value) -> str | None:
+def _text(part: ir.Expression, value: Value) -> str | None:
     """None: it is not one value."""
     if isinstance(value, str):
         return value

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from proxy.base.result_columns import is_aggregate_column
-from proxy.planner.clamped_parts import OF_CLAMPED, is_of_clamped, parts_of
+from proxy.planner.calendar_clamps import OF_CLAMPED, is_of_clamped, parts_of
 from proxy.planner.cut_years import cut_years
 from proxy.planner.facts import ColumnFacts, Facts, Values, typed
 from proxy.planner.narrowing import narrowed

@@ -14,7 +14,7 @@ from proxy.base.errors import Refusal
 from proxy.base.instants import is_in_calendar, moment, seconds_of
 from proxy.base.sql_types import SqlType
 from proxy.planner.bounds import bounded
-from proxy.planner.clamped_parts import is_of_clamped
+from proxy.planner.calendar_clamps import is_of_clamped
 from proxy.planner.computed_labels import combined, parts_of_key
 from proxy.planner.facts import Facts, Range, Values
 from proxy.planner.intervals import STEPWISE

@@ -21,8 +21,6 @@ from proxy.base.zones import UTC, Zone
 from proxy.planner.constant_times import extracted_field
 from proxy.planner.possible_truth import OtherText, Unknown, Value, Within
 from proxy.planner.shifted_times import shifted_ends, shifted_time
-from proxy.query.ir import expressions as ir
-from proxy.query.ir.expression_walk import children
 from proxy.planner.varying_operands import (
     arithmetic_turns,
     arithmetic_within,
@@ -34,6 +32,7 @@ from proxy.planner.varying_operands import (
     signed_within,
     varying,
 )
+from proxy.query.ir import expressions as ir
 
 _DAY = 86_400
 _MICROSECOND = Fraction(1, 10**6)

@@ -9,17 +9,8 @@ from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
 from proxy.planner.possible_truth import Within, fixed_value
+from proxy.query.ir import expressions as ir
 from proxy.query.ir.expression_walk import children, columns
-from proxy.query.ir.expressions import (
-    Arithmetic,
-    Choice,
-    Choose,
-    Expression,
-    NumericCall,
-    NumericFunction,
-    Operator,
-    Quotient,
-)
 
 _DIGITS = 16  # that a quotient of numeric has at the least
 _NEAR = Fraction(
@@ -27,7 +18,7 @@ _NEAR = Fraction(
 )  # what digits that it does not have come to, of what times are divided to
 
 
-def varying(node: Expression) -> Expression | None:
+def varying(node: ir.Expression) -> ir.Expression | None:
     """The one operand that reads columns; None: there are several, or none."""
     parts = [part for part in children(node) if columns(part)]
     return parts[0] if len(parts) == 1 else None
@@ -40,7 +31,7 @@ def ends_of(of: Within, change: Callable[[Fraction], Fraction], is_falling: bool
     return Within(high, low) if is_falling else Within(low, high)
 
 
-def _number(node: Expression, kind: SqlType | None) -> Fraction | None:
+def _number(node: ir.Expression, kind: SqlType | None) -> Fraction | None:
     value = fixed_value(node, kind)
     return value if isinstance(value, Fraction) else None
 
@@ -48,38 +39,38 @@ def _number(node: Expression, kind: SqlType | None) -> Fraction | None:
 # --- arithmetic
 
 
-def _other(node: Arithmetic) -> tuple[Fraction | None, bool]:
+def _other(node: ir.Arithmetic) -> tuple[Fraction | None, bool]:
     """The constant, and whether it stands on the left. None: there is none, or floats round what comes out."""
     is_left = varying(node) is node.right
     side = node.left if is_left else node.right
     return (None if node.type.is_float else _number(side, node.type)), is_left
 
 
-def arithmetic_within(node: Arithmetic, of: Within) -> Within | None:
+def arithmetic_within(node: ir.Arithmetic, of: Within) -> Within | None:
     other, is_left = _other(node)
     if other is None:
         return None
     match node.operator:
-        case Operator.ADD:
+        case ir.Operator.ADD:
             return ends_of(of, lambda at: at + other)
-        case Operator.SUBTRACT if is_left:
+        case ir.Operator.SUBTRACT if is_left:
             return ends_of(of, lambda at: other - at, is_falling=True)
-        case Operator.SUBTRACT:
+        case ir.Operator.SUBTRACT:
             return ends_of(of, lambda at: at - other)
-        case Operator.MULTIPLY:
+        case ir.Operator.MULTIPLY:
             return None if not other else ends_of(of, lambda at: at * other, other < 0)
 
 
-def arithmetic_turns(node: Arithmetic, at: Fraction) -> Iterator[Fraction]:
+def arithmetic_turns(node: ir.Arithmetic, at: Fraction) -> Iterator[Fraction]:
     other, is_left = _other(node)
     if other is None:
         return
     match node.operator:
-        case Operator.ADD:
+        case ir.Operator.ADD:
             yield at - other
-        case Operator.SUBTRACT:
+        case ir.Operator.SUBTRACT:
             yield other - at if is_left else at + other
-        case Operator.MULTIPLY:
+        case ir.Operator.MULTIPLY:
             if other:
                 yield at / other
 
@@ -87,12 +78,12 @@ def arithmetic_turns(node: Arithmetic, at: Fraction) -> Iterator[Fraction]:
 # --- quotients
 
 
-def _divisor(node: Quotient) -> Fraction | None:
+def _divisor(node: ir.Quotient) -> Fraction | None:
     is_exact = not node.remainder and not node.type.is_float
     return _number(node.divisor, node.type) if is_exact else None
 
 
-def quotient_within(node: Quotient, of: Within) -> Within | None:
+def quotient_within(node: ir.Quotient, of: Within) -> Within | None:
     divisor = _divisor(node)
     if not divisor:
         return None
@@ -123,7 +114,7 @@ def _is_short(number: Fraction) -> bool:
     return scaled.denominator == 1 and len(str(abs(scaled.numerator)).rstrip("0")) <= _DIGITS
 
 
-def quotient_turns(node: Quotient, at: Fraction) -> Iterator[Fraction]:
+def quotient_turns(node: ir.Quotient, at: Fraction) -> Iterator[Fraction]:
     divisor = _divisor(node)
     if not divisor:
         return
@@ -137,14 +128,14 @@ def quotient_turns(node: Quotient, at: Fraction) -> Iterator[Fraction]:
 # --- greatest, least, abs, -
 
 
-def chosen_within(node: Choose, of: Within) -> Within | None:
-    if node.choice is Choice.COALESCE:
+def chosen_within(node: ir.Choose, of: Within) -> Within | None:
+    if node.choice is ir.Choice.COALESCE:
         return None
     others = [fixed_value(part, node.type) for part in node.operands if not columns(part)]
     numbers = [one for one in others if isinstance(one, Fraction)]
     if len(numbers) + others.count(None) < len(others):
         return None
-    if node.choice is Choice.GREATEST:
+    if node.choice is ir.Choice.GREATEST:
         least = max(numbers, default=None)
         if least is None:
             return of
@@ -157,9 +148,9 @@ def chosen_within(node: Choose, of: Within) -> Within | None:
     return Within(found.low, most if found.high is None else found.high)
 
 
-def signed_within(node: NumericCall, of: Within) -> Within:
+def signed_within(node: ir.NumericCall, of: Within) -> Within:
     """Of - and abs()."""
-    if node.function is NumericFunction.NEGATE or (of.high is not None and of.high <= 0):
+    if node.function is ir.NumericFunction.NEGATE or (of.high is not None and of.high <= 0):
         return ends_of(of, lambda at: -at, is_falling=True)
     if of.low is not None and of.low >= 0:
         return of

@@ -15,7 +15,7 @@ import pytest
 
 from proxy.postgres import embedded
 from proxy.postgres.embedded import EmbeddedPostgres
-from proxy.postgres.postgres_environment import environment
+from proxy.postgres.postgres_binaries import environment
 from tests.live.served_database import served_database
 from tests.live_proxy import LiveProxy, start_proxy
 from tests.postgres_majors import other_binaries

@@ -16,7 +16,27 @@ from proxy.base.zones import Zone, zone_named
 from proxy.query.ir import expressions as ir
 from proxy.query.ir.time_differences import checked_span
 from proxy.query.ir.typing_rules import check_template
-from proxy.query.ir.unit_names import unit_name
+
+# PostgreSQL's other names for a unit of date_trunc() and extract() (datetime.c, deltatktbl).
+_UNIT_NAMES = {
+    **dict.fromkeys(("y", "years", "yr", "yrs"), "year"),
+    "qtr": "quarter",
+    **dict.fromkeys(("mon", "mons", "months"), "month"),
+    **dict.fromkeys(("w", "weeks"), "week"),
+    **dict.fromkeys(("d", "days"), "day"),
+    **dict.fromkeys(("h", "hours", "hr", "hrs"), "hour"),
+    **dict.fromkeys(("m", "min", "mins", "minutes"), "minute"),
+    **dict.fromkeys(("s", "sec", "secs", "seconds"), "second"),
+}
+
+
+def unit_name(text: str) -> str:
+    """
+    >>> unit_name("MONTHS"), unit_name("hour"), unit_name("moon")
+    ('month', 'hour', 'moon')
+    """
+    return _UNIT_NAMES.get(text.lower(), text.lower())
+
 
 FIELDS = frozenset(
     {

@@ -16,7 +16,7 @@ from proxy.query.bind.scope import Readers, Scope, only, position_of, unknown
 from proxy.query.ir import expressions as ir
 from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.expressions import Expression
-from proxy.query.ir.given_fields import CLOCK_FIELDS, FIELDS, constant_zone
+from proxy.query.ir.given_fields import CLOCK_FIELDS, FIELDS, constant_zone, unit_name
 from proxy.query.ir.time_differences import (
     INSTEAD,
     age_field,
@@ -25,7 +25,6 @@ from proxy.query.ir.time_differences import (
     part_of_day,
 )
 from proxy.query.ir.typing_rules import check_template, common, settle_literal
-from proxy.query.ir.unit_names import unit_name
 from proxy.query.syntax.placeholders import ClientParameter
 
 
