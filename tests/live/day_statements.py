@@ -56,6 +56,7 @@ OF_TIMESTAMPS = (
     *("extract(minute FROM seen::time) = 30", "extract(second FROM seen::time) > 59.5"),
 )
 ANSWERS_OF_DAY = (
+    "SELECT count(*) FROM w.sales WHERE came > interval '1 hour' AND seen::time <= interval '20 hours'",
     *(
         f"{_COUNT} WHERE {condition}"
         for condition in (
@@ -120,7 +121,6 @@ ANSWERS_OF_DAY = (
 REFUSED_OF_DAY = (
     *("came > '12:00'::timetz",),
     *(
-        "came > interval '1 hour'",
         "came + interval '1 hour' > '12:00'",
         "day + came > at",
     ),
