@@ -56,7 +56,6 @@ OF_TIMESTAMPS = (
     *("extract(minute FROM seen::time) = 30", "extract(second FROM seen::time) > 59.5"),
 )
 ANSWERS_OF_DAY = (
-    "SELECT count(*) FROM w.sales WHERE came > interval '1 hour' AND seen::time <= interval '20 hours'",
     *(
         f"{_COUNT} WHERE {condition}"
         for condition in (
@@ -121,6 +120,7 @@ ANSWERS_OF_DAY = (
 REFUSED_OF_DAY = (
     *("came > '12:00'::timetz",),
     *(
+        "came > interval '1 hour'",
         "came + interval '1 hour' > '12:00'",
         "day + came > at",
     ),

@@ -63,9 +63,8 @@ def compared(parts: list[Expression], node: exp.Expr) -> tuple[list[Expression],
     of day too."""
     kinds = {part.type for part in parts}
     if {SqlType.INTERVAL, SqlType.DURATION} & kinds:
-        of_day = [
-            is_time_of_day(part) for part in parts
-        ]  # a time is cast to the interval since midnight
+        # A constant is cast to the interval since midnight, beside columns of intervals.
+        of_day = [is_time_of_day(p) and isinstance(p, ir.Constant | ir.Parameter) for p in parts]
         spans = (None, SqlType.INTERVAL, SqlType.DURATION)
         if not all(is_time or p.type in spans for p, is_time in zip(parts, of_day, strict=True)):
             raise unknown(node)
