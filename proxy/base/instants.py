@@ -55,7 +55,8 @@ def moment(seconds: Fraction) -> datetime:
 
 def is_in_calendar(seconds: Fraction) -> bool:
     """Whether the instant of a second number is within the years 1 to 9999."""
-    return _FIRST <= seconds * 10**6 <= _LAST
+    scale = seconds.denominator
+    return _FIRST * scale <= seconds.numerator * 10**6 <= _LAST * scale
 
 
 def seconds_of(text: str, *, is_local: bool = False) -> Fraction | None:

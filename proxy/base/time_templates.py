@@ -5,6 +5,7 @@ Source: PostgreSQL 17 documentation, table 9.31; formatting.c (DCH_to_char).
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -130,6 +131,7 @@ class TimeTemplate:
         )
 
 
+@functools.lru_cache(maxsize=256)
 def template(text: str) -> TimeTemplate | None:
     """
     Gives    None for what is not known to print here as it does in PostgreSQL

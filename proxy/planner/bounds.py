@@ -30,7 +30,7 @@ from proxy.planner.calendar_clamps import (
 from proxy.planner.constant_times import constant_field
 from proxy.planner.facts import Facts
 from proxy.planner.intrinsic_bounds import clamped_by_type, is_of_day, unlimited, with_ends
-from proxy.planner.number_texts import cast_of_text, printed
+from proxy.planner.number_texts import cast_of_text, printed, without_text
 from proxy.planner.text_lengths import longest
 from proxy.planner.time_bounds import time_bounds
 from proxy.policy.policy_model import Bounds
@@ -237,7 +237,7 @@ def condition(expression: Expression, columns: Facts) -> Expression:
         case Connective() | Choose() | Concat():
             return replace(expression, operands=tuple(map(again, expression.operands)))
         case Cast() if expression.operand.type is not None and expression.operand.type.is_text:
-            raise cast_of_text(expression)
+            return again(_without_text(expression))
         case Cast() if expression.type.is_text:
             as_printed = printed(expression, columns)
             return replace(as_printed, operand=again(as_printed.operand))
@@ -369,12 +369,22 @@ def _case(case: Case, columns: Facts) -> Bounded:
     return Bounded(changed, intervals.hull([part.interval for part in (*parts, otherwise)]))
 
 
+def _without_text(cast: Cast) -> Expression:
+    """
+    Refuses  UNSUPPORTED: what is cast may be another text than that of a number or date
+    """
+    found = without_text(cast)
+    if found is None:
+        raise cast_of_text(cast)
+    return found
+
+
 def _cast(cast: Cast, columns: Facts) -> Bounded:
     if cast.operand.type is SqlType.BOOL:
         inner = condition(cast.operand, columns)
         return Bounded(replace(cast, operand=inner), Bounds(Fraction(0), Fraction(1)))
     if cast.operand.type is not None and cast.operand.type.is_text:
-        raise cast_of_text(cast)
+        return bounded(_without_text(cast), columns)
     bounded_inner = bounded(cast.operand, columns)
     return Bounded(replace(cast, operand=bounded_inner.expression), bounded_inner.interval)
 

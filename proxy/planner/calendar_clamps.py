@@ -1,8 +1,9 @@
 """Times cut to years that every calendar has, before PostgreSQL computes with them: at the ends of its own it
-would raise."""
+would raise. And which keys and conditions are computed of columns cut to their bounds."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
@@ -133,3 +134,35 @@ def _calendar(kind: SqlType) -> tuple[Fraction, Fraction]:
     scale = 1 if kind is SqlType.DATE else 86_400
     low, high = (Fraction(end) * scale for end in _CALENDAR_DAYS)
     return low, high
+
+
+OF_CLAMPED = (
+    ir.Arithmetic,
+    ir.Bucket,
+    ir.DateTrunc,
+    ir.NumericCall,
+    ir.Quotient,
+    ir.RealCall,
+    ir.Shift,
+    ir.TimeBin,
+)
+
+
+def is_of_clamped(expression: ir.Expression) -> bool:
+    """Whether some part is computed of a column within its bounds: to_char(date_trunc('week', at), 'YYYY')."""
+    return any(_clamps(part) for part in parts_of(expression))
+
+
+def _clamps(part: ir.Expression) -> bool:
+    if isinstance(part, ir.DateTrunc | ir.TimeBin):  # not of a cast (calendar_clamps.py)
+        operand = part.operand
+        while isinstance(operand, ir.Shift):
+            operand = operand.operand
+        return isinstance(operand, ir.ColumnRef)
+    return isinstance(part, OF_CLAMPED) and not isinstance(part, ir.Shift)
+
+
+def parts_of(expression: ir.Expression) -> Iterator[ir.Expression]:
+    yield expression
+    for child in children(expression):
+        yield from parts_of(child)

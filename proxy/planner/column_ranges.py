@@ -9,6 +9,12 @@ from fractions import Fraction
 
 from proxy.base import limits
 from proxy.base.sql_types import SqlType
+from proxy.planner.evaluated_conditions import (
+    EvaluatedCondition,
+    changing_times,
+    evaluated_conditions,
+    truths_within,
+)
 from proxy.planner.facts import ColumnFacts, Range
 from proxy.planner.label_work import allowed
 from proxy.planner.possible_truth import (
@@ -16,7 +22,7 @@ from proxy.planner.possible_truth import (
     Unknown,
     Value,
     Within,
-    constant_value,
+    fixed_value,
     truths,
 )
 from proxy.planner.time_intervals import (
@@ -25,8 +31,8 @@ from proxy.planner.time_intervals import (
     turning_times,
     value_within,
 )
-from proxy.query.ir.expression_walk import children, size
-from proxy.query.ir.expressions import ColumnRef, Comparison, Constant, Expression, In, Is
+from proxy.query.ir.expression_walk import children, columns, size
+from proxy.query.ir.expressions import Choose, ColumnRef, Comparison, Expression, In, Is
 
 # Between numbers without a least step: no constant has so many digits.
 _TINY = Fraction(1, 10 ** (limits.NUMBER_DIGITS + 50))
@@ -64,10 +70,13 @@ def ranges_of(
     if rising:
         seen = seen.further(column, known, rising)
     ranges = _left(column, known, about, seen)
-    if not others:
-        return ranges
-    known = replace(known, ranges=ranges)
-    return _left(column, known, about, seen.further(column, known, others))
+    conditions = [one for whole in wholes for one in evaluated_conditions(column, whole)]
+    for functions, computed in ((others, []), ({}, conditions)):
+        if functions or computed:
+            known = replace(known, ranges=ranges)
+            seen = seen.further(column, known, functions).with_computed(column, known, computed)
+            ranges = _left(column, known, about, seen)
+    return ranges
 
 
 _Functions = Mapping[Expression, tuple[Value, ...]]
@@ -75,24 +84,43 @@ _Functions = Mapping[Expression, tuple[Value, ...]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Seen:
-    """Which functions are looked at, and the points between which they and the column are told apart."""
+    """Which functions are looked at, and the points between which they and the column are told apart; and the
+    conditions that PostgreSQL evaluates."""
 
     points: frozenset[Fraction]
     functions: _Functions
+    conditions: tuple[EvaluatedCondition, ...] = ()
 
     def further(self, column: ColumnRef, known: ColumnFacts, functions: _Functions) -> _Seen:
         """Also other functions, as far as there are few enough points; the ends of the policy's bounds are
         points, as beyond them what is computed may be of the bounds."""
-        hull, bounds = _hull(known), _bounds(known)
-        ends = (hull.low, hull.high, bounds.low, bounds.high)
-        points = {*self.points, *(at for at in ends if at is not None)}
+        hull, points = _hull(known), self.points | _ends_of(known)
         seen = dict(self.functions)
         for of, beside in functions.items():
             found = frozenset(turning_times(of, column, beside, hull))
             if allowed((1 + len(found)) * _EVALUATED) and len(points | found) <= _MOST_POINTS:
                 points |= found
                 seen[of] = beside
-        return _Seen(points=frozenset(points), functions=seen)
+        return replace(self, points=points, functions=seen)
+
+    def with_computed(
+        self, column: ColumnRef, known: ColumnFacts, conditions: Iterable[EvaluatedCondition]
+    ) -> _Seen:
+        """Also such conditions, as far as there are few enough points."""
+        hull, points, seen = _hull(known), self.points | _ends_of(known), self.conditions
+        for one in conditions:
+            found = frozenset[Fraction]().union(
+                *(changing_times(part, column, hull) for part in one.parts)
+            )
+            if allowed((1 + len(found)) * _EVALUATED) and len(points | found) <= _MOST_POINTS:
+                points, seen = points | found, (*seen, one)
+        return replace(self, points=points, conditions=seen)
+
+
+def _ends_of(known: ColumnFacts) -> frozenset[Fraction]:
+    hull, bounds = _hull(known), _bounds(known)
+    ends = (hull.low, hull.high, bounds.low, bounds.high)
+    return frozenset(at for at in ends if at is not None)
 
 
 def _functions(
@@ -102,7 +130,7 @@ def _functions(
     found: dict[Expression, list[Value]] = {}
     for of, beside in compared(parts):
         if is_function_of(of, column):
-            values = (constant_value(one, of.type) for one in beside if isinstance(one, Constant))
+            values = (fixed_value(one, of.type) for one in beside if not columns(one))
             found.setdefault(of, []).extend(values)
     return {of: tuple(dict.fromkeys(values)) for of, values in found.items()}
 
@@ -144,12 +172,22 @@ def _left(
         return known.ranges
     if functions and not allowed(len(steps) * _EVALUATED * sum(map(size, functions))):
         functions = {}
-    places = _places(column, functions)
+    has_times = bool(functions or seen.conditions)
+    times = list(_times(known, steps)) if has_times else [None] * len(steps)
+    computed = [truths_within(one, column, times) for one in seen.conditions]
+    places = _places(column, (*functions, *(one.condition for one in seen.conditions)))
     tests = [truths(part.whole, places) for part in about if allowed(len(steps) * part.size)]
-    there = [
-        all(True in test((piece, *values)) for test in tests)
-        for piece, values in zip(steps, _values(column, known, functions, steps), strict=True)
-    ]
+    there: list[bool] = []
+    for piece, of, *outcomes in zip(steps, times, *computed, strict=True):
+        if has_times and of is None:  # no value lies there
+            there.append(there[-1])
+            continue
+        values = (
+            Unknown.UNKNOWN if of is None else value_within(one, column, of, beside)
+            for one, beside in functions.items()
+        )
+        row = (piece, *values, *outcomes)
+        there.append(all(True in test(row) for test in tests))
     if all(there):
         return known.ranges
     scale = Fraction(1, _DAY) if known.type is SqlType.DATE else Fraction(1)
@@ -175,33 +213,32 @@ def _places(column: ColumnRef, functions: Iterable[Expression]) -> dict[Expressi
 
 
 def can_be_null(column: ColumnRef, about: Sequence[ConditionPart]) -> bool:
-    """Whether the conditions may be true of a row that has no value there. Nor have the functions of it."""
+    """Whether the conditions may be true of a row that has no value there. Nor have the functions of it, but
+    for greatest() and least()."""
     places = _places(column, _functions(column, [part.whole for part in about]))
-    nothing = (None,) * len(places)
+    nothing = [Unknown.UNKNOWN if _holds_choice(of) else None for of in places]
     return all(True in truths(part.whole, places)(nothing) for part in about if allowed(part.size))
 
 
-def _values(
-    column: ColumnRef, known: ColumnFacts, functions: _Functions, steps: Sequence[Value]
-) -> Iterator[tuple[Value, ...]]:
-    """What functions are in each piece. Beyond the policy's bounds some are computed of the bound."""
-    if not functions:
-        yield from (() for _ in steps)
-        return
+def _holds_choice(of: Expression) -> bool:
+    return isinstance(of, Choose) or any(map(_holds_choice, children(of)))
+
+
+def _times(known: ColumnFacts, steps: Sequence[Value]) -> Iterator[Within | None]:
+    """Between which times each piece lies, None: there is none. Beyond the policy's bounds some functions are
+    computed of the bound."""
     bounds = _bounds(known)
     step = Fraction(_DAY) if known.type is SqlType.DATE else _STEP
     for piece in steps:
         low, high = _seconds_of(piece, step)
-        if low is not None and high is not None and low > high:  # there is no value
-            yield tuple(Unknown.UNKNOWN for _ in functions)
+        if low is not None and high is not None and low > high:
+            yield None
             continue
         if low is not None and bounds.high is not None:
             low = min(low, bounds.high)
         if high is not None and bounds.low is not None:
             high = max(high, bounds.low)
-        yield tuple(
-            value_within(of, column, Within(low, high), beside) for of, beside in functions.items()
-        )
+        yield Within(low, high)
 
 
 def pieces(column: ColumnRef, parts: Iterable[Expression]) -> Iterator[Value]:
@@ -226,9 +263,7 @@ def constants_beside(column: ColumnRef, parts: Iterable[Expression]) -> Iterator
     """Constants that a column is compared with."""
     for of, beside in compared(parts):
         if of == column:
-            yield from (
-                constant_value(one, column.type) for one in beside if isinstance(one, Constant)
-            )
+            yield from (fixed_value(one, column.type) for one in beside if not columns(one))
 
 
 def compared(parts: Iterable[Expression]) -> Iterator[tuple[Expression, tuple[Expression, ...]]]:

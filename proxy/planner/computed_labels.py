@@ -27,6 +27,7 @@ from proxy.query.ir.expressions import (
     Connective,
     Constant,
     Expression,
+    Extract,
     In,
     Is,
     Not,
@@ -57,7 +58,8 @@ def parts_of_key(expression: Expression, labels: Labels) -> tuple[Expression, ..
 def _parts(expression: Expression, labels: Labels) -> list[Expression] | None:
     if isinstance(expression, Constant):
         return []
-    if isinstance(expression, _EVALUATED) and not _casts_time(expression):
+    is_evaluated = isinstance(expression, _EVALUATED) and not _casts_time(expression)
+    if is_evaluated or (isinstance(expression, Extract) and expression.field == "epoch"):
         below = [_parts(part, labels) for part in children(expression)]
         known = [part for parts in below if parts is not None for part in parts]
         if None not in below:

@@ -152,6 +152,8 @@ def _is_settled(expression: Expression) -> bool:
             return _is_settled_cast(operand.type, kind) and _is_settled(operand)
         case NumericCall():
             return _is_settled(expression.operand)
+        case Extract(field="epoch"):
+            return _is_settled(expression.operand)
         case _:
             return isinstance(expression, _MADE) and all(map(_is_settled, children(expression)))
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from proxy.base.result_columns import is_aggregate_column
+from proxy.planner.calendar_clamps import OF_CLAMPED, is_of_clamped, parts_of
 from proxy.planner.cut_years import cut_years
 from proxy.planner.facts import ColumnFacts, Facts, Values, typed
 from proxy.planner.narrowing import narrowed
@@ -16,15 +17,12 @@ from proxy.planner.public_keys import label_values
 from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expression_walk import children, columns
 from proxy.query.ir.expressions import (
-    Arithmetic,
-    Bucket,
     Case,
     Choose,
     ColumnRef,
     Comparison,
     Connective,
     Constant,
-    DateTrunc,
     Expression,
     Extract,
     In,
@@ -34,11 +32,6 @@ from proxy.query.ir.expressions import (
     Like,
     Not,
     NullIf,
-    NumericCall,
-    Quotient,
-    RealCall,
-    Shift,
-    TimeBin,
 )
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 
@@ -46,7 +39,6 @@ Name = tuple[str, str]
 # Whose values hang on their form alone, whatever bounds a column has.
 _BY_FORM = (Case, Comparison, Connective, Not, Is, In, InPublic, Like, Inside, Constant)
 _COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT, AggregateKind.COUNT_DISTINCT)
-_OF_CLAMPED = (Arithmetic, Bucket, DateTrunc, NumericCall, Quotient, RealCall, Shift, TimeBin)
 
 
 def left_out_rules(expression: Expression, values: Values | None, facts: Facts) -> Iterator[str]:
@@ -74,8 +66,8 @@ def computed_beyond(where: Expression | None, facts: Facts) -> tuple[str, ...]:
     where = typed(where, facts)
     named = frozenset(
         name
-        for part in _parts(where)
-        if isinstance(part, _OF_CLAMPED)
+        for part in parts_of(where)
+        if isinstance(part, OF_CLAMPED)
         for name in columns(part)
         if name in facts and _can_be_beyond(facts[name])
     )
@@ -197,7 +189,7 @@ _OTHER = "count in a wrong group, as their year is cut to one near the bounds"
 
 def _where(expression: Expression, values: Values, facts: Facts, name: Name) -> str:
     """Which group has rows that are beyond a column's bounds."""
-    if not _is_of_clamped(expression):
+    if not is_of_clamped(expression):
         return _NONE
     is_above = _can_be_above(facts[name])
     cut = cut_years(expression, facts, list(_stored_years(expression, name)))
@@ -216,10 +208,10 @@ def _where(expression: Expression, values: Values, facts: Facts, name: Name) -> 
 
 
 def _stored_years(expression: Expression, name: Name) -> Iterator[Extract]:
-    for part in _parts(expression):
+    for part in parts_of(expression):
         if not isinstance(part, Extract) or part.field not in ("year", "isoyear"):
             continue
-        if name in columns(part) and not _is_of_clamped(part):
+        if name in columns(part) and not is_of_clamped(part):
             yield part
 
 
@@ -230,20 +222,6 @@ def _place(texts: frozenset[str | None], nearest: frozenset[str | None], values:
     if texts.isdisjoint(values):
         return _NONE
     return _END if texts == nearest and len(texts) == 1 else _OTHER
-
-
-def _is_of_clamped(expression: Expression) -> bool:
-    """Whether some part is computed of a column within its bounds: to_char(date_trunc('week', at), 'YYYY')."""
-    return any(_clamps(part) for part in _parts(expression))
-
-
-def _clamps(part: Expression) -> bool:
-    if isinstance(part, DateTrunc | TimeBin):  # not of a cast (calendar_clamps.py)
-        operand = part.operand
-        while isinstance(operand, Shift):
-            operand = operand.operand
-        return isinstance(operand, ColumnRef)
-    return isinstance(part, _OF_CLAMPED) and not isinstance(part, Shift)
 
 
 def _can_be_beyond(known: ColumnFacts) -> bool:
@@ -270,9 +248,3 @@ def _is_any(expression: Expression, values: Values, facts: Facts, named: list[Na
     free = {name: replace(facts[name], bounds=None, ranges=None) for name in named}
     without = label_values(expression, {**facts, **free})
     return without is not None and set(without) <= set(values)
-
-
-def _parts(expression: Expression) -> Iterator[Expression]:
-    yield expression
-    for child in children(expression):
-        yield from _parts(child)

@@ -1,4 +1,5 @@
-"""Numbers as texts: with how many digits after the point PostgreSQL prints them, where that is one number.
+"""Numbers as texts: with how many digits after the point PostgreSQL prints them, where that is one number. And
+casts of computed texts to numbers and dates, written without the text.
 
 Arithmetic of the compiled statement is in numeric, whatever the type in the question; what is printed is
 rounded to the digits that the question's own type would show, so that both are one text.
@@ -6,6 +7,8 @@ rounded to the digits that the question's own type would show, so that both are 
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 
@@ -36,7 +39,7 @@ def printed(cast: ir.Cast, facts: Facts) -> ir.Cast:
             position_in(cast),
         )
     operand = cast.operand
-    if isinstance(operand, _PRINTS_AS_STORED):
+    if isinstance(operand, _PRINTS_AS_STORED) and not _is_computed(operand, facts):
         return cast
     if (
         operand.type is not None and operand.type.is_float
@@ -44,6 +47,14 @@ def printed(cast: ir.Cast, facts: Facts) -> ir.Cast:
         operand = ir.Cast(operand, SqlType.NUMERIC)
     rounded = ir.NumericCall(ir.NumericFunction.ROUND, operand, digits, SqlType.NUMERIC)
     return replace(cast, operand=rounded)
+
+
+def _is_computed(operand: ir.Expression, facts: Facts) -> bool:
+    """Whether a subquery computes it, so that its digits are those of its arithmetic."""
+    if not isinstance(operand, ir.ColumnRef):
+        return False
+    known = facts.get((operand.relation, operand.column))
+    return known is not None and known.computed_of is not None
 
 
 def cast_of_text(cast: ir.Cast) -> Refusal:
@@ -65,8 +76,9 @@ def digits_of(expression: ir.Expression, facts: Facts) -> int | None:
             return 0 if kind is not None and kind.is_integer and value.denominator == 1 else None
         case ir.ColumnRef():
             return _of_column(expression, facts)
-        case ir.Cast(operand=operand):
-            if operand.type is SqlType.BOOL:
+        case ir.Cast(operand=operand, type=kind):
+            is_text = operand.type is not None and operand.type.is_text
+            if operand.type is SqlType.BOOL or (is_text and kind.is_integer):
                 return 0
             return digits_of(operand, facts)
         case ir.NumericCall(function=ir.NumericFunction.ABS | ir.NumericFunction.NEGATE):
@@ -109,7 +121,125 @@ def _of_column(column: ir.ColumnRef, facts: Facts) -> int | None:
     if kind.is_integer:
         return 0
     known = facts.get((column.relation, column.column))
+    if known is not None and known.computed_of is not None:
+        return digits_of(known.computed_of.expression, {**facts, **known.computed_of.facts})
     step = None if known is None else known.step
     if kind is not SqlType.NUMERIC or step is None or step > 1:
         return None
     return len(str(step.denominator)) - 1  # a power of ten
+
+
+# --- without a text
+
+# Fields of templates that are numbers, with as many digits.
+_FIELDS: Mapping[str, tuple[str, int]] = {
+    "YYYY": ("year", 4),
+    "IYYY": ("isoyear", 4),
+    "MM": ("month", 2),
+    "DDD": ("doy", 3),
+    "DD": ("day", 2),
+    "HH24": ("hour", 2),
+    "MI": ("minute", 2),
+    "IW": ("week", 2),
+    "ID": ("isodow", 1),
+    "Q": ("quarter", 1),
+}
+_TEMPLATE = re.compile("(?:IYYY|YYYY|MM|DDD|DD|HH24|MI|IW|ID|Q)+")
+_FIELD = re.compile("IYYY|YYYY|MM|DDD|DD|HH24|MI|IW|ID|Q")
+_MOST_PLACES: Mapping[SqlType, int] = {SqlType.INT2: 4, SqlType.INT4: 9, SqlType.INT8: 18}
+_DATES: Mapping[str, str | None] = {"YYYY-MM-DD": None, "YYYY-MM-01": "month", "YYYY-01-01": "year"}
+
+
+def without_text(cast: ir.Cast) -> ir.Expression | None:
+    """Write a cast so that no row can make it fail: to_char(at, 'YYYYMM')::int is 100 * year + month.
+
+    Args:
+        cast: Of a text to a number or a date.
+
+    Returns:
+        An expression of the same values that makes no text. None: there is none.
+    """
+    match cast.operand:
+        case ir.Cast(operand=number) if _holds(number, cast.type):
+            return number if number.type is cast.type else ir.Cast(number, cast.type)
+        case ir.Case(whens=whens, otherwise=otherwise):
+            return _of_case([(test, result) for test, result in whens], otherwise, cast)
+        case ir.FormattedTime(operand=time, template=text) if cast.type.is_integer:
+            return _number(time, text, cast.type)
+        case ir.FormattedTime() | ir.Concat() if cast.type is SqlType.DATE:
+            return _date(cast.operand)
+        case _:
+            return None
+
+
+def _holds(number: ir.Expression, kind: SqlType) -> bool:
+    order = list(_MOST_PLACES)
+    return number.type in order and kind in order and order.index(number.type) <= order.index(kind)
+
+
+def _of_case(
+    whens: list[tuple[ir.Expression, ir.Expression]], otherwise: ir.Expression, cast: ir.Cast
+) -> ir.Expression | None:
+    results = [
+        _whole_constant(one, cast.type) for one in (*(result for _, result in whens), otherwise)
+    ]
+    found = [one for one in results if one is not None]
+    if len(found) < len(results):
+        return None
+    tests = (test for test, _ in whens)
+    return ir.Case(tuple(zip(tests, found[:-1], strict=True)), found[-1], cast.type)
+
+
+def _whole_constant(result: ir.Expression, kind: SqlType) -> ir.Constant | None:
+    if not isinstance(result, ir.Constant) or not kind.is_integer:
+        return None
+    if result.value is None:
+        return ir.Constant(None, kind)
+    text = result.value if isinstance(result.value, str) else ""
+    is_number = re.fullmatch("-?[0-9]+", text, re.ASCII) and len(text) <= _MOST_PLACES[kind]
+    return ir.Constant(Fraction(text), kind) if is_number else None
+
+
+def _number(time: ir.Expression, text: str, kind: SqlType) -> ir.Expression | None:
+    """The fields of a template, each times ten as often as there are digits behind it."""
+    template = text.removeprefix("FM")
+    if not _TEMPLATE.fullmatch(template):
+        return None
+    fields = [_FIELDS[one] for one in _FIELD.findall(template)]
+    if template != text and len(fields) > 1:
+        return None  # without zeros the fields have no places
+    digits = sum(width for _, width in fields)
+    if digits > _MOST_PLACES[kind]:
+        return None
+    total: ir.Expression | None = None
+    for field, width in fields:
+        digits -= width
+        part: ir.Expression = ir.Extract(field, time)
+        if digits:
+            times = ir.Constant(Fraction(10**digits), SqlType.NUMERIC)
+            part = ir.Arithmetic(ir.Operator.MULTIPLY, part, times, SqlType.NUMERIC)
+        if total is not None:
+            part = ir.Arithmetic(ir.Operator.ADD, total, part, SqlType.NUMERIC)
+        total = part
+    return total
+
+
+def _date(text: ir.Expression) -> ir.Expression | None:
+    """Of a text that writes a date, or the first one of its month or year."""
+    parts = text.operands if isinstance(text, ir.Concat) else (text,)
+    times = [part for part in parts if isinstance(part, ir.FormattedTime)]
+    written = ""
+    for part in parts:
+        match part:
+            case ir.FormattedTime(template=template):
+                written += template.replace('"', "")
+            case ir.Constant(value=str() as value):
+                written += value
+            case _:
+                return None
+    if written not in _DATES or len({one.operand for one in times}) != 1:
+        return None
+    unit, time = _DATES[written], times[0].operand
+    return ir.Cast(
+        time if unit is None else ir.DateTrunc(unit, time, SqlType.TIMESTAMP), SqlType.DATE
+    )

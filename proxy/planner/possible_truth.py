@@ -95,6 +95,9 @@ def truths(condition: ir.Expression, known: Mapping[ir.Expression, int]) -> Call
             return _in(operand, [i for i in items if isinstance(i, ir.Constant)], known)
         case ir.Case(type=SqlType.BOOL):
             return _case(condition, known)
+        case ir.Choose(choice=ir.Choice.COALESCE, operands=operands, type=SqlType.BOOL):
+            parts = [truths(part, known) for part in operands]
+            return lambda row: _first([part(row) for part in parts])
         case _:
             return lambda row: ANY
 
@@ -127,6 +130,21 @@ def constant_value(constant: ir.Constant, kind: SqlType | None) -> Value:
     if isinstance(value, str):
         return _text(value, own, kind) if own is None or own.is_text else _UNKNOWN
     return value
+
+
+def fixed_value(expression: ir.Expression, kind: SqlType | None) -> Value:
+    """What an expression of constants is, beside something of this type: a constant, the same with a minus, or
+    its seconds, as differences of times are computed."""
+    match expression:
+        case ir.Constant():
+            return constant_value(expression, kind)
+        case ir.Extract(field="epoch", operand=ir.Constant(type=SqlType() as own) as of):
+            return constant_value(of, own)
+        case ir.NumericCall(function=ir.NumericFunction.NEGATE, operand=operand):
+            value = fixed_value(operand, kind)
+            return -value if isinstance(value, Fraction) else _UNKNOWN
+        case _:
+            return _UNKNOWN
 
 
 def listed_value(text: str | None, kind: SqlType) -> Value:
@@ -182,16 +200,32 @@ def _connected(parts: list[Truths], decides: bool) -> Truths:
     return frozenset(found)
 
 
+def _first(parts: list[Truths]) -> Truths:
+    """What COALESCE gives."""
+    found: set[bool | None] = set()
+    for part in parts:
+        found |= part - _NULL
+        if None not in part:
+            return frozenset(found)
+    return frozenset({*found, None})
+
+
 def _value(
     expression: ir.Expression, known: Mapping[ir.Expression, int], beside: SqlType | None = None
 ) -> _Valued:
     if expression in known:
         place = known[expression]
         return lambda row: row[place]
-    if isinstance(expression, ir.Constant):
-        value = constant_value(expression, beside)
-        return lambda row: value
-    return lambda row: _UNKNOWN
+    if isinstance(expression, ir.Cast) and expression.operand in known and _keeps_field(expression):
+        return _value(expression.operand, known)
+    value = fixed_value(expression, beside)
+    return lambda row: value
+
+
+def _keeps_field(cast: ir.Cast) -> bool:
+    """Whether it is date_part() of a field, which is a whole number."""
+    field = cast.operand.field if isinstance(cast.operand, ir.Extract) else "epoch"
+    return cast.type is SqlType.FLOAT8 and field not in ("epoch", "second")
 
 
 def _operands(
@@ -251,23 +285,30 @@ def _order(left: Value, right: Value) -> frozenset[int]:
             return frozenset({-1, 0, 1, 2})
 
 
-_DIGITS = re.compile("[0-9]")
+_DIGITS = re.compile("[0-9]+|[^0-9]")
 _YEAR = re.compile("[0-9]{4}")
 
 
 def _order_of_texts(left: str, right: str) -> int:
-    """Texts that differ in digits alone, or in four that they begin with, are ordered so in every collation.
+    """Every collation orders texts by digits, if they first differ in as many, or in four that they begin with.
 
-    >>> _order_of_texts("2023-05", "2023-11"), _order_of_texts("2022 Mai", "2023-01"), _order_of_texts("a", "b")
-    (-1, -1, 2)
+    >>> _order_of_texts("2023-05-31", "2023-11"), _order_of_texts("2022 Mai", "2023-01")
+    (-1, -1)
+    >>> _order_of_texts("a", "b"), _order_of_texts("2023-5", "2023-11")
+    (2, 2)
     """
     years = [one[:4] for one in (left, right) if _YEAR.match(one)]
     if len(years) == 2 and years[0] != years[1]:
         return 1 if years[0] > years[1] else -1
     if left == right:
         return 0
-    is_alike = left.isascii() and _DIGITS.sub("0", left) == _DIGITS.sub("0", right)
-    return (1 if left > right else -1) if is_alike else 2
+    if not (left.isascii() and right.isascii()):
+        return 2
+    for one, other in zip(_DIGITS.findall(left), _DIGITS.findall(right), strict=False):
+        if one != other:
+            is_alike = len(one) == len(other) and one.isdigit() and other.isdigit()
+            return (1 if one > other else -1) if is_alike else 2
+    return 2
 
 
 def _order_of_years(other: OtherText, text: str) -> frozenset[int]:

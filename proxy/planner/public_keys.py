@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Context, Decimal
 from fractions import Fraction
@@ -13,12 +14,15 @@ from proxy.base.errors import Refusal
 from proxy.base.instants import is_in_calendar, moment, seconds_of
 from proxy.base.sql_types import SqlType
 from proxy.planner.bounds import bounded
+from proxy.planner.calendar_clamps import is_of_clamped
 from proxy.planner.computed_labels import combined, parts_of_key
 from proxy.planner.facts import Facts, Range, Values
 from proxy.planner.intervals import STEPWISE
 from proxy.planner.intrinsic_bounds import whole_parts_of_day
 from proxy.planner.label_work import evaluated
 from proxy.planner.mapped_texts import depends_on_locale, mapped_texts
+from proxy.planner.possible_truth import Within
+from proxy.planner.time_intervals import interval_of, is_function_of
 from proxy.planner.time_labels import extracted, time_texts
 from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expression_walk import columns
@@ -78,7 +82,7 @@ def _within_ranges(
     known = facts[name]
     found: dict[str | None, None] = {}
     assert known.bounds is not None and known.ranges is not None
-    for one in known.ranges:
+    for one in _counted(expression, known.ranges, known.bounds):
         labels = _labels(
             expression,
             {**facts, name: replace(known, bounds=clamped(known.bounds, one), ranges=(one,))},
@@ -89,6 +93,20 @@ def _within_ranges(
         if len(found) > limits.GROUPS_PER_STATEMENT:
             return None
     return found
+
+
+def _counted(expression: Expression, ranges: Sequence[Range], bounds: Bounds) -> Sequence[Range]:
+    """Ranges of which rows can be in a group. Rows beyond the bounds are in the first or the last group if the
+    key is computed of clamped values, and else in none."""
+    if is_of_clamped(expression):
+        return ranges
+    meeting = [
+        one
+        for one in ranges
+        if (one.low is None or one.low <= bounds.high)
+        and (one.high is None or one.high >= bounds.low)
+    ]
+    return meeting or ranges
 
 
 def clamped(bounds: Bounds, one: Range) -> Bounds:
@@ -185,6 +203,7 @@ def _direct(expression: Expression, facts: Facts) -> Values | None:
             return None
 
 
+_DAY = 86_400
 _NUMBERS = (NumericCall, Extract, Bucket, Arithmetic)
 
 
@@ -239,10 +258,7 @@ def _rounded(rounded: NumericCall, facts: Facts) -> Values | None:
     """floor, ceil, round and trunc of a bounded number; numeric prints as many digits as it is rounded to."""
     if _is_difference(rounded, facts):
         return None
-    try:
-        found = bounded(rounded.operand, facts).interval
-    except Refusal:
-        return None
+    found = _interval(rounded.operand, facts)
     scale = Fraction(10) ** rounded.digits
     if found is None or (found.high - found.low) * scale > _ROUNDED_MOST:
         return None
@@ -262,14 +278,34 @@ def _whole_numbers(quotient: Quotient, facts: Facts) -> Values | None:
     """x / 10 and x % 10 of a bounded integer."""
     if _is_difference(quotient, facts):
         return None
-    try:
-        found = bounded(quotient, facts).interval
-    except Refusal:
-        return None
+    found = _interval(quotient, facts)
     if found is None or found.high - found.low > _ROUNDED_MOST:
         return None
     low, high = math.ceil(found.low), math.floor(found.high)
     return tuple(str(n) for n in range(low, high + 1))
+
+
+def _interval(expression: Expression, facts: Facts) -> Bounds | None:
+    """Where it lies: of a function of one time, as the table of such functions says."""
+    try:
+        found = bounded(expression, facts).interval
+    except Refusal:
+        return None
+    names = columns(expression)
+    if found is None or len(names) != 1:
+        return found
+    (name,) = names
+    known = facts[name]
+    column = ColumnRef(name[1], known.type, None, name[0])
+    if known.bounds is None or not is_function_of(expression, column):
+        return found
+    scale = _DAY if known.type is SqlType.DATE else 1
+    own = interval_of(
+        expression, column, Within(known.bounds.low * scale, known.bounds.high * scale)
+    )
+    if own is None or own.low is None or own.high is None:
+        return found
+    return Bounds(max(own.low, found.low), min(own.high, found.high), found.kind)
 
 
 def _is_difference(expression: Expression, facts: Facts) -> bool:

@@ -21,14 +21,24 @@ from proxy.base.zones import UTC, Zone
 from proxy.planner.constant_times import extracted_field
 from proxy.planner.possible_truth import OtherText, Unknown, Value, Within
 from proxy.planner.shifted_times import shifted_ends, shifted_time
+from proxy.planner.varying_operands import (
+    arithmetic_turns,
+    arithmetic_within,
+    chosen_within,
+    ends_of,
+    quotient_turns,
+    quotient_within,
+    signed_turns,
+    signed_within,
+    varying,
+)
 from proxy.query.ir import expressions as ir
-from proxy.query.ir.expression_walk import children
 
 _DAY = 86_400
 _MICROSECOND = Fraction(1, 10**6)
 _NEAR = 2 * _DAY  # further away no change of a clock matters
 _WIDEST = 16 * 3600  # PostgreSQL takes no clock that is further from UTC
-_MOST_STARTS = 4_000  # of hours or days that are looked at one by one
+MOST_STARTS = 4_000  # of hours or days that are looked at one by one
 # Of these fields a later time never has a smaller number.
 _RISING = ("epoch", "year", "isoyear")
 # The unit in which each field is the same.
@@ -112,13 +122,6 @@ class _TimeFunction:
     unit: Callable[[Any], str | None] = lambda node: None
 
 
-def _ends(of: Within, change: Callable[[Fraction], Fraction]) -> Within:
-    """Of a function that never falls."""
-    return Within(
-        None if of.low is None else change(of.low), None if of.high is None else change(of.high)
-    )
-
-
 def _truncated(unit: str, seconds: Fraction) -> Fraction:
     return seconds_at(start_of(moment(seconds), unit))
 
@@ -184,7 +187,7 @@ def _cast_within(cast: ir.Cast, of: Within) -> Within | None:
         of = _displayed(zone, of)
     elif source is not SqlType.TIMESTAMPTZ and cast.type is SqlType.TIMESTAMPTZ:
         of = _meant(zone, of)
-    return _ends(of, _day_of) if cast.type is SqlType.DATE else of
+    return ends_of(of, _day_of) if cast.type is SqlType.DATE else of
 
 
 def _cast_turns(cast: ir.Cast, at: Fraction) -> Iterator[Fraction]:
@@ -213,10 +216,10 @@ def _clock(node: ir.DateTrunc) -> Zone | None:
 def _truncated_within(node: ir.DateTrunc, of: Within) -> Within:
     zone = _clock(node)
     if zone is None:
-        return _ends(of, lambda at: _truncated(node.unit, at))
+        return ends_of(of, lambda at: _truncated(node.unit, at))
     if node.operand.type is SqlType.TIMESTAMPTZ:
         of = _displayed(zone, of)
-    of = _ends(of, lambda at: _truncated(node.unit, at))
+    of = ends_of(of, lambda at: _truncated(node.unit, at))
     if node.unit not in ("second", "minute", "hour"):
         return _meant(zone, of)
     # By the clock as it went then, which shows the hour before a change twice.
@@ -247,6 +250,9 @@ def _shifted_within(shift: ir.Shift, of: Within) -> Within | None:
     ends = [end for end in (low, high) if end is not None]
     if not ends:
         return of
+    if low is not None and low == high:
+        moved = shifted_time(low, shift)
+        return None if moved is None else Within(moved, moved)
     found = shifted_ends(min(ends), max(ends), shift)
     if found is None:
         return None
@@ -274,13 +280,13 @@ def _field_within(extract: ir.Extract, of: Within) -> Within | None:
     if extract.field == "epoch":
         return of
     if extract.field in _RISING:
-        return _ends(of, lambda at: Fraction(extracted_field(moment(at), extract.field)))
+        return ends_of(of, lambda at: Fraction(extracted_field(moment(at), extract.field)))
     unit = FIELD_UNITS.get(extract.field)
     if unit is None or of.low is None or of.high is None:
         return None
     numbers = {
         extracted_field(at, extract.field)
-        for at in islice(starts(unit, of.low, of.high), _MOST_STARTS + 1)
+        for at in islice(starts(unit, of.low, of.high), MOST_STARTS + 1)
     }
     if len(numbers) != 1:
         return None
@@ -306,22 +312,30 @@ _ROUNDED: Mapping[ir.NumericFunction, Callable[[Fraction], int]] = {
 }
 
 
+_SIGNED = (ir.NumericFunction.ABS, ir.NumericFunction.NEGATE)
+
+
 def _rounded_within(rounded: ir.NumericCall, of: Within) -> Within | None:
-    """Of a field: what is rounded to whole numbers."""
+    """Of a field: what is rounded to whole numbers, or loses its sign."""
     if rounded.digits:
         return None
+    if rounded.function in _SIGNED:
+        return signed_within(rounded, of)
     if rounded.halves_are_even:
-        return _ends(of, lambda at: Fraction(round(at)))
+        return ends_of(of, lambda at: Fraction(round(at)))
     if rounded.function is ir.NumericFunction.ROUND:  # halves away from zero
         half = Fraction(1, 2)
-        return _ends(
+        return ends_of(
             of, lambda at: Fraction(math.floor(at + half) if at >= 0 else math.ceil(at - half))
         )
     whole = _ROUNDED.get(rounded.function)
-    return None if whole is None else _ends(of, lambda at: Fraction(whole(at)))
+    return None if whole is None else ends_of(of, lambda at: Fraction(whole(at)))
 
 
 def _rounded_turns(rounded: ir.NumericCall, at: Fraction) -> Iterator[Fraction]:
+    if rounded.function in _SIGNED:
+        yield from signed_turns(at)
+        return
     for number in (math.floor(at) - 1, math.floor(at), math.floor(at) + 1):
         yield Fraction(number)
         if rounded.function is ir.NumericFunction.ROUND:
@@ -333,7 +347,7 @@ _TABLE: Mapping[type[ir.Expression], _TimeFunction] = {
     ir.DateTrunc: _TimeFunction(within=_truncated_within, turns=_truncated_turns),
     ir.Shift: _TimeFunction(within=_shifted_within, turns=_shifted_turns),
     ir.TimeBin: _TimeFunction(
-        within=lambda node, of: _ends(of, lambda at: _bin_start(node, at)), turns=_bin_turns
+        within=lambda node, of: ends_of(of, lambda at: _bin_start(node, at)), turns=_bin_turns
     ),
     ir.Extract: _TimeFunction(
         within=_field_within,
@@ -341,6 +355,9 @@ _TABLE: Mapping[type[ir.Expression], _TimeFunction] = {
         unit=lambda node: None if node.field in _RISING else FIELD_UNITS.get(node.field, ""),
     ),
     ir.NumericCall: _TimeFunction(within=_rounded_within, turns=_rounded_turns),
+    ir.Arithmetic: _TimeFunction(within=arithmetic_within, turns=arithmetic_turns),
+    ir.Quotient: _TimeFunction(within=quotient_within, turns=quotient_turns),
+    ir.Choose: _TimeFunction(within=chosen_within, turns=lambda node, at: (at,)),
 }
 
 
@@ -353,10 +370,20 @@ def is_function_of(expression: ir.Expression, column: ir.ColumnRef) -> bool:
         return False
     if isinstance(expression, ir.FormattedTime):
         return expression.operand == column or is_function_of(expression.operand, column)
-    if type(expression) not in _TABLE:
+    operand = varying(expression)
+    if isinstance(operand, ir.FormattedTime):
         return False
-    (operand,) = children(expression)
+    is_text = expression.type is not None and expression.type.is_text
+    if type(expression) not in _TABLE or operand is None or is_text:
+        return False
     return operand == column or is_function_of(operand, column)
+
+
+def _operand(node: ir.Expression) -> ir.Expression:
+    """Of one for which `is_function_of` holds."""
+    found = varying(node)
+    assert found is not None
+    return found
 
 
 def value_within(
@@ -374,19 +401,19 @@ def value_within(
         A value, or something that holds of each: `Unknown` where nothing is known.
     """
     if isinstance(expression, ir.FormattedTime):
-        found = _interval(expression.operand, column, of)
+        found = interval_of(expression.operand, column, of)
         return Unknown.UNKNOWN if found is None else _text_within(expression, found, beside)
-    found = _interval(expression, column, of)
+    found = interval_of(expression, column, of)
     if found is None:
         return Unknown.UNKNOWN
     return found.low if found.low is not None and found.low == found.high else found
 
 
-def _interval(expression: ir.Expression, column: ir.ColumnRef, of: Within) -> Within | None:
+def interval_of(expression: ir.Expression, column: ir.ColumnRef, of: Within) -> Within | None:
+    """Where a function of a column lies when that lies between two times; None: that is not known."""
     if expression == column:
         return of if _is_known(of) else None
-    (operand,) = children(expression)
-    inner = _interval(operand, column, of)
+    inner = interval_of(_operand(expression), column, of)
     return None if inner is None else result_within(expression, inner)
 
 
@@ -446,7 +473,7 @@ def is_told_apart(expression: ir.Expression, column: ir.ColumnRef) -> bool:
     while node != column:
         if _unit(node) is not None and _years_of(node, ()) is None:
             return False
-        (node,) = children(node)
+        node = _operand(node)
     return True
 
 
@@ -465,9 +492,9 @@ def turning_times(
     node, points = expression, [one for one in beside if isinstance(one, Fraction)]
     while node != column:
         unit = _unit(node)
-        (operand,) = children(node)
+        operand = _operand(node)
         if unit is not None:
-            clock = _interval(operand, column, of)
+            clock = interval_of(operand, column, of)
             points = _starts_of(unit, clock, _years_of(node, beside))
         else:
             points = list(_turns(node, points))
@@ -521,6 +548,6 @@ def _starts_of(unit: str, clock: Within | None, years: Sequence[Within] | None) 
     for one in [clock] if years is None else years:
         assert one.low is not None and one.high is not None
         low, high = max(clock.low, one.low), min(clock.high, one.high)
-        listed = islice(starts(unit, low, high), _MOST_STARTS + 1 - len(found))
+        listed = islice(starts(unit, low, high), MOST_STARTS + 1 - len(found))
         found.extend(seconds_at(at) for at in listed)
-    return [] if len(found) > _MOST_STARTS else found
+    return [] if len(found) > MOST_STARTS else found

@@ -16,7 +16,7 @@ from proxy.base import instants, limits
 from proxy.base.errors import Refusal
 from proxy.base.instants import moment
 from proxy.base.sql_types import SqlType
-from proxy.base.time_templates import template
+from proxy.base.time_templates import UNITS, template
 from proxy.base.zones import UTC, Zone
 from proxy.planner.bounds import bounded
 from proxy.planner.constant_times import extracted_field
@@ -41,10 +41,11 @@ _DAY = 86_400
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _TimeEnds:
-    """Where the values of a column, or what its clock shows, lie, in seconds."""
+    """Where the values of a column, or what its clock shows, lie, in seconds. is_daily: at midnight alone."""
 
     low: Fraction
     high: Fraction
+    is_daily: bool = False
 
 
 _Ends = tuple[Fraction | None, Fraction | None]
@@ -80,15 +81,17 @@ def _ends(
             low, high = of(facts[operand.relation, operand.column])
             if low is None or high is None:
                 return None
-            scale = _DAY if kind is SqlType.DATE else 1
-            return _TimeEnds(low=low * scale, high=high * scale)
+            is_daily = kind is SqlType.DATE
+            scale = _DAY if is_daily else 1
+            return _TimeEnds(low=low * scale, high=high * scale, is_daily=is_daily)
         case Cast(operand=inner, type=kind) if inner.type is not None and inner.type.is_time:
             found = _ends(inner, facts, of)
             if found is None or kind is inner.type:
                 return found
             zone = operand.zone or UTC
             if kind is SqlType.DATE:
-                return _TimeEnds(low=found.low // _DAY * _DAY * Fraction(1), high=found.high)
+                low = found.low // _DAY * _DAY * Fraction(1)
+                return _TimeEnds(low=low, high=found.high, is_daily=True)
             if kind is SqlType.TIMESTAMP and inner.type is SqlType.TIMESTAMPTZ:
                 if not zone.covers(found.low, found.high):
                     return None
@@ -148,6 +151,8 @@ _MOST_STEPS = 400  # in more than a year there is every day of one
 def _in_range(extract: Extract, facts: Facts) -> tuple[str, ...] | None:
     """Where a column lies in one range with two ends; None: it does not, or that says nothing."""
     unit, ends = _STEPS.get(extract.field), _ends(extract.operand, facts, _of_question)
+    if unit in ("hour", "minute") and (own := _ends(extract.operand, facts)) and own.is_daily:
+        return ("0",)
     if unit is None or ends is None:
         return None
     found: set[int] = set()
@@ -327,7 +332,7 @@ def _formatted(key: FormattedTime, facts: Facts) -> tuple[str, ...] | None:
         return None
     else:
         if known.is_clock:  # each day shows the same
-            ends = _TimeEnds(low=ends.low, high=min(ends.high, ends.low + _DAY))
+            ends = replace(ends, high=min(ends.high, ends.low + _DAY))
         times = _starts(known.unit, ends)
     found: dict[str, None] = {}
     for number, at in enumerate(times):
@@ -338,4 +343,5 @@ def _formatted(key: FormattedTime, facts: Facts) -> tuple[str, ...] | None:
 
 
 def _starts(unit: str, ends: _TimeEnds) -> Iterator[datetime]:
-    return starts(unit, ends.low, ends.high)
+    within_day = ends.is_daily and UNITS.index(unit) > UNITS.index("day")
+    return starts("day" if within_day else unit, ends.low, ends.high)

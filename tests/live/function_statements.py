@@ -29,6 +29,22 @@ GROUPED = (
     " FROM day) AS y,"
     " count(*) FROM w.sales GROUP BY 1, 2",
     "SELECT day::text AS d, count(*) FROM w.sales WHERE day < '2023-03-01' GROUP BY 1",
+    # texts of times read as numbers, and numbers of subqueries printed
+    "SELECT m, count(*) FROM (SELECT to_char(at, 'YYYYMM')::int AS m FROM w.sales) q WHERE m >"
+    " 202306 GROUP BY m",
+    "WITH q AS (SELECT to_char(day, 'YYYY')::int AS y, age / 10 AS a FROM w.sales)"
+    " SELECT y::text || '-' || a AS k, count(*) FROM q GROUP BY 1",
+    "SELECT lpad(n::text, 4, '0') AS k, m::varchar AS p, count(*) FROM (SELECT parts * 2 AS n,"
+    " date_part('quarter', day) AS m FROM w.sales) q GROUP BY 1, 2",
+    "SELECT (k || '-01')::date AS d, count(*) FROM (SELECT to_char(at, 'YYYY-MM') AS k FROM"
+    " w.sales) q GROUP BY 1",
+    "SELECT d, count(*) FROM (SELECT (to_char(at, 'YYYY-MM') || '-01')::date AS d FROM w.sales) q GROUP BY d",
+    "SELECT n, count(*) FROM (SELECT CASE WHEN age > 40 THEN '1' ELSE '-2' END::int AS n FROM"
+    " w.sales) q GROUP BY n",
+    "SELECT CASE WHEN to_char(at, 'DD')::int < 15 THEN 'a' ELSE 'b' END AS h, count(*) FROM w.sales GROUP BY 1",
+    "SELECT date_part('epoch', date_trunc('month', at)) AS e, count(*) FROM w.sales GROUP BY 1",
+    "SELECT extract(epoch FROM day) AS e, count(*) FROM w.sales WHERE to_char(day, 'YYYYMM')::int ="
+    " 202305 GROUP BY 1",
     # texts
     "SELECT state || '/' || size AS k, count(*) FROM w.sales GROUP BY 1",
     "SELECT concat(state, ' ', kind, ' ', is_new) AS k, count(*) FROM w.sales GROUP BY 1",
@@ -76,6 +92,8 @@ ANSWERS = (
     f"{COUNT} FILTER (WHERE ('x' || size) = 'xlarge') FROM w.sales".replace(
         "SELECT count(*) FROM w.sales FILTER", "SELECT count(*) FILTER"
     ),
+    f"{COUNT} WHERE to_char(at, 'MM')::int BETWEEN 3 AND 5 OR to_char(day, 'FMDD')::smallint = 7",
+    f"{COUNT} WHERE to_char(day, 'YYYY-MM-DD')::date < '2023-03-01' AND age::text::bigint > 40",
     f"{COUNT} WHERE note::varchar(4) = 'note' AND mod(spent, 2.5) = 0",
     "SELECT count(DISTINCT state || size) FROM w.sales",
     # sums and means
@@ -90,7 +108,7 @@ ANSWERS = (
     " sum((weight * 3.01)::int) FROM w.sales",
     "SELECT sum((age > 40)::int), avg(is_new::int), avg((is_paid)::int), avg((parts = 3)::int) FROM w.sales",
     "SELECT sum(length(word)), avg(length(state)), max(length(left(note, 6))) FROM w.sales",
-    "SELECT sum(strpos(word, '-')) FROM w.sales",
+    "SELECT sum(strpos(word, '-')), sum(to_char(day, 'MMDD')::int), avg(to_char(day, 'IDQ')::int) FROM w.sales",
     "SELECT sum(mod(spent, 3)), sum((age + parts) % 4), sum(div) FROM (SELECT spent, age, parts,"
     " age / 7 AS div"
     " FROM w.sales) q",

@@ -175,6 +175,13 @@ CONDITIONS: dict[str, tuple[str | tuple[str, Given], ...]] = {
         ("active = $1", ("yes",)),
     ),
     "times and intervals": (
+        "lasted < time '01:00'",
+        "lasted BETWEEN '0:30'::time AND interval '1 hour'",
+        "at - timestamptz '2023-01-01' < time '10:00'",
+        ("lasted > $1::time", ("01:30",)),
+        "at >= (VALUES (date '2023-06-01'))",
+        ("n BETWEEN (VALUES ($1::int)) AND (VALUES (40))", ("20",)),
+        "n < ascii('A') - 60 OR n = power(3, 2) OR n > sqrt(8100)",
         "opens < '9:30 AM'",
         "opens >= '090000'",
         "opens = TIME '09:00:00.000'",
@@ -354,6 +361,9 @@ FROM = "FROM s.visits"
 _BY_MONTH = f"(SELECT date_trunc('month', at) AS k, count(*) AS n {FROM} GROUP BY 1)"
 STATEMENTS: dict[str, tuple[str | tuple[str, Given], ...]] = {
     "constants beside keys": (
+        f"SELECT date_trunc('MONTHS', at) AS k, count(*) {FROM} GROUP BY 1",
+        f"SELECT date_trunc('qtr', day) AS k, extract(y FROM at) AS y, count(*) {FROM} GROUP BY 1, 2",
+        (f"SELECT date_part($1, at) AS k, count(*) {FROM} GROUP BY 1", ("mons",)),
         f"SELECT date_trunc('month', at) AS k, count(*) {FROM} WHERE at >= 'June 1, 2023 UTC' GROUP BY 1",
         f"SELECT date_trunc('month', at) AS k, count(*) {FROM} WHERE at < 'infinity' AND day >= '20230601'"
         " GROUP BY 1",

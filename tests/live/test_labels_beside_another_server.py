@@ -4,6 +4,7 @@ it: another major, with the letters, clocks and forms of dates of another countr
 from __future__ import annotations
 
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,7 +13,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from proxy.postgres import embedded
 from proxy.postgres.embedded import EmbeddedPostgres
+from proxy.postgres.postgres_binaries import environment
 from tests.live.served_database import served_database
 from tests.live_proxy import LiveProxy, start_proxy
 from tests.postgres_majors import other_binaries
@@ -30,7 +33,7 @@ INSERT INTO t.people {_ROWS};
 ALTER DATABASE labels_elsewhere SET DateStyle = 'SQL, DMY';
 ALTER DATABASE labels_elsewhere SET IntervalStyle = 'sql_standard';
 ALTER DATABASE labels_elsewhere SET TimeZone = 'Asia/Kathmandu';
-ALTER DATABASE labels_elsewhere SET lc_time = 'C.utf8';
+ALTER DATABASE labels_elsewhere SET lc_time = '{{language}}';
 ALTER DATABASE labels_elsewhere SET extra_float_digits = -5;
 """
 _TABLES = """\
@@ -58,7 +61,21 @@ _KEYS = (
     *("extract(year FROM at) || '-' || extract(quarter FROM at)", "floor(n / 10) || '0s'"),
     "nullif(upper(name), 'IST')",
 )
+_LANGUAGE = "de_DE.UTF-8"
 _SEVERAL = ("upper(name), n / 20", "lower(name), lower(name) || '!'")
+
+
+def _is_made(locale: Path) -> bool:
+    """A locale in another language, of whose words lc_time makes 'TMMonth'."""
+    program = shutil.which("localedef")
+    if program is None:
+        return False
+    locale.parent.mkdir()
+    name, _, encoding = _LANGUAGE.partition(".")
+    made = subprocess.run(
+        [program, "-i", name, "-f", encoding, str(locale)], capture_output=True, check=False
+    )
+    return made.returncode == 0
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +84,10 @@ def elsewhere() -> Iterator[LiveProxy]:
     if binaries is None:
         pytest.skip("there is no PostgreSQL of another major on this machine")
     home = Path(tempfile.mkdtemp(prefix="dpproxy-labels-"))
+    language = _LANGUAGE if _is_made(home / "locales" / _LANGUAGE) else "C.utf8"
+    monkeypatch = pytest.MonkeyPatch()
+    places = {**environment(), "LOCPATH": f"{home}/locales:/usr/lib/locale"}
+    monkeypatch.setattr(embedded, "environment", lambda: places)
     owners = EmbeddedPostgres(home, "protected", pg_bin=binaries.folder, durable=False)
     owners.start()
     try:
@@ -74,12 +95,14 @@ def elsewhere() -> Iterator[LiveProxy]:
             for statement in _TURKISH:
                 connection.execute(statement.encode())
         pair = replace(servers(), protected=owners)
-        database = served_database(pair, "labels_elsewhere", _SCRIPT, _TABLES, "auto", most="100")
+        script = _SCRIPT.format(language=language)
+        database = served_database(pair, "labels_elsewhere", script, _TABLES, "auto", most="100")
         proxy = start_proxy(pair, [database])
         yield proxy
         proxy.stop()
     finally:
         owners.stop()
+        monkeypatch.undo()
         shutil.rmtree(home, ignore_errors=True)
 
 
@@ -107,3 +130,19 @@ def test_the_owners_server_reads_letters_in_another_way(elsewhere: LiveProxy) ->
     with psycopg.connect(elsewhere.servers.protected.dsn("labels_elsewhere")) as owners:
         row = owners.execute("SELECT lower('IDA'), date '2022-11-30'::text").fetchone()
     assert row == ("ıda", "30/11/2022")
+
+
+def test_months_have_no_names_of_the_owners_language(elsewhere: LiveProxy) -> None:
+    with psycopg.connect(elsewhere.servers.protected.dsn("labels_elsewhere")) as owners:
+        row = owners.execute("SELECT to_char(date '2022-12-24', 'TMMonth')").fetchone()
+    if row == ("December",):
+        pytest.skip(f"localedef makes no {_LANGUAGE} on this machine")
+    assert row == ("Dezember",)
+    months = "SELECT to_char({}, '{}'), count(*) FROM t.people GROUP BY 1"
+    with elsewhere.connect("labels_elsewhere", analyst=elsewhere.servers.new_analyst()) as session:
+        session.execute("SET dp.epsilon = 100")
+        for column in ("day", "at"):
+            found = session.execute(months.format(column, "FMMonth").encode()).fetchall()
+            assert len(found) == 12 and {"March", "May", "December"} < {name for name, _ in found}
+        with pytest.raises(psycopg.errors.FeatureNotSupported, match="template"):
+            session.execute(months.format("day", "TMMonth").encode())

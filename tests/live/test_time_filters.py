@@ -51,7 +51,8 @@ _KEYS = (
         "to_char({c}, 'Day')",
         "date_trunc('month', {c} + interval '10 days')",
     ),
-    "extract(epoch FROM date_trunc('month', {c}))",
+    *("extract(epoch FROM date_trunc('month', {c}))", "{c}::date - date '2023-01-01'"),
+    *("to_char({c}, 'HH24')", "extract(hour FROM {c}::timestamp) * 60"),
 )
 _ZONED = (
     "date_trunc('month', at AT TIME ZONE 'America/New_York')",
@@ -95,6 +96,17 @@ _FILTERS = (
         "make_date(2023, 3, 10) <= {c} AND {c} < to_timestamp(1690000000)",
         "({c} - interval '1 day') < '2022-12-05'",
     ),
+    *("date '2024-03-16' - {c}::date < 20", "least({c}, '2024-01-01') < '2022-12-01'"),
+    *("extract(epoch FROM timestamp '2024-03-16' - {c}::timestamp) / 86400 <= 30",),
+    *(
+        "timestamp '2024-03-16' - {c}::timestamp < interval '20 days'",
+        "greatest({c}::date, '2023-12-01') > '2024-02-01'",
+    ),
+    *("extract(epoch FROM {c}) >= extract(epoch FROM timestamp '2024-02-01')",),
+    *("coalesce({c} >= '2024-01-01', false)", "extract(year FROM {c})::text = '2023'"),
+    *("extract(year FROM {c}) * 100 + extract(month FROM {c}) = 202305",),
+    *("{c}::date::text LIKE '2023-05%'", "{c}::date::text >= '2024-02'"),
+    "to_char({c}, 'Mon YYYY') IN ('May 2023', 'Jul 2023')",
 )
 _OF_ZONES = (
     "at AT TIME ZONE 'America/New_York' >= '2023-03-01' AND at AT TIME ZONE 'America/New_York' < '2023-05-01'",

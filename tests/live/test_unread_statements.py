@@ -45,6 +45,7 @@ def test_explain_of_execute_says_what_to_write(
         connection.execute("PREPARE mine AS SELECT 1")
         for statement, around in (
             (f"EXPLAIN {options}EXECUTE q{arguments}", "EXPLAIN"),
+            (f"EXPLAIN {options}CREATE TEMP TABLE x AS EXECUTE q{arguments}", "EXPLAIN"),
             (f"CREATE TEMP TABLE x AS EXECUTE q{arguments}", "CREATE TABLE AS"),
             (f"CREATE TEMP TABLE x AS EXECUTE q{arguments} WITH NO DATA", "CREATE TABLE AS"),
         ):

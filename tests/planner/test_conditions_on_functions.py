@@ -26,6 +26,13 @@ _THREE_MONTHS = (
     "extract(epoch FROM {c}) >= 1262304000 AND extract(epoch FROM {c}) < 1270080000",
     "{c} + interval '1 month' >= '2010-02-01' AND {c} + interval '1 month' < '2010-05-01'",
     "date_trunc('month', {c})::date >= '2010-01-01' AND date_trunc('month', {c})::date <= '2010-03-01'",
+    "date '2010-03-31' - {c}::date BETWEEN 0 AND 89",
+    "timestamp '2010-04-01' - {c}::timestamp <= interval '90 days' AND {c} < '2010-04-01'",
+    "greatest({c}, '2009-12-31') >= '2010-01-01' AND coalesce({c} < '2010-04-01', false)",
+    "extract(year FROM {c}) * 10 + extract(quarter FROM {c}) = 20101",
+    "extract(year FROM {c})::text = '2010' AND -extract(quarter FROM {c}) >= -1",
+    "{c}::date::text LIKE '2010-0%' AND {c}::date::text <= '2010-03-31'",
+    "to_char({c}, 'Mon YYYY') IN ('Jan 2010', 'Feb 2010', 'Mar 2010')",
 )
 _MONTHS = {
     "date_trunc('month', {c})": 3,

@@ -45,10 +45,11 @@ def constant_queries(statement: Statement, tables: Iterable[int]) -> Mapping[int
         is_list = lexed.lexemes[index - 1].word in _AFTER_LIST
         if is_list and _is_row(lexed, index - 2):
             continue
-        is_read = bool(used) or _reads_from(lexed, span)
+        word = lexed.lexemes[index + 1].word
+        is_read = bool(used) or word == "values" or _reads_from(lexed, span)
         if not is_list and not (is_read and is_one_value(lexed, index)):
             continue
-        if is_list or lexed.lexemes[index + 1].word == "select":
+        if is_list or word in ("select", "values", "table"):
             found[index] = Replaced(_text(lexed, span, _needed(lexed, used, ctes)), is_list)
     return found
 

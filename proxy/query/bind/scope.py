@@ -222,7 +222,7 @@ _WRITTEN: Mapping[type[exp.Expr], str] = {
     exp.BitwiseXor: "operator #",
     exp.Bracket: "a subscript",
     exp.Collate: "COLLATE",
-    exp.Dot: "a field of a row",
+    exp.Dot: "a function with its schema, or a field of a row,",
     exp.DPipe: "operator ||",
     exp.Escape: "ESCAPE",
     exp.Exists: "EXISTS",
@@ -251,6 +251,7 @@ _PATTERN = (
 _INSTEAD: Mapping[str, str] = {
     **dict.fromkeys(("ANY", "ALL", "SOME", "ARRAY"), _LIST),
     "UNNEST": _UNNEST,
+    "A FUNCTION WITH ITS SCHEMA, OR A FIELD OF A ROW,": "Write the function alone, without pg_catalog.",
     **dict.fromkeys(("OPERATOR ~", "OPERATOR ~*", "SIMILAR TO", "ESCAPE"), _PATTERN),
 }
 _NOW = (

@@ -17,6 +17,27 @@ from proxy.query.ir import expressions as ir
 from proxy.query.ir.time_differences import checked_span
 from proxy.query.ir.typing_rules import check_template
 
+# PostgreSQL's other names for a unit of date_trunc() and extract() (datetime.c, deltatktbl).
+_UNIT_NAMES = {
+    **dict.fromkeys(("y", "years", "yr", "yrs"), "year"),
+    "qtr": "quarter",
+    **dict.fromkeys(("mon", "mons", "months"), "month"),
+    **dict.fromkeys(("w", "weeks"), "week"),
+    **dict.fromkeys(("d", "days"), "day"),
+    **dict.fromkeys(("h", "hours", "hr", "hrs"), "hour"),
+    **dict.fromkeys(("m", "min", "mins", "minutes"), "minute"),
+    **dict.fromkeys(("s", "sec", "secs", "seconds"), "second"),
+}
+
+
+def unit_name(text: str) -> str:
+    """
+    >>> unit_name("MONTHS"), unit_name("hour"), unit_name("moon")
+    ('month', 'hour', 'moon')
+    """
+    return _UNIT_NAMES.get(text.lower(), text.lower())
+
+
 FIELDS = frozenset(
     {
         *("year", "month", "day", "quarter", "dow", "doy", "isodow", "week", "isoyear", "epoch"),
@@ -101,7 +122,7 @@ def _number(found: Found, name: str) -> Fraction | None:
 
 
 def _extract(part: ir.Extract, found: Found) -> ir.Expression:
-    name = (_text(found, "field") or "").lower()
+    name = unit_name(_text(found, "field") or "")
     if name not in FIELDS or (name in CLOCK_FIELDS and part.operand.type is SqlType.DATE):
         raise Refusal(
             Code.FUNCTION,
@@ -112,7 +133,7 @@ def _extract(part: ir.Extract, found: Found) -> ir.Expression:
 
 
 def _truncated(part: ir.DateTrunc, found: Found) -> ir.Expression:
-    unit = (_text(found, "unit") or "").lower() if "unit" in found else part.unit
+    unit = unit_name(_text(found, "unit") or "") if "unit" in found else part.unit
     if unit not in TRUNCATIONS:
         raise Refusal(
             Code.FUNCTION,

@@ -58,6 +58,8 @@ FUNCTIONS = frozenset(
         *("lower", "upper", "initcap", "concat", "concat_ws", "left", "right", "substr"),
         *("btrim", "ltrim", "rtrim", "split_part", "length", "char_length", "string_to_array"),
         *("coalesce", "nullif", "greatest", "least"),
+        *("ascii", "strpos", "reverse", "character_length", "octet_length"),
+        *("sqrt", "power", "exp", "ln", "log", "gcd", "lcm"),
     }
 )
 _FIELDS = frozenset({"year", "month", "day", "hour", "minute", "second"})

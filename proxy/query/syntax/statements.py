@@ -251,15 +251,21 @@ def _executed(lexed: Lexed) -> tuple[int, str] | None:
         case "explain":
             place, _ = _behind_options(lexed)
             around = "EXPLAIN"
+            if place < len(lexemes) and lexemes[place].word == "create":
+                place = _behind_as(lexed)
         case "create":
-            place = next(
-                (i + 1 for i, x in enumerate(lexemes) if x.word == "as" and not x.depth), 0
-            )
+            place = _behind_as(lexed)
             around = "CREATE TABLE AS"
         case _:
             return None
     is_there = 0 < place < len(lexemes) and lexemes[place].word == "execute"
     return (place, around) if is_there else None
+
+
+def _behind_as(lexed: Lexed) -> int:
+    """0: there is no AS."""
+    words = ((i, x) for i, x in enumerate(lexed.lexemes) if x.word == "as" and not x.depth)
+    return next((i + 1 for i, _ in words), 0)
 
 
 def _execute(lexed: Lexed, place: int, inside: str) -> Execute | None:

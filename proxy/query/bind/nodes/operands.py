@@ -63,9 +63,17 @@ def compared(parts: list[Expression], node: exp.Expr) -> tuple[list[Expression],
     of day too."""
     kinds = {part.type for part in parts}
     if {SqlType.INTERVAL, SqlType.DURATION} & kinds:
-        if kinds - {None, SqlType.INTERVAL, SqlType.DURATION}:
+        # A constant is cast to the interval since midnight, beside columns of intervals.
+        of_day = [is_time_of_day(p) and isinstance(p, ir.Constant | ir.Parameter) for p in parts]
+        spans = (None, SqlType.INTERVAL, SqlType.DURATION)
+        if not all(is_time or p.type in spans for p, is_time in zip(parts, of_day, strict=True)):
             raise unknown(node)
-        parts = [as_seconds(typing_rules.settle_literal(part, SqlType.INTERVAL)) for part in parts]
+        parts = [
+            as_seconds_of_day(part)
+            if is_time
+            else as_seconds(typing_rules.settle_literal(part, SqlType.INTERVAL))
+            for part, is_time in zip(parts, of_day, strict=True)
+        ]
     elif any(map(is_time_of_day, parts)):
         if not all(part.type is None or is_time_of_day(part) for part in parts):
             raise unknown(node)

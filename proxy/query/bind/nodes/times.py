@@ -16,7 +16,7 @@ from proxy.query.bind.scope import Readers, Scope, only, position_of, unknown
 from proxy.query.ir import expressions as ir
 from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.expressions import Expression
-from proxy.query.ir.given_fields import CLOCK_FIELDS, FIELDS, constant_zone
+from proxy.query.ir.given_fields import CLOCK_FIELDS, FIELDS, constant_zone, unit_name
 from proxy.query.ir.time_differences import (
     INSTEAD,
     age_field,
@@ -30,7 +30,7 @@ from proxy.query.syntax.placeholders import ClientParameter
 
 def _extract(node: exp.Expr, scope: Scope) -> Expression:
     only(node, "this", "expression")
-    name = str(node.this.name).lower()
+    name = unit_name(str(node.this.name))
     if isinstance(node.expression, exp.Anonymous) and node.expression.name.lower() == "age":
         return _age(node, name, scope)
     operand = scope.read(node.expression)
@@ -158,6 +158,7 @@ def _zone(written: exp.Expr, node: exp.Expr, scope: Scope) -> tuple[Zone | None,
         text = _text(written, scope)
         if text is not None and text[1] is not None:
             return None, (("zone", text[1]),)
+    written = written.unnest()
     is_text = isinstance(written, exp.Literal) and written.is_string
     return constant_zone(written.name if is_text else None, position_of(node)), ()
 
@@ -176,7 +177,7 @@ def _text(node: exp.Expr, scope: Scope) -> tuple[str, ClientParameter | None] | 
 def _date_trunc(node: exp.Expr, scope: Scope) -> Expression:
     only(node, "this", "unit", "zone")
     written = _text(node.args["unit"], scope)
-    is_day = written is not None and written[1] is None and written[0].lower() == "day"
+    is_day = written is not None and written[1] is None and unit_name(written[0]) == "day"
     if is_day and node.args.get("zone") is None:
         week = week_in(node.this, scope)
         if week is not None:
@@ -186,7 +187,7 @@ def _date_trunc(node: exp.Expr, scope: Scope) -> Expression:
         raise _of_day(node)
     if written is None or operand.type is None or not operand.type.is_time:
         raise unknown(node)
-    unit, given = written[0].lower(), written[1]
+    unit, given = unit_name(written[0]), written[1]
     held: ir.Given = () if given is None else (("unit", given),)
     if given is None and unit not in TRUNCATIONS:
         raise unknown(node)
