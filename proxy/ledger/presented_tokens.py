@@ -16,6 +16,7 @@ from psycopg.rows import TupleRow, dict_row
 from proxy.base.errors import Fault
 from proxy.ledger.bearer_tokens import WINDOW, NewToken, create_token, digest_of, is_token
 from proxy.ledger.ledger_pool import LedgerPool
+from proxy.turns.threads import in_thread
 
 CONNECTIONS = 2
 MOST_OWN = 100  # valid tokens of an analyst who makes one more: each is a row of the ledger
@@ -103,16 +104,15 @@ class PresentedTokens:
     ) -> NewToken:
         """A token of the analyst's own making. Refuses  UserError; Fault"""
         try:
-            return await asyncio.to_thread(
-                lambda: create_token(
-                    *(self._ledger_dsn, analyst),
-                    days=days,
-                    source=source,
-                    epsilon=epsilon,
-                    note=note,
-                    by=f'analyst "{analyst}"',
-                    most=MOST_OWN,
-                )
+            return await in_thread(
+                create_token,
+                *(self._ledger_dsn, analyst),
+                days=days,
+                source=source,
+                epsilon=epsilon,
+                note=note,
+                by=f'analyst "{analyst}"',
+                most=MOST_OWN,
             )
         except psycopg.Error as error:
             raise Fault("the ledger is not available") from error

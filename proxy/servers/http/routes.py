@@ -380,7 +380,8 @@ async def create_own_token(routes: State, caller: LoggedIn, new: OwnTokenBody) -
     database = routes.logins.database_of(caller, new.database)
     async with routes.logins.session(database, caller):
         budget = await routes.engines[database].now.budget(caller.analyst)
-    return await made_token(routes.logins, caller, database, new, budget)
+    with routes.adapters[database].turns_of(caller.analyst):
+        return await made_token(routes.logins, caller, database, new, budget)
 
 
 @health_router.get(
