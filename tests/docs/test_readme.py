@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from proxy.policy_file.policy_yaml import read_policy
+from tests.servers.http.test_instead import INSTEAD
 
 _ROOT = Path(__file__).parents[2]
 _TEXT = (_ROOT / "README.md").read_text(encoding="utf-8")
@@ -35,6 +36,8 @@ def test_the_whole_policy_of_the_guide_is_read() -> None:
 def test_its_refusal_is_what_an_analyst_gets() -> None:
     refused = (_ROOT / "tests" / "golden" / "refused" / "rows.sql").read_text(encoding="utf-8")
     (hint,) = re.findall(r"^ *HINT:  (.*)$", _TEXT, re.MULTILINE)
+    hint, _, instead = hint.partition(" Try: ")
+    assert instead == INSTEAD["SELECT * FROM shop.orders"]
     assert f"-- {hint}\n".replace("shop.orders", "w.people") in refused
 
 

@@ -292,10 +292,10 @@ class StatedExpectation(ResponseModel):
 
 class ExplainedAggregate(AggregateAccuracy):
     name: str = Field(
-        description="Of the output column that is this aggregate; of one that is computed of it, both:"
-        " `sum(total) in ratio`."
+        description="Of the output column that is this aggregate; where columns are computed of it, the"
+        " aggregate and their names."
     )
-    written: str = Field(description="The aggregate with its column: `sum(total)`.")
+    written: str = Field(description="The aggregate with its column.")
     columns: list[str] = Field(description="Output columns of the result with it in them.")
     expected: StatedExpectation
 
