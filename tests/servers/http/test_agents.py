@@ -82,7 +82,7 @@ def test_price_before_and_interval_after(mode: str, door: AgentDoor) -> None:
     assert not price.is_error and price.data["epsilon"] == 0.5 and price.data["free"] is None
     assert price.data["groups"] == 4
     (expected,) = price.data["outputs"]
-    assert f"count(*): expected error ± {expected['error_95']:g}" in price.text
+    assert f"orders: expected error ± {expected['error_95']:g}" in price.text
     assert not found.is_error and found.data["source"] == "fresh"
     assert [row[0] for row in found.data["rows"]] == ["cancelled", "paid", "returned", "shipped"]
     for (status, count), (none, error) in zip(
@@ -212,7 +212,7 @@ def test_a_price_above_max_epsilon_is_refused_where_it_would_be_charged(door: Ag
     dear = door.call(token, "query", sql=_COUNT, max_epsilon=0.1)
     assert dear.is_error and dear.data["code"] == "TOO_DEAR"
     assert dear.text.startswith("TOO DEAR (53400): it costs epsilon 1, above max_epsilon 0.1")
-    assert re.search(r"With epsilon 0\.1 count\(\*\): expected error ± [\d.]+", dear.text)
+    assert re.search(r"With epsilon 0\.1 count: expected error ± [\d.]+", dear.text)
     assert door.charged(name)[0] == 0
     cheap = door.call(token, "query", sql=_COUNT, max_epsilon=0.1, epsilon=0.1)
     assert not cheap.is_error and door.charged(name) == (1, 0.1)
@@ -284,7 +284,7 @@ def test_a_person_approves_what_is_dear(door: AgentDoor) -> None:
             assert refused.text.startswith("TOO DEAR (53400): it costs epsilon 1: a person has to")
             assert "and nobody has approved it" in refused.text
             assert re.search(
-                r"With epsilon 0\.5 count\(\*\): expected error ± [\d.]+", refused.text
+                r"With epsilon 0\.5 count: expected error ± [\d.]+", refused.text
             )
         assert not results[2].is_error and results[2].data["charged"]["epsilon"] == 1
         assert len(person.asked) == 3 and "costs epsilon 1 of 10000 that is left" in person.asked[0]
