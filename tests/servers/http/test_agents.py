@@ -283,9 +283,7 @@ def test_a_person_approves_what_is_dear(door: AgentDoor) -> None:
         for refused in results[:2]:
             assert refused.text.startswith("TOO DEAR (53400): it costs epsilon 1: a person has to")
             assert "and nobody has approved it" in refused.text
-            assert re.search(
-                r"With epsilon 0\.5 count: expected error ± [\d.]+", refused.text
-            )
+            assert re.search(r"With epsilon 0\.5 count: expected error ± [\d.]+", refused.text)
         assert not results[2].is_error and results[2].data["charged"]["epsilon"] == 1
         assert len(person.asked) == 3 and "costs epsilon 1 of 10000 that is left" in person.asked[0]
         assert _COUNT in person.asked[0]
