@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -48,6 +49,7 @@ from proxy.ledger.users import (
 from tests.databases.ledger_database import SOURCE, loss, rows, set_limits, with_ledger
 from tests.ledger_of_before import create_expired_token
 from tests.unchecked_blocks import charge_of
+from tests.waiting import until
 
 _NUMBERS = itertools.count()
 
@@ -300,6 +302,30 @@ def test_what_the_analyst_cannot_pay_is_not_spent_through_a_token(people: str) -
     with pytest.raises(Refusal, match='privacy budget of "ann"'):
         charge(people, "ann", "11", made.number)
     assert spent(people) == [(Decimal(0), 0)]
+
+
+def test_charges_of_two_databases_wait_for_each_other_at_their_token(people: str) -> None:
+    """They lock no balance together."""
+    made = create_token(people, "ann", days=1, epsilon=Decimal(1))
+    reserve = "SELECT ledger.reserve_one(%s, 'ann', %s, 0.75, 0, '[]', 'f', 'p', '{}', NULL::bytea)"
+    with psycopg.connect(people) as connection:
+        connection.execute("INSERT INTO ledger.source (name, is_bound) VALUES ('other', true)")
+        connection.execute(
+            "INSERT INTO ledger.allowance SELECT 2, kind, analyst, epsilon, delta, period"
+            " FROM ledger.allowance WHERE source = 1"
+        )
+    with (
+        psycopg.connect(people) as first,
+        psycopg.connect(people) as second,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        first.execute(reserve, (1, made.number))
+        waiting = pool.submit(second.execute, reserve, (2, made.number))
+        until(lambda: rows(people, "SELECT FROM pg_locks WHERE NOT granted") != [])
+        first.commit()
+        with pytest.raises(psycopg.Error, match="the token's epsilon is spent"):
+            waiting.result(30)
+    assert spent(people) == [(Decimal("0.75"), 1)]
 
 
 def test_a_token_charges_its_own_analyst_and_source(people: str) -> None:
