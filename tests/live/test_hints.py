@@ -286,11 +286,6 @@ HINTS: dict[str, str | tuple[str, ...]] = {
     " array: column = ANY($1).": (
         f"PREPARE lists (integer[]) AS {_COUNT} WHERE quantity = ANY($1); EXECUTE lists ('{{1,2}}')",
     ),
-    "The aggregate with its column: `sum(total)`.": (f"SELECT sum(total) {_ORDERS}",),
-    "Of the output column that is this aggregate; of one that is computed of it, both: `sum(total) in"
-    " ratio`.": (
-        f"SELECT sum(total) / count(*) AS ratio {_ORDERS}",
-    ),
     "A statement costs epsilon {} at most, unless dp.epsilon is set; EXPLAIN shows its price and its error for"
     " nothing.": (f"EXPLAIN {_COUNT}",),
     "Protected: aggregates are answered with noise that hides {}. SELECT * FROM dp.columns.": (
