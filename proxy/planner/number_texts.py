@@ -144,7 +144,6 @@ _FIELDS: Mapping[str, tuple[str, int]] = {
     "ID": ("isodow", 1),
     "Q": ("quarter", 1),
 }
-_TEMPLATE = re.compile("(?:IYYY|YYYY|MM|DDD|DD|HH24|MI|IW|ID|Q)+")
 _FIELD = re.compile("IYYY|YYYY|MM|DDD|DD|HH24|MI|IW|ID|Q")
 _MOST_PLACES: Mapping[SqlType, int] = {SqlType.INT2: 4, SqlType.INT4: 9, SqlType.INT8: 18}
 _DATES: Mapping[str, str | None] = {"YYYY-MM-DD": None, "YYYY-MM-01": "month", "YYYY-01-01": "year"}
@@ -203,9 +202,10 @@ def _whole_constant(result: ir.Expression, kind: SqlType) -> ir.Constant | None:
 def _number(time: ir.Expression, text: str, kind: SqlType) -> ir.Expression | None:
     """The fields of a template, each times ten as often as there are digits behind it."""
     template = text.removeprefix("FM")
-    if not _TEMPLATE.fullmatch(template):
+    names = _FIELD.findall(template)
+    if not names or "".join(names) != template:
         return None
-    fields = [_FIELDS[one] for one in _FIELD.findall(template)]
+    fields = [_FIELDS[one] for one in names]
     if template != text and len(fields) > 1:
         return None  # without zeros the fields have no places
     digits = sum(width for _, width in fields)

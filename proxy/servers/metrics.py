@@ -40,7 +40,7 @@ STAGES = "dpproxy_stage_seconds"
 # What a session of the shadow was ended for, as its log says it.
 ENDED_FOR = (
     *("statement", "transaction", "notifications", "transaction ids", "catalogues"),
-    *("temporary space", "memory", "locks", "locks that others wait for", "no client"),
+    *("temporary space", "locks", "locks that others wait for", "no client"),
 )
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 

@@ -573,7 +573,11 @@ def test_every_table_is_in_a_backup(ledger_dsn: str) -> None:
         "SELECT relname::text FROM pg_class WHERE relnamespace = 'ledger'::regnamespace"
         " AND relkind = 'r'",
     )
-    assert {name for (name,) in found} - {"migration"} == {name for name, _ in TABLES}
+    left_out = {
+        "migration",
+        "series_step",
+    }  # noise of a series stops with a restored ledger (PROOFS.md 33)
+    assert {name for (name,) in found} - left_out == {name for name, _ in TABLES}
 
 
 def test_what_remains_by_rho_is_told_with_and_without_a_charge(ledger_dsn: str) -> None:

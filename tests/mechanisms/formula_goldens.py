@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import combinations
 
 from proxy.estimates import ratio_mean_estimate, sampling_accuracy
 from proxy.kernel.plan import BlockPlan, DistinctCount, LaplaceNoise, NoisyStatistic
-from proxy.mechanisms import discrete_laplace, ratio_mean, split
+from proxy.mechanisms import continual, discrete_laplace, ratio_mean, split
 from proxy.mechanisms.loss import Loss
 from tests.kernel.examples import l1
 from tests.mechanisms.laplace_law import LaplaceLaw
@@ -128,6 +129,19 @@ def integer_noise_is_golden() -> None:
         assert math.isclose(math.sqrt(square), math.sqrt(2) * b, rel_tol=2e-3)
 
 
+def series_are_golden() -> None:
+    """8.1: one unit in any b of N steps, by trying all of them, and the exponents that the page names."""
+    factor = continual.factor_of(6, 4)
+    for most_steps in (1, 2, 3):
+        lengths = []
+        for steps in combinations(range(6), most_steps):
+            moved = [sum(factor[at - one] for one in steps if one <= at) for at in range(6)]
+            lengths.append(sum(one**2 for one in moved))
+        assert continual.squared_sensitivity(factor, most_steps, 1) == max(lengths)
+    for most_steps, eighths in ((1, 4), (7, 3), (30, 2), (90, 2), (365, 0)):
+        assert continual.best_factor(365, most_steps) == continual.factor_of(365, eighths)
+
+
 GOLDENS = [
     sensitivities_are_golden,
     groups_are_golden,
@@ -137,4 +151,5 @@ GOLDENS = [
     automatic_bounds_are_golden,
     intervals_are_golden,
     integer_noise_is_golden,
+    series_are_golden,
 ]

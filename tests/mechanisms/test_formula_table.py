@@ -251,6 +251,12 @@ FORMULAS = (
         "Ghosh, Roughgarden, Sundararajan 2009",
         (formula_goldens.integer_noise_is_golden,),
     ),
+    Formula(
+        "8.1",
+        "S = sum of (r_t + ... + r_(t-b+1))^2, and a by the least mean variance of totals",
+        "Fichtenberger, Henzinger, Upadhyay 2023; mechanisms/PROOFS.md 33",
+        (formula_goldens.series_are_golden,),
+    ),
 )
 
 

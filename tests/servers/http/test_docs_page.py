@@ -15,7 +15,7 @@ from tests.servers.http.both_listeners import BothListeners
 
 _NAMES = {
     *("run_query", "explain_query", "list_databases", "show_schema", "show_budget", "show_history"),
-    *("check_health", "check_readiness"),
+    *("check_health", "check_readiness", "create_own_token"),
 }
 
 
