@@ -19,6 +19,7 @@ pytestmark = [pytest.mark.long, pytest.mark.postgres]
 
 _DOCS = Path(__file__).parents[2] / "docs"
 _LEDGER = Path("ledger").with_suffix(".md")
+_RUNBOOK = Path("runbook").with_suffix(".md")
 _CLUB = """\
 CREATE SCHEMA club;
 CREATE TABLE club.sports (code text PRIMARY KEY, title text NOT NULL);
@@ -107,3 +108,20 @@ def test_an_operator_serves_and_restores_and_a_privacy_officer_reviews(tmp_path:
         shell.run("dpproxy policy check published.yaml")
         told = shell.run("dpproxy policy diff policy.yaml published.yaml")
         assert "orders_by_status" in told
+
+
+def test_a_person_is_erased_and_incidents_are_handled(tmp_path: Path) -> None:
+    with _database("sample"), page_shell(tmp_path) as shell:
+        shell.follow(_DOCS / "tutorials" / "operator.md")
+        shell.answers.clear()
+        shell.follow(_DOCS / "review.md")
+        asked, erased, released, _, left = shell.answers
+        assert asked == erased, "kept and published answers go on"
+        assert "epsilon 1 charged" in released
+        assert "alice,0.5" in left and "all checks passed" in left
+        shell.answers.clear()
+        shell.follow(_DOCS.parent / "deploy" / _RUNBOOK)
+        leaked, bound, published = shell.answers
+        assert ",alice," in leaked
+        assert "bounds" in bound and "epsilon 1 charged" in bound
+        assert "- tables.shop.products" in published
