@@ -190,13 +190,17 @@ def _accepted(policy: Policy) -> Section:
             if policy.accepted
             else "None.",
         ),
-        heads=("finding", "where", "covers", "reason") if policy.accepted else (),
+        heads=("finding", "where", "covers", "reason", "said by", "said on")
+        if policy.accepted
+        else (),
         rows=tuple(
             (
                 one.name.name,
                 one.where or "wherever it is found",
                 ", ".join(sorted(one.covers or ())) or "-",
                 one.reason,
+                one.said_by or "-",
+                "-" if one.said_on is None else one.said_on.isoformat(),
             )
             for one in policy.accepted
         ),

@@ -201,7 +201,7 @@ def _accepted(old: Policy, new: Policy) -> Iterator[Change]:
         for one in ones:
             place = "" if one.where is None else f" of {one.where}"
             covers = "" if one.covers is None else f" ({_list(sorted(one.covers))})"
-            what = f"{direction} {one.name.name}{place}{covers}: {one.reason}"
+            what = f"{direction} {one.name.name}{place}{covers}: {one.said}"
             yield change(Topic.PROTECTION, Direction.CHANGES, "accept", what)
 
 

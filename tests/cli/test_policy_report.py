@@ -15,6 +15,7 @@ from proxy.engine.policy_report import LedgerFacts, policy_report
 from proxy.engine.report_evidence import ASSUMPTIONS, NOT_PROMISED, PROVEN_PARTS, TESTED
 from proxy.engine.report_formats import report_html, report_json, report_markdown
 from proxy.ledger.adjustments import Adjustment, adjust
+from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.policy_file.policy_yaml import read_policy
 from tests.cli.commands import dpproxy
 from tests.samples import SHOP_POLICY
@@ -39,7 +40,8 @@ budgets:
   total: {{epsilon: 20, delta: 1e-5}}
   default: {{epsilon: 2, delta: 1e-6, per: month}}
 accept:
-  PUBLIC_IS_NOT_NEEDED: {{shop.products: it is in every shop window}}
+  PUBLIC_IS_NOT_NEEDED:
+    shop.products: {{because: it is in every shop window, said_by: Ida, said_on: 2026-11-20}}
 """
 _FORMATS = (report_markdown, report_html, report_json)
 
@@ -56,11 +58,25 @@ def test_every_format_says_what_officers_ask() -> None:
     for text in _texts(ledger=ledger):
         for said in (
             *("each customer (in id)", "5,000 units", "shop.products", "[0, 120]"),
-            *("it is in every shop window", "discrete Gaussian noise", "PROOFS.md 5"),
+            *(
+                "it is in every shop window",
+                "Ida",
+                "2026-11-20",
+                "discrete Gaussian noise",
+                "PROOFS.md 5",
+            ),
             *("24", "1 in 37", "11", "shifted partition selection", "Re:cord-play"),
             *("15 %", "asked twice", "root", "1.2.3", "No exact quantity"),
         ):
             assert said in text.replace("\\[", "[").replace("\\]", "]"), said
+
+
+@pytest.mark.parametrize("more", ["said_on: 2026-13-01", "said_on: soon", "said_by: ''", "said: x"])
+def test_who_said_it_and_when_is_read_strictly(more: str) -> None:
+    with pytest.raises(PolicyErrors, match="said"):
+        read_policy(_POLICY.replace("said_by: Ida, said_on: 2026-11-20", more), "p.yaml", {})
+    (accepted,) = read_policy(_POLICY, "p.yaml", {}).accepted
+    assert accepted.said == "it is in every shop window (said by Ida on 2026-11-20)"
 
 
 def test_what_an_owner_writes_is_text_in_every_format() -> None:
