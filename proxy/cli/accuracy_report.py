@@ -13,10 +13,10 @@ from proxy.cli.policy_accuracy import PolicyAccuracy
 from proxy.cli.text_table import text_table
 from proxy.engine.accuracy import ReleaseAccuracy, number_of, text_of
 from proxy.engine.noise_proposal import NoiseProposal
-from proxy.engine.unit_words import with_article
+from proxy.engine.unit_words import unit_of_policy
 from proxy.mechanisms.loss import Loss
 from proxy.policy.odds_words import odds_json, odds_text
-from proxy.policy.policy_model import Accounting, IdentifierUnit, Policy
+from proxy.policy.policy_model import Accounting, Policy
 
 _HEADS = (
     "table",
@@ -52,7 +52,7 @@ def accuracy_report(
 
 def odds_report(policy: Policy) -> Iterator[str]:
     """What epsilon and delta of a statement, and of all of them together, mean as odds."""
-    one = _one_unit(policy)
+    one = unit_of_policy(policy)
     total = policy.budgets.total.limit
     yield f"One statement: {odds_text(_statement(policy), one)}."
     if not total.epsilon:
@@ -60,14 +60,6 @@ def odds_report(policy: Policy) -> Iterator[str]:
     yield f"All answers together, within budgets.total: {odds_text(total, one)}."
     if policy.accounting is Accounting.ZCDP:
         yield "This holds under `accounting: zcdp`, too: half of that delta is for the conversion of rho."
-
-
-def _one_unit(policy: Policy) -> str:
-    units = [
-        table.unit.identifier if isinstance(table.unit, IdentifierUnit) else "row"
-        for table in policy.protected()
-    ]
-    return " or ".join(with_article(word) for word in dict.fromkeys(units)) or "a row"
 
 
 def _statement(policy: Policy) -> Loss:
@@ -93,8 +85,8 @@ def accuracy_json(
         "epsilon": float(policy.privacy.epsilon),
         "delta": float(policy.privacy.delta),
         "odds": {
-            "statement": odds_json(_statement(policy), _one_unit(policy)),
-            "total": odds_json(policy.budgets.total.limit, _one_unit(policy)),
+            "statement": odds_json(_statement(policy), unit_of_policy(policy)),
+            "total": odds_json(policy.budgets.total.limit, unit_of_policy(policy)),
         },
         "problems": [],
         "accuracy": [_as_json(line) for line in lines],

@@ -72,7 +72,7 @@ def adjust_command(
     ((kind, name),) = named
     by = Amount(_number(epsilon, "--epsilon"), _number(delta, "--delta"))
     with ledger_only(state, ledger) as dsn:
-        found = _source(known_sources(dsn), source)
+        found = source_named(known_sources(dsn), source)
         of_rho = None if rho is None else _number(rho, "--rho")
         wanted = Adjustment(kind=kind, name=name, by=by, reason=reason, rho=of_rho)
         try:
@@ -89,7 +89,7 @@ def _number(given: str, option: str) -> Fraction:
     return Fraction(given.strip())
 
 
-def _source(known: tuple[Source, ...], name: str | None) -> Source:
+def source_named(known: tuple[Source, ...], name: str | None) -> Source:
     names = ", ".join(one.name for one in known) or "none"
     found = [one for one in known if name is None or one.name == name]
     if len(found) == 1:

@@ -6,6 +6,7 @@ import re
 
 from proxy.engine.accuracy import text_of
 from proxy.kernel.plan import BlockPlan
+from proxy.policy.policy_model import IdentifierUnit, Policy
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.noisy_expressions import AnswerOf
 from proxy.query.ir.noisy_parts import answers_in
@@ -33,6 +34,15 @@ def with_article(word: str) -> str:
     ('a customer', 'an author')
     """
     return f"an {word}" if word[0].lower() in _VOWELS else f"a {word}"
+
+
+def unit_of_policy(policy: Policy) -> str:
+    """Name one privacy unit of a policy with its article, each kind if there are several."""
+    units = [
+        table.unit.identifier if isinstance(table.unit, IdentifierUnit) else "row"
+        for table in policy.protected()
+    ]
+    return " or ".join(with_article(word) for word in dict.fromkeys(units)) or "a row"
 
 
 def units_word(block: BlockPlan) -> str:

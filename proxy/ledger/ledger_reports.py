@@ -44,6 +44,12 @@ SELECT NULL, s.name, a.at, CASE a.kind WHEN 'analyst' THEN a.name WHEN 'total' T
        NULL, NULL, NULL, a.rho::text, NULL, NULL, NULL, a.reason, a.made_by, a.place, encode(a.digest, 'hex')
 FROM ledger.adjustment a JOIN ledger.source s ON s.id = a.source
 ORDER BY 2, 17"""
+_GIVEN_BACK = """\
+SELECT to_char(a.at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS'), a.kind, a.name, trim_scale(a.epsilon)::text,
+       trim_scale(a.delta)::text, trim_scale(a.rho)::text, a.reason, a.made_by
+FROM ledger.adjustment a JOIN ledger.source s ON s.id = a.source
+WHERE s.name = %s AND least(a.epsilon, a.delta, a.rho) < 0
+ORDER BY a.place"""
 _HEADS = (
     *("receipt", "source", "at", "analyst", "epsilon", "delta", "outcome", "statement", "policy"),
     *("events", "rho", "drawn_epsilon", "drawn_delta", "shares", "reason", "made_by", "place"),
@@ -77,3 +83,10 @@ def receipts(ledger_dsn: str) -> Iterator[tuple[object, ...]]:
     with psycopg.connect(ledger_dsn) as connection, connection.cursor("receipts") as cursor:
         cursor.execute(_RECEIPTS)
         yield from cursor
+
+
+def given_back(ledger_dsn: str, source: str) -> Iterator[tuple[str, ...]]:
+    """Adjustments that took from what is spent: time, budget, epsilon, delta, rho, reason, by whom."""
+    with psycopg.connect(ledger_dsn) as connection:
+        for at, kind, name, *more in connection.execute(_GIVEN_BACK, (source,)).fetchall():
+            yield f"{at} UTC", BUDGET_NAMES[LineKind(kind)].format(name), *more

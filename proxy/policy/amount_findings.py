@@ -44,7 +44,7 @@ def amount_findings(policy: Policy) -> Iterator[Finding]:
             path = ("publish", index, "delta")
             yield from _delta(publication.loss.delta, f"the published {publication.name}", path)
     total = policy.budgets.total
-    for line, budget in _lines(policy):
+    for line, budget in stated_budgets(policy):
         yield from _above_total(line, budget, total)
         yield from _below_statement(line, budget, policy)
     yield from _below_statement(("budgets", "total"), total, policy)
@@ -90,12 +90,11 @@ def _total(epsilon: Fraction) -> Iterator[Finding]:
     )
 
 
-def _of_a_year(policy: Policy) -> Iterator[Finding]:
+def yearly_losses(policy: Policy) -> dict[str, Loss]:
     """What the budgets that renew, and publications, come to in a year. An analyst and their groups pay at
     once, so these do not add up."""
-    total = policy.budgets.total.limit
     yearly: dict[str, Loss] = {}
-    for path, budget in _lines(policy):
+    for path, budget in stated_budgets(policy):
         times = _TIMES_A_YEAR.get(budget.per)
         if times is not None and budget.limit.epsilon:
             delta = min(times * budget.limit.delta, 1 - Fraction(1, 10**9))
@@ -105,6 +104,12 @@ def _of_a_year(policy: Policy) -> Iterator[Finding]:
         delta = sum((times * delta for _, delta, times in published), Fraction(0))
         epsilon = sum((times * epsilon for epsilon, _, times in published), Fraction(0))
         yearly["publish"] = Loss(epsilon, min(delta, 1 - Fraction(1, 10**9)))
+    return yearly
+
+
+def _of_a_year(policy: Policy) -> Iterator[Finding]:
+    total = policy.budgets.total.limit
+    yearly = yearly_losses(policy)
     if not yearly or not total.epsilon:
         return
     said = "; ".join(
@@ -233,7 +238,7 @@ def _published_up(policy: Policy) -> Iterator[Finding]:
         )
 
 
-def _lines(policy: Policy) -> Iterator[tuple[tuple[str, ...], Budget]]:
+def stated_budgets(policy: Policy) -> Iterator[tuple[tuple[str, ...], Budget]]:
     budgets = policy.budgets
     yield ("budgets", "default"), budgets.default
     for kind, lines in (("analysts", budgets.analysts), ("groups", budgets.groups)):

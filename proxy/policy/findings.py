@@ -65,7 +65,7 @@ def judged(findings: Iterable[Finding], acceptances: Sequence[Acceptance]) -> Ve
         covered.update((one, subject) for one in about for subject in finding.subjects)
         matching = [one for one in about if not uncovered(finding, one)]
         if matching:
-            accepted.append(AcceptedFinding(finding=finding, reason=matching[0].reason))
+            accepted.append(AcceptedFinding(finding=finding, reason=matching[0].said))
         else:
             open_findings.append(_reopened(finding, about[0]) if about else finding)
     for one in acceptances:

@@ -120,7 +120,7 @@ def _public(name: TableName, before: PublicTable, after: PublicTable) -> Iterato
 def _protected(name: TableName, before: ProtectedTable, after: ProtectedTable) -> Iterator[Change]:
     where = f"tables.{name}"
     if before.unit != after.unit:
-        what = f"protects {_unit(after.unit)} instead of {_unit(before.unit)}"
+        what = f"protects {stated_unit_text(after.unit)} instead of {stated_unit_text(before.unit)}"
         yield change(Topic.PROTECTION, Direction.CHANGES, f"{where}.unit", what)
     yield from _bound_on_rows(where, before, after)
     for key in ("max_groups_per_unit", "max_rows_per_group_per_unit", "join_rows_at_most"):
@@ -137,7 +137,7 @@ def _protected(name: TableName, before: ProtectedTable, after: ProtectedTable) -
 
 
 def _bound_on_rows(where: str, before: ProtectedTable, after: ProtectedTable) -> Iterator[Change]:
-    was, now = _rows(before), _rows(after)
+    was, now = rows_text(before), rows_text(after)
     if was == now:
         return
     what = f"{was} -> {now}"
@@ -160,7 +160,7 @@ def _column(
         yield change(Topic.RIGHTS, direction, where, what)
         return
     if before.bounds is None and after.bounds is not None:
-        what = f"SUM, AVG, MIN and MAX, within {_span(after.bounds)}"
+        what = f"SUM, AVG, MIN and MAX, within {bounds_text(after.bounds)}"
         yield change(Topic.RIGHTS, Direction.GAINS, where, what)
     elif before.bounds is not None and after.bounds is None:
         yield change(Topic.RIGHTS, Direction.LOSES, where, "SUM, AVG, MIN and MAX")
@@ -201,7 +201,7 @@ def _accepted(old: Policy, new: Policy) -> Iterator[Change]:
         for one in ones:
             place = "" if one.where is None else f" of {one.where}"
             covers = "" if one.covers is None else f" ({_list(sorted(one.covers))})"
-            what = f"{direction} {one.name.name}{place}{covers}: {one.reason}"
+            what = f"{direction} {one.name.name}{place}{covers}: {one.said}"
             yield change(Topic.PROTECTION, Direction.CHANGES, "accept", what)
 
 
@@ -210,10 +210,14 @@ def _rights(direction: Direction, name: TableName, what: str) -> Change:
 
 
 def _kind(table: ProtectedTable | PublicTable | None) -> str:
-    return f"protected, by {_unit(table.unit)}" if isinstance(table, ProtectedTable) else "public"
+    return (
+        f"protected, by {stated_unit_text(table.unit)}"
+        if isinstance(table, ProtectedTable)
+        else "public"
+    )
 
 
-def _unit(unit: Unit) -> str:
+def stated_unit_text(unit: Unit) -> str:
     match unit:
         case RowUnit(rows=rows):
             return "each row" if rows == 1 else f"any {rows} rows"
@@ -224,7 +228,7 @@ def _unit(unit: Unit) -> str:
             assert_never(unit)
 
 
-def _rows(table: ProtectedTable) -> str:
+def rows_text(table: ProtectedTable) -> str:
     if table.is_unbounded:
         return "none"
     if table.chooses_rows:
@@ -233,7 +237,7 @@ def _rows(table: ProtectedTable) -> str:
 
 
 def _clamps(before: Bounds | MovingBounds, after: Bounds | MovingBounds) -> str:
-    what = f"{_span(before)} -> {_span(after)}"
+    what = f"{bounds_text(before)} -> {bounds_text(after)}"
     if isinstance(before, MovingBounds) or isinstance(after, MovingBounds):
         return what  # of another width each day
     if before.kind is not after.kind:
@@ -247,7 +251,7 @@ def _clamps(before: Bounds | MovingBounds, after: Bounds | MovingBounds) -> str:
     return what + reported + ("; values beyond are cut that were not" if clamps_more else "")
 
 
-def _span(bounds: Bounds | MovingBounds) -> str:
+def bounds_text(bounds: Bounds | MovingBounds) -> str:
     high = "now" if isinstance(bounds, MovingBounds) else _bound(bounds.high, bounds.kind)
     return f"[{_bound(bounds.low, bounds.kind)}, {high}]"
 

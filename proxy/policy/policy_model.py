@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from enum import Enum
 from fractions import Fraction
 
@@ -244,6 +245,18 @@ class Acceptance:
     where: str | None
     reason: str
     covers: frozenset[str] | None = None
+    said_by: str | None = None  # who takes it, and when
+    said_on: date | None = None
+
+    @property
+    def said(self) -> str:
+        """
+        >>> Acceptance(FindingName.TOTAL_IS_LARGE, None, "agreed", said_by="DPO").said
+        'agreed (said by DPO)'
+        """
+        by = "" if self.said_by is None else f" by {self.said_by}"
+        on = "" if self.said_on is None else f" on {self.said_on.isoformat()}"
+        return f"{self.reason} (said{by}{on})" if by or on else self.reason
 
 
 class Previews(Enum):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
+from datetime import date
 
 from proxy.policy.finding_names import FindingName
 from proxy.policy.policy_model import Acceptance
@@ -20,8 +22,14 @@ from proxy.policy_file.yaml_positions import (
 
 _NAMES = {name.name: name for name in FindingName}
 _MOST_COVERED = 1000
-ACCEPT_KEYS: Mapping[str, Shape] = {"covers": ListOf(TEXT, _MOST_COVERED), "because": TEXT}
-_PLACE = Either((TEXT, Keyed(ACCEPT_KEYS, tuple(ACCEPT_KEYS), "accept")))
+ACCEPT_KEYS: Mapping[str, Shape] = {
+    "covers": ListOf(TEXT, _MOST_COVERED),
+    "because": TEXT,
+    "said_by": TEXT,
+    "said_on": TEXT,
+}
+_REQUIRED = ("because",)
+_PLACE = Either((TEXT, Keyed(ACCEPT_KEYS, _REQUIRED, "accept")))
 ACCEPT = Keyed(
     {
         name: Either((TEXT, NamedBy(_PLACE, least=1)))
@@ -30,11 +38,13 @@ ACCEPT = Keyed(
     }
 )
 _REASON_CHARACTERS = 1000
+_DAY = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 def read_acceptances(entry: Entry, problems: ProblemList) -> tuple[Acceptance, ...]:
     """`{FINDING: "reason"}` for wherever it is found, `{FINDING: {where: "reason"}}`, or
-    `{FINDING: {where: {covers: [column], because: "reason"}}}`."""
+    `{FINDING: {where: {covers: [column], because: "reason", said_by: name, said_on: date}}}`. With
+    said_by or said_on, covers can be left out."""
     found: list[Acceptance] = []
     for one in (named_entries(entry.value, "accept", problems) or {}).values():
         name = _NAMES.get(one.key)
@@ -78,24 +88,63 @@ def _of(name: FindingName, entry: Entry, problems: ProblemList) -> Iterator[Acce
             continue
         what = f"{entry.key} of {quoted_text(place.key)}"
         if isinstance(place.value, MappingNode):
-            bound = _bound(place, what, problems)
+            bound = _bound(name, place, what, problems)
             if bound is not None:
-                yield Acceptance(name, place.key, *bound)
+                yield bound
             continue
         reason = _reason(place.value, what, problems)
         if reason is not None:
             yield Acceptance(name, place.key, reason)
 
 
-def _bound(place: Entry, what: str, problems: ProblemList) -> tuple[str, frozenset[str]] | None:
-    """The reason, and the subjects of the finding that it is about."""
+def _bound(name: FindingName, place: Entry, what: str, problems: ProblemList) -> Acceptance | None:
+    """With the subjects of the finding that it is about, and who said so when."""
     where = f"accept of {what}"
-    given = fields(place.value, where, place.key_at, ACCEPT_KEYS, ACCEPT_KEYS, problems)
-    if given is None or not given.keys() >= ACCEPT_KEYS.keys():
+    inside = place.value.entries if isinstance(place.value, MappingNode) else {}
+    is_signed = "said_by" in inside or "said_on" in inside
+    required = _REQUIRED if is_signed else ("covers", *_REQUIRED)
+    given = fields(place.value, where, place.key_at, ACCEPT_KEYS, required, problems)
+    if given is None or not given.keys() >= set(required):
         return None
+    before = len(problems.found)
     reason = _reason(given["because"].value, what, problems)
-    covers = _covers(given["covers"].value, f"covers of {what}", problems)
-    return None if reason is None or covers is None else (reason, covers)
+    covers = by = on = None
+    if "covers" in given:
+        covers = _covers(given["covers"].value, f"covers of {what}", problems)
+    if "said_by" in given:
+        by = _who(given["said_by"].value, f"said_by of {what}", problems)
+    if "said_on" in given:
+        on = _day(given["said_on"].value, f"said_on of {what}", problems)
+    if reason is None or len(problems.found) > before:
+        return None
+    return Acceptance(name, place.key, reason, covers, said_by=by, said_on=on)
+
+
+def _who(node: Node, what: str, problems: ProblemList) -> str | None:
+    said = text(node, what, problems)
+    if said is None:
+        return None
+    if not said.strip() or len(said) > _REASON_CHARACTERS or not said.isprintable():
+        problems.add(
+            node.at,
+            f"{what} must be one line of 1 to {_REASON_CHARACTERS} characters",
+            "write the name or the office of who takes the responsibility",
+        )
+        return None
+    return said
+
+
+def _day(node: Node, what: str, problems: ProblemList) -> date | None:
+    said = text(node, what, problems)
+    if said is None:
+        return None
+    try:
+        if _DAY.fullmatch(said):
+            return date.fromisoformat(said)
+    except ValueError:
+        pass
+    problems.add(node.at, f"{what} must be a date", "write it as 2026-11-27")
+    return None
 
 
 def _covers(node: Node, what: str, problems: ProblemList) -> frozenset[str] | None:

@@ -1,0 +1,390 @@
+"""The facts of `dpproxy policy report`: who may learn how much about whom, from policy and ledger alone.
+
+Nothing here reads a row, and nothing here is made of `Policy.source`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from proxy.engine.report_evidence import (
+    ASSUMPTIONS,
+    NOT_PROMISED,
+    TESTED,
+    ProvenPart,
+    proven_parts,
+)
+from proxy.engine.unit_words import unit_of_policy
+from proxy.mechanisms.loss import Loss
+from proxy.policy.amount_findings import stated_budgets, yearly_losses
+from proxy.policy.change_words import word_of
+from proxy.policy.odds_words import odds_text
+from proxy.policy.policy_changes import bounds_text, rows_text, stated_unit_text
+from proxy.policy.policy_decimals import decimal
+from proxy.policy.policy_model import (
+    Accounting,
+    Budget,
+    ColumnPolicy,
+    Period,
+    Policy,
+    ProtectedTable,
+    PublicTable,
+)
+
+_LISTED = 50  # values of a column
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerFacts:
+    """What the ledger says of one source.
+
+    Attributes:
+        spent: Rows of `SPENT_HEADS`, as `dpproxy ledger show` has them. No statement, no answer.
+        given_back: Rows of `GIVEN_BACK_HEADS`: adjustments that gave budget back.
+    """
+
+    source: str
+    spent: tuple[tuple[str, ...], ...]
+    given_back: tuple[tuple[str, ...], ...]
+
+
+SPENT_HEADS = (
+    *("budget", "per", "epsilon spent", "epsilon limit", "delta spent", "delta limit"),
+    *("rho spent", "rho limit", "used", "receipts"),
+)
+GIVEN_BACK_HEADS = ("at", "budget", "epsilon", "delta", "rho", "reason", "by")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """Sentences, and a table below them if it has heads. key: stable, for programs."""
+
+    key: str
+    title: str
+    text: tuple[str, ...] = ()
+    heads: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrivacyReport:
+    """head: what the report is about, as names and values."""
+
+    head: Mapping[str, str]
+    sections: tuple[Section, ...]
+    registry: Mapping[str, object] = field(default_factory=dict)
+    label: Mapping[str, object] = field(default_factory=dict)
+
+
+def policy_report(policy: Policy, ledger: LedgerFacts | None, version: str) -> PrivacyReport:
+    """
+    Args:
+        policy: Consistent in itself. It is not held against a database.
+        ledger: None if no ledger was read.
+        version: Of dpproxy.
+    """
+    head = {
+        "database": policy.database,
+        "policy (SHA-256)": policy.digest,
+        "dpproxy": version,
+        "ledger": "not read" if ledger is None else f"source {ledger.source}",
+    }
+    sections = (
+        _protected(policy),
+        _public(policy),
+        _accepted(policy),
+        _mechanisms(policy),
+        _budgets(policy),
+        _spent(ledger),
+        _given_back(ledger),
+        _year(policy),
+        _published(policy),
+        _smallest_groups(policy),
+        _invariants(policy),
+        _clipping(policy),
+        Section(
+            key="not_promised",
+            title="What is not promised",
+            text=("SECURITY.md of this version has the details of each.",),
+            heads=("what", "in short"),
+            rows=tuple(NOT_PROMISED.items()),
+        ),
+        Section(
+            key="tested",
+            title="How it was tested",
+            text=("dpproxy is tested before each version. No test reads your data.",),
+            heads=("test", "what it does", "where"),
+            rows=TESTED,
+        ),
+    )
+    return PrivacyReport(head=head, sections=sections)
+
+
+def _protected(policy: Policy) -> Section:
+    return Section(
+        key="unit",
+        title="Who is protected",
+        text=(
+            "Two databases are neighbours if one of them has the rows of one unit and the other has not"
+            " (add or remove one unit). The promise compares the answers of two neighbours.",
+            "Trust is central: dpproxy and the database's operator see exact rows, analysts do not.",
+            _about(policy.units_about),
+        ),
+        heads=("table", "unit", "columns that analysts can use"),
+        rows=tuple(
+            (str(table.name), stated_unit_text(table.unit), ", ".join(table.columns) or "none")
+            for table in policy.protected()
+        ),
+    )
+
+
+def _about(units: int | None) -> str:
+    if units is None:
+        return "The policy does not say about how many units there are (units_about)."
+    return f"By public knowledge there are about {units:,} units (units_about of the policy)."
+
+
+def _public(policy: Policy) -> Section:
+    rows: list[tuple[str, ...]] = []
+    for table in policy.tables.values():
+        match table:
+            case PublicTable(name=name, columns=columns):
+                shown = "all columns" if columns is None else ", ".join(columns)
+                rows.append((str(name), "public table, copied exactly", shown))
+            case ProtectedTable(name=name, columns=listed):
+                for column in listed.values():
+                    rows += ((f"{name}.{column.name}", *one) for one in _stated(column))
+    return Section(
+        key="public",
+        title="What the owner states as public",
+        text=(
+            "The owner promises that none of this was read off the data. dpproxy cannot check that.",
+        ),
+        heads=("where", "what", "as stated"),
+        rows=tuple(rows),
+    )
+
+
+def _stated(column: ColumnPolicy) -> Iterator[tuple[str, str]]:
+    if column.values is not None:
+        yield "listed values", _listed(["NULL" if one is None else one for one in column.values])
+    if column.bounds is not None:
+        yield "bounds", bounds_text(column.bounds)
+    if column.per_unit is not None and not column.chooses_per_unit:
+        yield "bounds of a unit's sum", bounds_text(column.per_unit)
+
+
+def _listed(values: Sequence[str]) -> str:
+    more = len(values) - _LISTED
+    return ", ".join(values[:_LISTED]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _accepted(policy: Policy) -> Section:
+    return Section(
+        key="accepted",
+        title="Findings that the owner accepts",
+        text=(
+            "`dpproxy policy check` explains each finding. It also has those that nobody accepts."
+            if policy.accepted
+            else "None.",
+        ),
+        heads=("finding", "where", "covers", "reason", "said by", "said on")
+        if policy.accepted
+        else (),
+        rows=tuple(
+            (
+                one.name.name,
+                one.where or "wherever it is found",
+                ", ".join(sorted(one.covers or ())) or "-",
+                one.reason,
+                one.said_by or "-",
+                "-" if one.said_on is None else one.said_on.isoformat(),
+            )
+            for one in policy.accepted
+        ),
+    )
+
+
+def _mechanisms(policy: Policy) -> Section:
+    def row(part: ProvenPart) -> tuple[str, ...]:
+        return part.used_for, part.mechanism, f"PROOFS.md {part.section}"
+
+    return Section(
+        key="mechanisms",
+        title="Mechanisms and their proofs",
+        text=(
+            "Each statement is (epsilon, delta)-differentially private. Noise is drawn from exact discrete"
+            " distributions with random bits of the operating system.",
+            f"All assumptions are in one section: PROOFS.md {ASSUMPTIONS}.",
+        ),
+        heads=("used for", "mechanism", "proof"),
+        rows=tuple(map(row, proven_parts(policy))),
+    )
+
+
+def _budgets(policy: Policy) -> Section:
+    one, total = unit_of_policy(policy), policy.budgets.total
+    statement = Loss(policy.privacy.epsilon, policy.privacy.delta)
+    largest = Loss(policy.privacy.max_epsilon, policy.privacy.max_delta)
+    text = [f"One statement: {odds_text(statement, one)}."]
+    if largest != statement:
+        text.append(f"One statement, at most: {odds_text(largest, one)}.")
+    if total.limit.epsilon:
+        text.append(f"All answers together, for ever: {odds_text(total.limit, one)}.")
+    text.append(_ADDED[policy.accounting])
+    lines = {("budgets", "total"): total, **dict(stated_budgets(policy))}
+    return Section(
+        key="budgets",
+        title="Budgets",
+        text=tuple(text),
+        heads=("line of the policy", "epsilon", "delta", "per"),
+        rows=(
+            ("privacy (each statement)", *_loss(statement), "statement"),
+            ("privacy (a statement at most)", *_loss(largest), "statement"),
+            *((".".join(path), *_line(budget)) for path, budget in lines.items()),
+        ),
+    )
+
+
+_ADDED = {
+    Accounting.BASIC: "Charges add up: epsilons and deltas of all statements (PROOFS.md 25).",
+    Accounting.ZCDP: "Charges add up as epsilons and deltas or as rho (zCDP), whichever admits more, each"
+    " with half of the budget's delta (PROOFS.md 25).",
+}
+
+
+def _loss(loss: Loss) -> tuple[str, str]:
+    return decimal(loss.epsilon), decimal(loss.delta)
+
+
+def _line(budget: Budget) -> tuple[str, str, str]:
+    return *_loss(budget.limit), "for ever" if budget.per is Period.NONE else budget.per.value
+
+
+def _spent(ledger: LedgerFacts | None) -> Section:
+    if ledger is None:
+        return Section(
+            key="spent",
+            title="What was spent",
+            text=("Not in this report: no ledger was named (--ledger or --state).",),
+        )
+    return Section(
+        key="spent",
+        title="What was spent",
+        text=("As the ledger has it. A charge is durable before data is read.",),
+        heads=SPENT_HEADS,
+        rows=ledger.spent,
+    )
+
+
+def _given_back(ledger: LedgerFacts | None) -> Section:
+    title = "Budget that administrators gave back"
+    if ledger is None:
+        return Section(key="given_back", title=title, text=("Not in this report: no ledger.",))
+    if not ledger.given_back:
+        return Section(key="given_back", title=title, text=("None.",))
+    return Section(
+        key="given_back",
+        title=title,
+        text=(
+            "dpproxy never gives a charge back. Each line is an administrator's `dpproxy ledger adjust`: the"
+            " figures of what was spent are smaller by it than what was charged.",
+        ),
+        heads=GIVEN_BACK_HEADS,
+        rows=ledger.given_back,
+    )
+
+
+def _year(policy: Policy) -> Section:
+    one, losses = unit_of_policy(policy), yearly_losses(policy)
+    if not losses:
+        return Section(
+            key="year",
+            title="What a year can come to",
+            text=("No budget renews. The total above holds for all years.",),
+        )
+    return Section(
+        key="year",
+        title="What a year can come to",
+        text=(
+            "The total does not renew: all years and all analysts together stay within it, until"
+            " `dpproxy ledger adjust` adds to it. A line above the total ends at the total.",
+        ),
+        heads=("line of the policy", "epsilon", "delta", "as odds"),
+        rows=tuple((line, *_loss(loss), odds_text(loss, one)) for line, loss in losses.items()),
+    )
+
+
+def _published(policy: Policy) -> Section:
+    return Section(
+        key="published",
+        title="Tables that are published on a schedule",
+        text=() if policy.publish else ("None.",),
+        heads=("table", "every", "epsilon", "delta", "covers") if policy.publish else (),
+        rows=tuple(
+            (
+                f"published.{one.name}",
+                f"{decimal(Fraction(one.seconds, 3600))} h",
+                *_loss(one.loss),
+                "each release"
+                if one.continual is None
+                else f"all {one.continual.days} days of a series, a unit in at most"
+                f" {one.continual.most_days} of them",
+            )
+            for one in policy.publish
+        ),
+    )
+
+
+def _smallest_groups(policy: Policy) -> Section:
+    return Section(
+        key="smallest_groups",
+        title="Minimum group size",
+        text=(
+            "No group is shown unless so many units are in it, up to a stated probability (PROOFS.md 32)."
+            " 1: the policy asks for none, and privacy rests on noise and selection alone.",
+        ),
+        heads=("table", "units in a group, at least"),
+        rows=tuple(
+            (str(table.name), str(policy.fewest_units([table.name])))
+            for table in policy.protected()
+        ),
+    )
+
+
+def _invariants(policy: Policy) -> Section:
+    public = [str(one.name) for one in policy.tables.values() if isinstance(one, PublicTable)]
+    return Section(
+        key="invariants",
+        title="Invariants (exact quantities)",
+        text=(
+            "No exact quantity of a protected table is released.",
+            f"Public tables are released exactly, as they are: {', '.join(public)}."
+            if public
+            else "There are no public tables.",
+        ),
+    )
+
+
+def _clipping(policy: Policy) -> Section:
+    return Section(
+        key="clipping",
+        title="Clipping",
+        text=(
+            "Values outside the bounds of the section on public facts are moved to the nearest bound. Rows and"
+            " groups of a unit beyond these numbers are left out. Answers are biased by both:"
+            " `dp.clipped` of a statement says about how much is cut.",
+        ),
+        heads=("table", "rows of a unit", "groups of a unit", "rows of a unit in a group"),
+        rows=tuple(
+            (
+                str(table.name),
+                rows_text(table),
+                word_of(table.max_groups_per_unit),
+                word_of(table.max_rows_per_group_per_unit),
+            )
+            for table in policy.protected()
+        ),
+    )

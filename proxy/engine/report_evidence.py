@@ -1,0 +1,245 @@
+"""Where the promises of a policy are proved and tested, and what is not promised: tables for reports.
+
+`tests/cli/test_policy_report.py` holds them against PROOFS.md, SECURITY.md and the folders of tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from proxy.policy.policy_model import MedianNoise, Noise, Policy
+
+ASSUMPTIONS = 22
+
+
+def _always(_: Policy) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProvenPart:
+    """title: how the section of PROOFS.md begins."""
+
+    used_for: str
+    mechanism: str
+    section: int
+    title: str
+    is_used: Callable[[Policy], bool] = _always
+
+
+PROVEN_PARTS = (
+    ProvenPart(
+        used_for="COUNT and SUM",
+        mechanism="discrete Laplace noise",
+        section=1,
+        title="Discrete Laplace",
+    ),
+    ProvenPart(
+        used_for="COUNT and SUM, where it is more exact",
+        mechanism="discrete Gaussian noise",
+        section=5,
+        title="Discrete Gaussian",
+        is_used=lambda policy: policy.privacy.noise is Noise.GAUSSIAN,
+    ),
+    ProvenPart(
+        used_for="which groups of private keys appear",
+        mechanism="optimal partition selection",
+        section=7,
+        title="Partition selection",
+    ),
+    ProvenPart(
+        used_for="AVG, MIN and MAX with smooth_median",
+        mechanism="sample and aggregate with a smoothed median",
+        section=4,
+        title="Smoothed median",
+    ),
+    ProvenPart(
+        used_for="noise of smoothed medians",
+        mechanism="PolyPlace noise",
+        section=6,
+        title="PolyPlace",
+        is_used=lambda policy: policy.privacy.median_noise is MedianNoise.POLYPLACE,
+    ),
+    ProvenPart(
+        used_for="AVG, VARIANCE and STDDEV",
+        mechanism="ratios of noisy sums",
+        section=10,
+        title="Mean as a ratio",
+    ),
+    ProvenPart(
+        used_for="AVG and VARIANCE of units with several rows",
+        mechanism="means of deviations",
+        section=28,
+        title="Means of deviations",
+    ),
+    ProvenPart(
+        used_for="percentiles, MIN and MAX",
+        mechanism="exponential mechanism on ranks",
+        section=9,
+        title="Order statistics",
+    ),
+    ProvenPart(
+        used_for="bounds on rows and sums of a unit",
+        mechanism="private bounds",
+        section=23,
+        title="Private bounds",
+        is_used=lambda policy: any(
+            table.chooses_rows or any(one.chooses_per_unit for one in table.columns.values())
+            for table in policy.protected()
+        ),
+    ),
+    ProvenPart(
+        used_for="joins", mechanism="truncation of rows", section=17, title="Joins by truncation"
+    ),
+    ProvenPart(
+        used_for="minimum group size",
+        mechanism="shifted partition selection",
+        section=32,
+        title="The smallest group",
+        is_used=lambda policy: any(
+            policy.fewest_units([table.name]) > 1 for table in policy.protected()
+        ),
+    ),
+    ProvenPart(
+        used_for="series (publish: continual)",
+        mechanism="correlated noise (square-root factorisation)",
+        section=33,
+        title="Series",
+        is_used=lambda policy: any(one.continual is not None for one in policy.publish),
+    ),
+    ProvenPart(
+        used_for="the sum of all charges",
+        mechanism="composition of epsilon and delta; with zCDP accounting also of rho",
+        section=25,
+        title="Two ways to fit a budget",
+    ),
+    ProvenPart(
+        used_for="every plan, before it runs",
+        mechanism="check of stability, sensitivity and price by the kernel",
+        section=27,
+        title="The check of plans",
+    ),
+    ProvenPart(
+        used_for="the order of charge, read and release",
+        mechanism="one package reads and draws, and only what is charged",
+        section=30,
+        title="From the charge to what is shown",
+    ),
+)
+
+
+def proven_parts(policy: Policy) -> Iterator[ProvenPart]:
+    """Those that statements under this policy can use."""
+    return (part for part in PROVEN_PARTS if part.is_used(policy))
+
+
+# By the titles of SECURITY.md, "What is not promised".
+NOT_PROMISED: Mapping[str, str] = {
+    "A password beside somebody who reconnects without waiting": (
+        "A right password can wait while others guess for the same name from its address."
+    ),
+    "Time.": "How long an answer takes can depend on the data. Answers are not quantised in time.",
+    "What one person's rows take": (
+        "The work for the rows of one person is bounded by public numbers. It is not zero."
+    ),
+    "The limit of 120 s": (
+        "A query that meets the server's own time limit ends with one constant text. That it "
+        "did can be seen."
+    ),
+    "What the protected server raises": (
+        "An error of the server is one constant text. That it happened can be seen."
+    ),
+    "Where rows are stored": "The place of a row in storage is not part of a person's data.",
+    "A series whose rows are changed or deleted.": (
+        "A series holds if rows are only added, as the owner promises."
+    ),
+    "The owner's public statements": (
+        "Listed values, bounds and public tables are taken as public. If they were read off "
+        "the data, they leak."
+    ),
+    "Plausible numbers.": (
+        "Noise can make a count negative. It is not cut off, because that would bias sums."
+    ),
+    "AVG, MIN and MAX on few units.": "On few units they are NULL or very noisy.",
+    "A minute.": "A change of the catalogue is noticed within a minute.",
+    "One snapshot of several nodes.": (
+        "On several nodes a statement can see rows that were committed while it ran."
+    ),
+    "The operator": (
+        "The operator, the server's logs and the analysts' machines are outside the promise."
+    ),
+    "What analysts see of each other:": (
+        "Sessions, names of temporary objects and the sum of charges. No answers, statements "
+        "or passwords."
+    ),
+    "A long stored text": (
+        "How long LIKE takes on a text depends on its length. One text takes 0.25 s at most."
+    ),
+    "Certificates of clients are looked at when a session begins": (
+        "There are no revocation lists, and a session outlives its certificate."
+    ),
+    "Channel binding.": "SCRAM-SHA-256-PLUS is not offered. Use TLS with verify-full.",
+    "A power cut": "It was not simulated. A kill of all processes is tested.",
+    "Code in the shadow.": (
+        "A hole in PostgreSQL would let an analyst run code in the shadow, which holds no "
+        "protected row."
+    ),
+    "An analyst's own role.": (
+        "An analyst can spoil the settings of their own role for a short time."
+    ),
+    "Memory": "Memory is limited by session and by analyst, not for all analysts together.",
+    "Processors": "Processors are shared by preference, not by limit.",
+    "A session that nothing ends.": (
+        "An analyst can end the sessions of others, once in ten minutes. Charges stay."
+    ),
+    "Who reads the metrics": (
+        "Counts of statements and shares of budgets can be seen. No row, person or duration can."
+    ),
+    "Who reads the query log": (
+        "Who asked when, of which tables, at what cost, and the time in steps of 0.05 s, "
+        "which depends on the data."
+    ),
+    "Who asks `/readyz`": "It needs no login, and names a database while that is away.",
+    "Several analysts who share what they learned": "They are held by the total budget only.",
+    "Memory over HTTP.": "One result takes a bounded amount of memory, several times over.",
+    "Python.": (
+        "Secrets are not wiped from memory, and the time of drawing noise depends on the draw "
+        "by microseconds."
+    ),
+}
+
+TESTED: tuple[tuple[str, str, str], ...] = (
+    (
+        "neighbouring databases",
+        "answers on databases that differ in one unit are compared with the planned sensitivity",
+        "tests/audit",
+    ),
+    (
+        "sessions recorded and played back on neighbours",
+        "by the method of Re:cord-play (Cebere and others 2025), without a rule of the kernel: every draw of a"
+        " session of 39 statements is played back without one of three customers; what differs has to be within"
+        " the charge (at night)",
+        "tests/recorded",
+    ),
+    (
+        "tampered plans",
+        "plans with a false sensitivity, unit, noise or price have to end in the kernel's check",
+        "tests/kernel",
+    ),
+    (
+        "distributions of noise",
+        "samplers are compared with their exact distributions, and mutants of them have to fail",
+        "tests/mechanisms",
+    ),
+    (
+        "no row makes the SQL raise",
+        "random and extreme rows are read by every function that is allowed",
+        "tests/never_raise",
+    ),
+    (
+        "the ledger",
+        "charges at once, kills of all processes, and files put back are compared with a model",
+        "tests/ledger_machine",
+    ),
+)

@@ -1,0 +1,140 @@
+"""`dpproxy policy report`: complete, in step with proofs and SECURITY.md, and without a secret."""
+
+from __future__ import annotations
+
+import json
+import re
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from proxy.accounting.amounts import Amount
+from proxy.accounting.budget_lines import LineKind
+from proxy.engine.policy_report import LedgerFacts, policy_report
+from proxy.engine.report_evidence import ASSUMPTIONS, NOT_PROMISED, PROVEN_PARTS, TESTED
+from proxy.engine.report_formats import report_html, report_json, report_markdown
+from proxy.ledger.adjustments import Adjustment, adjust
+from proxy.policy_file.policy_errors import PolicyErrors
+from proxy.policy_file.policy_yaml import read_policy
+from tests.cli.commands import dpproxy
+from tests.samples import SHOP_POLICY
+from tests.servers_fixture import new_lease, servers
+
+_ROOT = Path(__file__).parents[2]
+_MARKED = "marked_5ecret"
+_POLICY = f"""\
+dpproxy: 1
+database: shop
+source: host=marked_host dbname=d user=u password={_MARKED}
+privacy: {{epsilon: 1, delta: 1e-8, noise: gaussian}}
+min_units_per_group: 11
+units_about: 5000
+tables:
+  shop.customers:
+    unit: {{customer: id}}
+    max_rows_per_unit: 1
+    columns: {{state: {{values: [CA, 'a|b <i>']}}, age: {{bounds: [0, 120]}}}}
+  shop.products: public
+budgets:
+  total: {{epsilon: 20, delta: 1e-5}}
+  default: {{epsilon: 2, delta: 1e-6, per: month}}
+accept:
+  PUBLIC_IS_NOT_NEEDED:
+    shop.products: {{because: it is in every shop window, said_by: Ida, said_on: 2026-11-20}}
+"""
+_FORMATS = (report_markdown, report_html, report_json)
+
+
+def _texts(text: str = _POLICY, ledger: LedgerFacts | None = None) -> list[str]:
+    report = policy_report(read_policy(text, "p.yaml", {}), ledger, "1.2.3")
+    return [print_as(report) for print_as in _FORMATS]
+
+
+def test_every_format_says_what_officers_ask() -> None:
+    spent = ("(everybody together)", "none", "3", "20", "0", "1e-5", "0", "-", "15 %", "7")
+    back = ("2026-11-01 10:00:00 UTC", "(group press)", "-1", "0", "0", "asked twice", "root")
+    ledger = LedgerFacts(source="shop", spent=(spent,), given_back=(back,))
+    for text in _texts(ledger=ledger):
+        for said in (
+            *("each customer (in id)", "5,000 units", "shop.products", "[0, 120]"),
+            *(
+                "it is in every shop window",
+                "Ida",
+                "2026-11-20",
+                "discrete Gaussian noise",
+                "PROOFS.md 5",
+            ),
+            *("24", "1 in 37", "11", "shifted partition selection", "Re:cord-play"),
+            *("15 %", "asked twice", "root", "1.2.3", "No exact quantity"),
+        ):
+            assert said in text.replace("\\[", "[").replace("\\]", "]"), said
+
+
+@pytest.mark.parametrize("more", ["said_on: 2026-13-01", "said_on: soon", "said_by: ''", "said: x"])
+def test_who_said_it_and_when_is_read_strictly(more: str) -> None:
+    with pytest.raises(PolicyErrors, match="said"):
+        read_policy(_POLICY.replace("said_by: Ida, said_on: 2026-11-20", more), "p.yaml", {})
+    (accepted,) = read_policy(_POLICY, "p.yaml", {}).accepted
+    assert accepted.said == "it is in every shop window (said by Ida on 2026-11-20)"
+
+
+def test_what_an_owner_writes_is_text_in_every_format() -> None:
+    markdown, html, as_json = _texts()
+    assert r"a\|b \<i\>" in markdown and "a|b &lt;i&gt;" in html and "<i>" not in html
+    public = json.loads(as_json)["sections"]["public"]["rows"]
+    assert public[0]["as stated"] == "CA, a|b <i>"
+
+
+@pytest.mark.parametrize("kind", ["markdown", "html", "json"])
+def test_no_connection_string_is_printed(kind: str, tmp_path: Path) -> None:
+    file = tmp_path / "policy.yaml"
+    for source, given in (
+        ("${SHOP_DSN}", {}),
+        ("${SHOP_DSN}", {"SHOP_DSN": f"host=marked_host password={_MARKED}"}),
+        (f"host=marked_host password={_MARKED}", {}),
+    ):
+        file.write_text(re.sub("source: .*", f"source: {source}", _POLICY), encoding="utf-8")
+        done = dpproxy("policy", "report", file, "--format", kind, environment=given)
+        assert done.code == 0 and "No exact quantity" in done.out, done.err
+        assert "marked" not in done.out + done.err and "SHOP_DSN" not in done.out
+
+
+def test_what_the_ledger_says_is_in_the_report() -> None:
+    lease = new_lease(servers().ledger_dsn, read_policy(_POLICY, "p.yaml", {}))
+    for epsilon, reason in ((3, "released by hand"), (-1, "released | once only")):
+        by = Amount(Fraction(epsilon), Fraction(0))
+        wanted = Adjustment(kind=LineKind.TOTAL, name="", by=by, reason=reason)
+        adjust(lease.ledger_dsn, lease.source, wanted)
+    (name,) = _names(lease.source)
+    reporting = ("policy", "report", SHOP_POLICY, "--ledger", lease.ledger_dsn, "--format", "json")
+    done = dpproxy(*reporting, "--source", name)
+    assert done.code == 0, done.err
+    sections = json.loads(done.out)["sections"]
+    (total,) = (one for one in sections["spent"]["rows"] if one["per"] == "none")
+    assert (total["epsilon spent"], total["epsilon limit"]) == ("2", "20")
+    (back,) = sections["given_back"]["rows"]
+    assert (back["epsilon"], back["reason"]) == ("-1", "released | once only")
+    refused = dpproxy("policy", "report", SHOP_POLICY, "--source", name)
+    assert refused.code != 0 and "--ledger" in refused.err
+
+
+def _names(source: int) -> list[str]:
+    from proxy.ledger.ledger_sources import known_sources
+
+    return [one.name for one in known_sources(servers().ledger_dsn) if one.id == source]
+
+
+def test_side_channels_are_those_of_security_md() -> None:
+    _, _, text = (_ROOT / "SECURITY.md").read_text("utf-8").partition("## What is not promised")
+    assert list(NOT_PROMISED) == re.findall(r"^- \*\*(.*?)\*\*", text, re.MULTILINE)
+
+
+def test_proofs_and_tests_are_where_the_report_says() -> None:
+    proofs = (_ROOT / "proxy/mechanisms/PROOFS.md").read_text("utf-8")
+    for part in PROVEN_PARTS:
+        assert f"\n## {part.section}. {part.title}" in proofs, part.title
+    assert f"\n## {ASSUMPTIONS}. Assumptions" in proofs
+    assert all((_ROOT / folder).is_dir() for _, _, folder in TESTED)
+    security = (_ROOT / "SECURITY.md").read_text("utf-8")
+    assert "39 statements, three customers" in security
