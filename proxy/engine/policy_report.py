@@ -6,7 +6,7 @@ Nothing here reads a row, and nothing here is made of `Policy.source`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from fractions import Fraction
 
 from proxy.engine.report_evidence import (
@@ -16,6 +16,7 @@ from proxy.engine.report_evidence import (
     ProvenPart,
     proven_parts,
 )
+from proxy.engine.report_registry import privacy_label, registry_entry
 from proxy.engine.unit_words import unit_of_policy
 from proxy.mechanisms.loss import Loss
 from proxy.policy.amount_findings import stated_budgets, yearly_losses
@@ -70,12 +71,12 @@ class Section:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrivacyReport:
-    """head: what the report is about, as names and values."""
+    """head: what the report is about, as names and values; registry, label: for programs."""
 
     head: Mapping[str, str]
     sections: tuple[Section, ...]
-    registry: Mapping[str, object] = field(default_factory=dict)
-    label: Mapping[str, object] = field(default_factory=dict)
+    registry: Mapping[str, object]
+    label: Mapping[str, object]
 
 
 def policy_report(policy: Policy, ledger: LedgerFacts | None, version: str) -> PrivacyReport:
@@ -119,7 +120,13 @@ def policy_report(policy: Policy, ledger: LedgerFacts | None, version: str) -> P
             rows=TESTED,
         ),
     )
-    return PrivacyReport(head=head, sections=sections)
+    mechanisms = dict.fromkeys(part.mechanism for part in proven_parts(policy))
+    return PrivacyReport(
+        head=head,
+        sections=sections,
+        registry=registry_entry(policy, mechanisms),
+        label=privacy_label(policy),
+    )
 
 
 def _protected(policy: Policy) -> Section:

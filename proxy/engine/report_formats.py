@@ -108,4 +108,5 @@ def report_json(report: PrivacyReport) -> str:
         }
         for section in report.sections
     }
-    return json.dumps({**report.head, "sections": sections}, indent=2)
+    more = {"sections": sections, "registry": report.registry, "label": report.label}
+    return json.dumps({**report.head, **more}, indent=2)

@@ -125,6 +125,16 @@ def _names(source: int) -> list[str]:
     return [one.name for one in known_sources(servers().ledger_dsn) if one.id == source]
 
 
+def test_json_has_the_fields_of_the_registry_and_of_the_label() -> None:
+    found = json.loads(_texts()[2])
+    entry = found["registry"]
+    assert entry["dp_variant"]["unprotected_quantities"] == "shop.products"
+    assert entry["privacy_loss"]["privacy_parameters"] == {"epsilon": 20, "delta": 1e-5}
+    assert entry["privacy_loss"]["number_of_privacy_units"] == 5000
+    assert "discrete Gaussian noise" in entry["implementation"]["mechanisms"]
+    assert (found["label"]["unit"], found["label"]["epsilon"]) == ("a customer", 20)
+
+
 def test_side_channels_are_those_of_security_md() -> None:
     _, _, text = (_ROOT / "SECURITY.md").read_text("utf-8").partition("## What is not promised")
     assert list(NOT_PROMISED) == re.findall(r"^- \*\*(.*?)\*\*", text, re.MULTILINE)
