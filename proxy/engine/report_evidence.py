@@ -174,7 +174,7 @@ NOT_PROMISED: Mapping[str, str] = {
         "or passwords."
     ),
     "A long stored text": (
-        "How long LIKE takes on a text depends on its length. One text takes 0.25 s at most."
+        "The time of pattern matching on a text depends on its length. One text takes 0.25 s at most."
     ),
     "Certificates of clients are looked at when a session begins": (
         "There are no revocation lists, and a session outlives its certificate."
