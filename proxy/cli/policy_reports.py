@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 from proxy.cli.cli_error import CliError
 from proxy.cli.diff_command import AnyVariable, change_json
 from proxy.cli.findings_report import findings_json
 from proxy.cli.loading import held_policy, verdict_of
 from proxy.cli.reloading import PolicyReloads, PolicyWatch
+from proxy.policy.finding_names import Severity
 from proxy.policy.policy_changes import policy_changes
 from proxy.policy.problem import Problem
 from proxy.policy_file.policy_errors import PolicyErrors
@@ -42,6 +44,15 @@ class PolicyReports:
     @property
     def names(self) -> Sequence[str]:
         return tuple(self._reloads.watches)
+
+    def open_findings(self, database: str) -> Mapping[str, int]:
+        watch = self._reloads.watches[database]
+        opened = () if watch.verdict is None else watch.verdict.open
+        counts = Counter(one.severity.value for one in opened)
+        # What later looks at the catalogue found is severe, and may be in the verdict too.
+        severe = Severity.SEVERE.value
+        counts[severe] = max(counts[severe], len(watch.database.open_findings))
+        return counts
 
     async def report(self, database: str, text: str | None = None) -> PolicyReport:
         async with self._turn:

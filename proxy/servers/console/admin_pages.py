@@ -110,12 +110,33 @@ class AdminConsole:
                 "sessions": sum(one.sessions for one in report.workers),
                 "active": wire.get("active", 0),
                 "statements": sum(one.statements for one in report.workers),
-                "waiting": list(_waiting(report, self._frame.databases)),
+                "waiting": [
+                    *_waiting(report, self._frame.databases),
+                    *self._open_findings(),
+                ],
                 "rows": [self._row(one) for one in report.databases],
             }
         return await self._frame.html(
             visit, "admin_overview", page="Overview", title="Overview", **shown
         )
+
+    def _open_findings(self) -> Iterator[ToDo]:
+        for name in self._frame.databases:
+            assert self._door.policies is not None
+            counts = self._door.policies.open_findings(name)
+            words = [
+                f"{counts[severity]} {word}{'s'[: counts[severity] != 1]}"
+                for severity, word in (("severe", "severe finding"), ("warning", "warning"))
+                if counts.get(severity)
+            ]
+            if words:
+                yield ToDo(
+                    word="severe" if counts.get("severe") else "warning",
+                    title=f"Open about the policy of {name}: {' and '.join(words)}",
+                    text="Each comes with what mends it; the owner can accept it with a reason.",
+                    href=f"/findings/{quote(name, safe='')}",
+                    link="Findings",
+                )
 
     def _row(self, one: DatabaseStatus) -> Mapping[str, Any]:
         parts = {"protected database": one.protected, "ledger": one.ledger, "shadow": one.shadow}

@@ -381,11 +381,19 @@ def test_a_policy_is_checked_compared_and_taken(site: Administered, browser: htt
         send(browser, "/policy/shop", act="reload")
     until(lambda: in_force() == digest)
     assert "policy reload" in [one.what for one in site.events()[-3:]]
-    assert "Nothing. All parts answer" in shown(browser.get("/"))
 
 
 def test_findings_come_with_what_mends_them(browser: httpx.Client) -> None:
     page = browser.get("/findings/shop")
+    opened = page.text.partition("<h2>Accepted")[0]
+    overview = browser.get("/")
+    for tag, word in (('bad-tag">severe', "severe finding"), ('tag">warning', "warning")):
+        count = opened.count(tag)
+        told = re.findall(rf"(\d+) {word}s?", shown(overview).partition("What waits")[2])
+        assert told[:1] == ([str(count)] if count else [])
+    assert ("Nothing. All parts" in overview.text) is (
+        'href="/findings/shop">' not in overview.text.partition("What waits")[2]
+    )
     assert "NOT_IN_THE_POLICY" in page.text and '<ul class="findings">' in page.text
     assert re.search(r"<pre>.*</pre>", page.text) or "fix" not in page.text
 
