@@ -257,6 +257,7 @@ def test_what_is_refused_is_told_on_the_form(site: Administered, browser: httpx.
         ("/change/end-session", {"number": "77", "typed": "77"}, 409, "there is no session"),
         ("/change/end-session", {"number": "x", "typed": "x"}, 400, ""),
         ("/change/allow-user", {"database": "census", "name": "ann"}, 409, "knows no database"),
+        ("/change/allow-group", {"database": "shop", "group": "interms"}, 409, "no group"),
         ("/change/set-password", {"name": "ann", "password": ""}, 400, "Password is empty"),
     ):
         found = send(browser, path, **fields)
