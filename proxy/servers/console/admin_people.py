@@ -95,8 +95,10 @@ class AdminPeople:
             name=name,
             groups=users[name].groups,
             lines=[
-                (one.source, _may(one, name, users[name].groups), budgets.get((one.source, name)))
+                (one.source, _may(one, name, users[name].groups), budgets[one.source, budget])
                 for one in access
+                for budget in (name, *(f"(group {group})" for group in users[name].groups))
+                if (one.source, budget) in budgets
             ],
             tokens=[_token(one) for one in tokens if one.analyst == name],
         )
@@ -173,7 +175,7 @@ class AdminPeople:
     async def _budgets(self, visit: Visit) -> Mapping[tuple[str, str], ShownLine]:
         """By source and name of the budget: an analyst's is called as the analyst."""
         today = datetime.now(timezone.utc).date()
-        found = (await api.list_budgets(visit.administrator)).budgets
+        found = (await api.budgets_of(visit.administrator, uncharged=True)).budgets
         return {(one.source, one.budget): shown_line(one, {}, today) for one in found}
 
 

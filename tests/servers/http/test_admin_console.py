@@ -195,6 +195,10 @@ def test_people_groups_access_and_tokens(site: Administered, browser: httpx.Clie
 
     assert "zoë is added" in done("/change/add-user", name="zoë", password=_PASSWORD)
     assert "zoë" in verifiers(site.ledger_dsn)
+    # Before the first charge: what the policy in force gives, and all of it left.
+    limit = _budget_row(browser, "zoë")
+    assert limit[:2] == ["ε 0", limit[2]] and float(limit[1]) > 0
+    assert f"shop: ε {limit[2]} of {limit[1]}" in shown(browser.get("/people"))
     verifier = verifiers(site.ledger_dsn)["zoë"]
     told = done("/change/set-password?name=zoë", name="zoë", password=f"{_PASSWORD} 2")
     assert "The password of zoë is set." in told
@@ -235,6 +239,13 @@ def test_people_groups_access_and_tokens(site: Administered, browser: httpx.Clie
     assert {one.who for one in noted} == {f"admin console: {NAME} from 127.0.0.1"}
     log = shown(browser.get("/log"))
     assert "token revoke" in log and _PASSWORD not in log and token[0] not in log
+
+
+def _budget_row(browser: httpx.Client, name: str) -> list[str]:
+    """Spent, limit and left, as the page of the analyst has them."""
+    page = browser.get("/people/one", params={"name": name}).text
+    cells = {key: re.findall(rf'data-h="{key}">([^<]*)<', page) for key in ("spent", "of", "left")}
+    return [cells[key][0] for key in ("spent", "of", "left")]
 
 
 def test_a_page_that_is_not_there_has_the_navigation(browser: httpx.Client) -> None:
