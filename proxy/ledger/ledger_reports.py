@@ -8,7 +8,8 @@ import psycopg
 
 from proxy.accounting.budget_lines import WARNED_FROM, LineKind, lines_of_json
 
-# Of everybody, groups and tables all that have a budget or were charged; of analysts those who were charged.
+# Of everybody, groups and tables all that have a budget or were charged; of analysts those who were charged,
+# or who are there, too.
 _SPENDING = """\
 SELECT s.name, w.kind, w.name, coalesce(st.period, 'none'), trim_scale(st.epsilon_spent)::text,
        coalesce(trim_scale(st.epsilon_limit)::text, '-'), trim_scale(st.delta_spent)::text,
@@ -26,6 +27,7 @@ CROSS JOIN LATERAL (
         UNION ALL SELECT j.kind, j.name, 0 FROM ledger.adjustment j WHERE j.source = s.id
         UNION ALL SELECT l.kind, l.analyst, 0 FROM ledger.allowance l
                   WHERE l.source = s.id AND l.kind IN ('total', 'group', 'table')
+        UNION ALL SELECT 'analyst', p.name, 0 FROM ledger.analyst p WHERE %s AND p.removed_at IS NULL
     ) x GROUP BY 1, 2
 ) w
 CROSS JOIN LATERAL ledger.line_at(s.id, w.kind, w.name, transaction_timestamp()) st
@@ -64,11 +66,14 @@ BUDGET_NAMES = {
 }
 
 
-def spending(ledger_dsn: str) -> Iterator[tuple[str, ...]]:
+def spending(ledger_dsn: str, *, uncharged: bool = False) -> Iterator[tuple[str, ...]]:
     """Source, budget, period, epsilon spent and allowed, delta and rho likewise, the share that is spent
-    (marked where it is nearly all), number of receipts."""
+    (marked where it is nearly all), number of receipts. uncharged: also of analysts before
+    their first charge."""
     with psycopg.connect(ledger_dsn) as connection:
-        for source, kind, name, *amounts, line, count in connection.execute(_SPENDING).fetchall():
+        for source, kind, name, *amounts, line, count in connection.execute(
+            _SPENDING, (uncharged,)
+        ).fetchall():
             used = "-"
             if line["epsilon_limit"] is not None:
                 (found,) = lines_of_json([line])

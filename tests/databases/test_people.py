@@ -160,9 +160,11 @@ def test_a_name_that_is_given_again_has_no_access(people: str) -> None:
 
 
 def test_access_refused(people: str) -> None:
+    add_to_group(people, "interns", "bob")
     refused: list[tuple[Callable[[], None], str]] = [
         (lambda: allow(people, "shop", analyst="ann"), 'no database "shop": it knows data'),
         (lambda: allow(people, "data", analyst="eve"), "no analyst"),
+        (lambda: allow(people, "data", group="interms"), 'no group "interms": there is interns'),
         (lambda: allow(people, "data"), "either a user or a group"),
         (lambda: allow(people, "data", analyst="ann", group="g"), "either a user or a group"),
         (lambda: withdraw(people, "data", analyst="ann"), "was not allowed"),

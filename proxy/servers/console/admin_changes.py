@@ -38,7 +38,8 @@ class FormField:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdminChange:
     """text: what happens; typed: the field that has to be typed again, "" where nothing is taken away;
-    done: what is said afterwards."""
+    done: what is said afterwards, with the fields; restricts: it restricts a database that is open,
+    and then the database has to be typed."""
 
     title: str
     text: str
@@ -47,6 +48,7 @@ class AdminChange:
     done: str
     run: Run
     typed: str = ""
+    restricts: bool = False
 
 
 def _number(form: Form, name: str) -> JsonNumber:
@@ -159,7 +161,7 @@ CHANGES: Mapping[str, AdminChange] = {
                 is_required=False,
             ),
         ),
-        done="The analyst is added, and can log in within a second.",
+        done="{name} is added, and can log in within a second.",
         run=_add_user,
     ),
     "set-password": AdminChange(
@@ -168,7 +170,7 @@ CHANGES: Mapping[str, AdminChange] = {
         " open go on.",
         button="Set the password",
         fields=(_NAME, _PASSWORD),
-        done="The password is set.",
+        done="The password of {name} is set.",
         run=_set_password,
     ),
     "remove-user": AdminChange(
@@ -177,7 +179,7 @@ CHANGES: Mapping[str, AdminChange] = {
         " this name.",
         button="Remove the analyst",
         fields=(_NAME,),
-        done="The analyst is removed.",
+        done="{name} is removed.",
         run=_remove_user,
         typed="name",
     ),
@@ -187,7 +189,7 @@ CHANGES: Mapping[str, AdminChange] = {
         " budget of its own in the policy (budgets.groups).",
         button="Add to the group",
         fields=(_ANY_NAME, FormField(name="group", label="Group", choices="groups")),
-        done="The analyst is in the group.",
+        done="{name} is in the group {group}.",
         run=_add_to_group,
     ),
     "remove-from-group": AdminChange(
@@ -195,7 +197,7 @@ CHANGES: Mapping[str, AdminChange] = {
         text="What the group alone may query, the analyst may not query any more.",
         button="Take from the group",
         fields=(_NAME, _GROUP),
-        done="The analyst is not in the group any more.",
+        done="{name} is not in the group {group} any more.",
         run=_remove_from_group,
         typed="name",
     ),
@@ -204,7 +206,7 @@ CHANGES: Mapping[str, AdminChange] = {
         text="Nobody may query it until you let somebody in. Sessions of it end within seconds.",
         button="Restrict it",
         fields=(_DATABASE,),
-        done="The database is restricted. Let analysts or groups in below.",
+        done="{database} is restricted. Let analysts or groups in below.",
         run=_restrict,
         typed="database",
     ),
@@ -213,32 +215,34 @@ CHANGES: Mapping[str, AdminChange] = {
         text="Every analyst may query it, within their budgets. The list of who could is forgotten.",
         button="Open it",
         fields=(_DATABASE,),
-        done="Every analyst may query the database.",
+        done="Every analyst may query {database}.",
         run=_open,
         typed="database",
     ),
     "allow-user": AdminChange(
         title="Let an analyst query a database",
-        text="If it is open to everybody now, it is restricted: nobody else may query it from then on.",
+        text="The analyst may query it within a second.",
         button="Let in",
         fields=(_DATABASE, _ANY_NAME),
-        done="The analyst may query the database.",
+        done="{name} may query {database}.",
         run=_allow_user,
+        restricts=True,
     ),
     "allow-group": AdminChange(
         title="Let a group query a database",
-        text="If it is open to everybody now, it is restricted: nobody else may query it from then on.",
+        text="All in the group may query it within a second.",
         button="Let in",
         fields=(_DATABASE, FormField(name="group", label="Group", choices="groups")),
-        done="The group may query the database.",
+        done="The group {group} may query {database}.",
         run=_allow_group,
+        restricts=True,
     ),
     "withdraw-user": AdminChange(
         title="Take an analyst's access away",
         text="The analyst's sessions of this database end within seconds.",
         button="Take it away",
         fields=(_DATABASE, _NAME),
-        done="The analyst may not query the database any more.",
+        done="{name} may not query {database} any more.",
         run=_withdraw_user,
         typed="name",
     ),
@@ -247,7 +251,7 @@ CHANGES: Mapping[str, AdminChange] = {
         text="Sessions of those who may query this database by the group alone end within seconds.",
         button="Take it away",
         fields=(_DATABASE, _GROUP),
-        done="The group may not query the database any more.",
+        done="The group {group} may not query {database} any more.",
         run=_withdraw_group,
         typed="group",
     ),
@@ -295,7 +299,7 @@ CHANGES: Mapping[str, AdminChange] = {
         text="Nothing is charged through it any more. A statement that runs through it ends within seconds.",
         button="Revoke the token",
         fields=(_NUMBER,),
-        done="The token is revoked.",
+        done="Token {number} is revoked.",
         run=_revoke_token,
         typed="number",
     ),
@@ -305,7 +309,7 @@ CHANGES: Mapping[str, AdminChange] = {
         " log in again.",
         button="End the session",
         fields=(_NUMBER,),
-        done="The session is ended.",
+        done="Session {number} is ended.",
         run=_end_session,
         typed="number",
     ),

@@ -88,6 +88,7 @@ class AdminFrame:
         """Send who is not signed in to do so first, and show any other problem as a page."""
 
         async def answered(request: Request) -> Response:
+            visit = None
             try:
                 visit = await self._visit(request)
                 response = await page(visit)
@@ -97,7 +98,18 @@ class AdminFrame:
                 problem = problem_of(_told(error))
                 if problem is None:
                     raise
-                return problem_page(problem)
+                if visit is None:
+                    return problem_page(problem)
+                response = await self.html(
+                    visit,
+                    "admin_problem",
+                    page="",
+                    title=problem.message,
+                    status=problem.status,
+                    problem=problem,
+                )
+                response.headers.update(problem.headers)
+                return response
             renewed = self._admins.renewed(visit.session)
             if renewed is not None and "set-cookie" not in response.headers:
                 _COOKIE.set(request, response, renewed.cookie)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from decimal import Decimal
 from http import HTTPStatus
 from typing import Any
+from urllib.parse import urlencode
 
 from fastapi import Response
 
@@ -16,11 +17,13 @@ from proxy.servers.console.admin_frame import AdminFrame, Visit, told
 from proxy.servers.console.page_responses import to
 from proxy.servers.console.spending_charts import ShownLine, amount_text, shown_line
 from proxy.servers.http import admin_routes as api
-from proxy.servers.http.admin_models import DatabaseAccess, TokenEntry
+from proxy.servers.http.admin_models import DatabaseAccess, ListedUser, TokenEntry
 from proxy.servers.http.analyst_models import CreatedToken
 from proxy.servers.http.http_problem import HttpProblem
 
 _SHOWN = 200  # analysts on a page
+_NAMED = 10  # analysts in a sentence
+_TOLD = {"name", "group", "database", "number"}  # fields that the message afterwards has
 
 
 class AdminPeople:
@@ -51,13 +54,12 @@ class AdminPeople:
             }
             for one in found[:_SHOWN]
         ]
-        done = CHANGES.get(visit.asked("done"))
         return await self._frame.html(
             visit,
             "admin_people",
             page="People",
             title="People and groups",
-            done="" if done is None else done.done,
+            done=_done(visit, access, users),
             people=shown,
             hidden=len(users) - len(shown),
             q=wanted,
@@ -93,8 +95,10 @@ class AdminPeople:
             name=name,
             groups=users[name].groups,
             lines=[
-                (one.source, _may(one, name, users[name].groups), budgets.get((one.source, name)))
+                (one.source, _may(one, name, users[name].groups), budgets[one.source, budget])
                 for one in access
+                for budget in (name, *(f"(group {group})" for group in users[name].groups))
+                if (one.source, budget) in budgets
             ],
             tokens=[_token(one) for one in tokens if one.analyst == name],
         )
@@ -108,8 +112,9 @@ class AdminPeople:
         action, change = _of(visit)
         form = await visit.form()
         values = {one.name: form.get(one.name, "") for one in change.fields}
+        closes = await self._closes(visit, change, values)
         try:
-            _check(change, form)
+            _check(change, form, "database" if closes else change.typed)
             made = await change.run(self._door, visit, values)
         except Exception as error:
             problem = told(error)
@@ -124,7 +129,16 @@ class AdminPeople:
                 made=made,
                 expires=_minute(made.expires_at),
             )
-        return to(f"/people?done={action}")
+        kept = {name: one for name, one in values.items() if name in _TOLD and one}
+        place = {"done": action, **kept, **({"closed": "1"} if closes else {})}
+        return to(f"/people?{urlencode(place)}")
+
+    async def _closes(self, visit: Visit, change: AdminChange, values: Mapping[str, str]) -> bool:
+        """Whether it takes the database from everybody else."""
+        if not change.restricts:
+            return False
+        access = (await api.list_access(visit.administrator)).databases
+        return any(one.source == values.get("database") and not one.is_restricted for one in access)
 
     async def _form(
         self,
@@ -135,8 +149,10 @@ class AdminPeople:
         problem: HttpProblem | None = None,
     ) -> Response:
         by = visit.administrator
+        names = [one.name for one in (await api.list_users(by)).users]
+        closes = await self._closes(visit, change, values)
         choices = {
-            "analysts": [one.name for one in (await api.list_users(by)).users][:1000],
+            "analysts": names[:1000],
             "groups": list((await api.list_groups(by)).groups),
             "databases": [one.source for one in (await api.list_access(by)).databases],
         }
@@ -151,12 +167,15 @@ class AdminPeople:
             values=values,
             choices=choices,
             problem=problem,
+            typed="database" if closes else change.typed,
+            button=f"Restrict {values['database']}, and let in" if closes else change.button,
+            losing=_names(names) if closes else "",
         )
 
     async def _budgets(self, visit: Visit) -> Mapping[tuple[str, str], ShownLine]:
         """By source and name of the budget: an analyst's is called as the analyst."""
         today = datetime.now(timezone.utc).date()
-        found = (await api.list_budgets(visit.administrator)).budgets
+        found = (await api.budgets_of(visit.administrator, uncharged=True)).budgets
         return {(one.source, one.budget): shown_line(one, {}, today) for one in found}
 
 
@@ -167,12 +186,35 @@ def _of(visit: Visit) -> tuple[str, AdminChange]:
     return action, CHANGES[action]
 
 
-def _check(change: AdminChange, form: Mapping[str, str]) -> None:
+def _done(visit: Visit, access: Sequence[DatabaseAccess], users: Sequence[ListedUser]) -> str:
+    """What is said of the change before, and of who lost access by it."""
+    change = CHANGES.get(visit.asked("done"))
+    if change is None:
+        return ""
+    values = {one.name: visit.asked(one.name, 1000) for one in change.fields}
+    said = change.done.format_map({name: one or f"the {name}" for name, one in values.items()})
+    here = [one for one in access if one.source == values.get("database") and one.is_restricted]
+    if not (visit.asked("closed") and here):
+        return said
+    lost = [one.name for one in users if not _may(here[0], one.name, one.groups)]
+    return f"{said} It was open to everybody before. Access lost: {_names(lost) or 'nobody'}."
+
+
+def _names(names: Sequence[str]) -> str:
+    """
+    >>> _names(["ann", "bob"]), _names([str(one) for one in range(12)])
+    ('ann, bob', '0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more')
+    """
+    more = len(names) - _NAMED
+    return ", ".join(names[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _check(change: AdminChange, form: Mapping[str, str], typed: str) -> None:
     missing = [one.label for one in change.fields if one.is_required and not form.get(one.name)]
     if missing:
         raise HttpProblem(HTTPStatus.BAD_REQUEST, f"{missing[0]} is empty")
-    if change.typed and form.get("typed", "").strip() != form[change.typed].strip():
-        what = f"type {form[change.typed]} into the last field to confirm"
+    if typed and form.get("typed", "").strip() != form[typed].strip():
+        what = f"type {form[typed]} into the last field to confirm"
         raise HttpProblem(HTTPStatus.BAD_REQUEST, what)
 
 

@@ -231,7 +231,14 @@ async def revoke_token(administrator: LetIn, number: int) -> Done:
 
 @reports.get("/budgets", summary="What each budget has spent", tags=["budgets"])
 async def list_budgets(administrator: LetIn) -> BudgetList:
-    lines = await administrator.read(lambda dsn: list(ledger_reports.spending(dsn)))
+    return await budgets_of(administrator)
+
+
+async def budgets_of(administrator: LetIn, *, uncharged: bool = False) -> BudgetList:
+    """uncharged: also what analysts have before their first charge."""
+    lines = await administrator.read(
+        lambda dsn: list(ledger_reports.spending(dsn, uncharged=uncharged))
+    )
     return BudgetList(
         budgets=[
             BudgetEntry.model_validate(dict(zip(_SPENDING, line, strict=True))) for line in lines

@@ -193,13 +193,24 @@ def test_people_groups_access_and_tokens(site: Administered, browser: httpx.Clie
         assert found.status_code == 200 and found.url.path == "/people", shown(found)
         return shown(found)
 
-    assert CHANGES["add-user"].done in done("/change/add-user", name="zoë", password=_PASSWORD)
+    assert "zoë is added" in done("/change/add-user", name="zoë", password=_PASSWORD)
     assert "zoë" in verifiers(site.ledger_dsn)
+    # Before the first charge: what the policy in force gives, and all of it left.
+    limit = _budget_row(browser, "zoë")
+    assert limit[:2] == ["ε 0", limit[2]] and float(limit[1]) > 0
+    assert f"shop: ε {limit[2]} of {limit[1]}" in shown(browser.get("/people"))
     verifier = verifiers(site.ledger_dsn)["zoë"]
-    done("/change/set-password?name=zoë", name="zoë", password=f"{_PASSWORD} 2")
+    told = done("/change/set-password?name=zoë", name="zoë", password=f"{_PASSWORD} 2")
+    assert "The password of zoë is set." in told
     assert verifiers(site.ledger_dsn)["zoë"] != verifier
     assert "lab" in done("/change/add-to-group", name="zoë", group="lab")
-    assert "group lab" in done("/change/allow-group?database=shop", database="shop", group="lab")
+    # The database is open: that ann loses it is said before and after, and confirmed.
+    let_in = {"database": "shop", "group": "lab"}
+    first = send(browser, "/change/allow-group?database=shop", **let_in)
+    assert first.status_code == 400 and "whoever you do not let in loses access" in shown(first)
+    assert "Restrict shop" in shown(first) and "ann" in shown(first)
+    told = done("/change/allow-group?database=shop", **let_in, typed="shop")
+    assert "The group lab may query shop." in told and re.search(r"Access lost: [^.]*\bann\b", told)
     until(lambda: not site.may_connect())  # ann is not in the group
     done("/change/allow-user?database=shop", database="shop", name="zoë")
     done("/change/withdraw-user", database="shop", name="zoë", typed="zoë")
@@ -230,6 +241,20 @@ def test_people_groups_access_and_tokens(site: Administered, browser: httpx.Clie
     assert "token revoke" in log and _PASSWORD not in log and token[0] not in log
 
 
+def _budget_row(browser: httpx.Client, name: str) -> list[str]:
+    """Spent, limit and left, as the page of the analyst has them."""
+    page = browser.get("/people/one", params={"name": name}).text
+    cells = {key: re.findall(rf'data-h="{key}">([^<]*)<', page) for key in ("spent", "of", "left")}
+    return [cells[key][0] for key in ("spent", "of", "left")]
+
+
+def test_a_page_that_is_not_there_has_the_navigation(browser: httpx.Client) -> None:
+    for path in ("/people/one?name=nobody", "/change/nothing", "/policy/nowhere"):
+        page = browser.get(path)
+        assert page.status_code == 404 and "no such" in shown(page)
+        assert 'aria-label="Administration"' in page.text and "Sign out" in page.text
+
+
 def test_what_takes_away_wants_the_name_typed(site: Administered, browser: httpx.Client) -> None:
     assert {name for name, one in CHANGES.items() if one.typed} == {
         *("remove-user", "remove-from-group", "restrict", "open", "withdraw-user"),
@@ -257,6 +282,11 @@ def test_what_is_refused_is_told_on_the_form(site: Administered, browser: httpx.
         ("/change/end-session", {"number": "77", "typed": "77"}, 409, "there is no session"),
         ("/change/end-session", {"number": "x", "typed": "x"}, 400, ""),
         ("/change/allow-user", {"database": "census", "name": "ann"}, 409, "knows no database"),
+        (
+            "/change/allow-group",
+            {"database": "shop", "group": "interms", "typed": "shop"},
+            *(409, 'no group "interms"'),
+        ),
         ("/change/set-password", {"name": "ann", "password": ""}, 400, "Password is empty"),
     ):
         found = send(browser, path, **fields)
