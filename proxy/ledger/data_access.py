@@ -9,7 +9,7 @@ from typing import Any
 import psycopg
 
 from proxy.ledger.admin_log import note
-from proxy.ledger.users import UserError, analyst_number, check_name, groups_of
+from proxy.ledger.users import UserError, analyst_number, check_name, groups
 
 _LISTED = """\
 SELECT s.name, r.source IS NOT NULL,
@@ -48,15 +48,13 @@ def allow(
     """
     Given    a source's name in the ledger, and one of analyst and group
     Gives    they may query it; where everybody could before, nobody else can from now on
-    Refuses  UserError: an unknown source or analyst, a group that nobody is in, or they may already
+    Refuses  UserError: an unknown source or analyst, or they may already; a name that no group can have
     """
     if group is not None:
         check_name(group)
     with psycopg.connect(ledger_dsn) as connection:
         number = source_number(connection, source)
         person = _whom(connection, analyst, group)
-        if group is not None:
-            _check_members(connection, group)
         connection.execute(
             "INSERT INTO ledger.restricted (source) VALUES (%s) ON CONFLICT DO NOTHING", (number,)
         )
@@ -157,9 +155,12 @@ def _whom(
     return None
 
 
-def _check_members(connection: psycopg.Connection[Any], group: str) -> None:
-    """Refuses  UserError, with the groups that there are"""
-    known = groups_of(connection)
+def check_members(ledger_dsn: str, group: str) -> None:
+    """
+    Refuses  UserError, with the groups that there are, where nobody is in it. `allow` takes such a group: a
+             program may let it in before it has members. A person who typed it has most likely mistyped it.
+    """
+    known = groups(ledger_dsn)
     if group not in known:
         raise UserError(
             f'there is no group "{group}": there {"are" if len(known) > 1 else "is"}'

@@ -135,16 +135,11 @@ def remove_from_group(ledger_dsn: str, group: str, name: str, *, by: str | None 
 def groups(ledger_dsn: str) -> Mapping[str, tuple[str, ...]]:
     """Group -> names of those in it who were not removed; groups of nobody are none."""
     with psycopg.connect(ledger_dsn) as connection:
-        return groups_of(connection)
-
-
-def groups_of(connection: psycopg.Connection[Any]) -> Mapping[str, tuple[str, ...]]:
-    """As `groups`, on a connection to the ledger that is there."""
-    found = connection.execute(
-        "SELECT m.grp, array_agg(a.name ORDER BY a.name) FROM ledger.membership m"
-        " JOIN ledger.analyst a ON a.id = m.analyst AND a.removed_at IS NULL"
-        " GROUP BY m.grp ORDER BY m.grp"
-    ).fetchall()
+        found = connection.execute(
+            "SELECT m.grp, array_agg(a.name ORDER BY a.name) FROM ledger.membership m"
+            " JOIN ledger.analyst a ON a.id = m.analyst AND a.removed_at IS NULL"
+            " GROUP BY m.grp ORDER BY m.grp"
+        ).fetchall()
     return {group: tuple(names) for group, names in found}
 
 

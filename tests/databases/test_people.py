@@ -26,6 +26,7 @@ from proxy.ledger.bounds_account import POLICY_BOUNDS
 from proxy.ledger.data_access import (
     DataAccess,
     allow,
+    check_members,
     data_access,
     open_to_all,
     restrict,
@@ -164,7 +165,7 @@ def test_access_refused(people: str) -> None:
     refused: list[tuple[Callable[[], None], str]] = [
         (lambda: allow(people, "shop", analyst="ann"), 'no database "shop": it knows data'),
         (lambda: allow(people, "data", analyst="eve"), "no analyst"),
-        (lambda: allow(people, "data", group="interms"), 'no group "interms": there is interns'),
+        (lambda: check_members(people, "interms"), 'no group "interms": there is interns'),
         (lambda: allow(people, "data"), "either a user or a group"),
         (lambda: allow(people, "data", analyst="ann", group="g"), "either a user or a group"),
         (lambda: withdraw(people, "data", analyst="ann"), "was not allowed"),

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from proxy.ledger.data_access import check_members
 from proxy.servers.console.admin_frame import Visit
 from proxy.servers.http import admin_routes as api
 from proxy.servers.http.admin_access import AdminDoor
@@ -110,7 +111,9 @@ async def _withdraw_user(door: AdminDoor, visit: Visit, form: Form) -> Any:
 
 
 async def _allow_group(door: AdminDoor, visit: Visit, form: Form) -> Any:
-    return await api.allow_group(visit.administrator, form["database"], form["group"])
+    group = form["group"]
+    await visit.administrator.read(lambda ledger_dsn: check_members(ledger_dsn, group))
+    return await api.allow_group(visit.administrator, form["database"], group)
 
 
 async def _withdraw_group(door: AdminDoor, visit: Visit, form: Form) -> Any:
