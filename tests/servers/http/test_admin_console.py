@@ -378,6 +378,7 @@ def test_a_policy_is_checked_compared_and_taken(site: Administered, browser: htt
     digest = in_force()
     # A text is compared, and nothing is taken up.
     checked = send(browser, "/policy/shop", act="check", text=more)
+    assert "Protection of people: stronger in 1 point, 1 to look at" in shown(checked)
     assert "epsilon 50 -> 40" in shown(checked) and MARK in shown(checked)
     assert "NOT_IN_THE_POLICY" in checked.text and in_force() == digest
     for text, told in (
