@@ -50,6 +50,7 @@ MEANINGS: Mapping[str, str] = {
     "no_protected_session_free": "A statement waited too long for a session on the protected server.",
     "nodes_have_other_settings": "Citus: the settings of the nodes differ. `remedy` says which.",
     "people_not_read": "The ledger did not say who may query what. Those of before stay.",
+    "policy_change_not_noted": "The ledger could not be told that a policy was taken or refused.",
     "policy_in_force_again": "The file of the policy is again as what is in force.",
     "policy_not_reported": "The shadow could not be told which policy is in force.",
     "policy_not_taken": "The new file of the policy has problems. The one of before stays in force.",

@@ -53,6 +53,7 @@ def policy_diff(
     cached answers. Reads no row."""
     from proxy.cli.loading import read_policy_file
     from proxy.policy.policy_changes import policy_changes
+    from proxy.policy.protection_words import protection_words
 
     try:
         (before, _), (after, text) = (read_policy_file(file, AnyVariable()) for file in (old, new))
@@ -64,7 +65,8 @@ def policy_diff(
     if as_json:
         typer.echo(json.dumps([change_json(change) for change in changes], indent=2))
         return
-    for line in _report(changes, old, new):
+    people = protection_words(before, after, changes)
+    for line in _report(changes, people, old, new):
         typer.echo(line)
 
 
@@ -108,18 +110,24 @@ def _exactness(policy: Policy, catalog: Catalog, dsn: str) -> Mapping[tuple[str,
     }
 
 
-def _report(changes: Sequence[Change], old: Path, new: Path) -> Iterator[str]:
+def _report(
+    changes: Sequence[Change], people: Sequence[str], old: Path, new: Path
+) -> Iterator[str]:
     if not changes:
         yield f"{new} says the same as {old}"
         return
+    yield from people
+    yield ""
     for topic in Topic:
         listed = [change for change in changes if change.topic is topic]
         if listed:
             yield f"{_head(topic)}:"
             for change in listed:
-                yield f"  {_SIGNS[change.direction]} {change.where}: {change.what}"
+                line = f"{_SIGNS[change.direction]} {change.where}: {change.what}"
+                yield f"  {line} [people: {change.people.value}]"
     yield ""
     yield "+ analysts gain, - analysts lose, ! people's rows are shown, ~ otherwise"
+    yield "[people: ...] is what becomes of the protection of those whom the data is about"
 
 
 def _head(topic: Topic) -> str:
@@ -146,6 +154,7 @@ def change_json(change: Change) -> Mapping[str, str]:
     return {
         "topic": change.topic.value,
         "direction": change.direction.value,
+        "people": change.people.value,
         "where": change.where,
         "what": change.what,
     }

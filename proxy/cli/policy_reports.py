@@ -15,6 +15,7 @@ from proxy.cli.reloading import PolicyReloads, PolicyWatch
 from proxy.policy.finding_names import Severity
 from proxy.policy.policy_changes import policy_changes
 from proxy.policy.problem import Problem
+from proxy.policy.protection_words import protection_words
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.policy_file.policy_yaml import locate, policy_text, read_policy
 from proxy.policy_file.shown_text import shown_text
@@ -64,8 +65,9 @@ def _report(watch: PolicyWatch, given: str | None) -> PolicyReport:
     before = None
     if watch.before is not None:
         digest, text = watch.before
+        changes, people = _changes(text, watch.text, watch)
         before = PolicyBefore(
-            digest=digest, text=_shown(text, watch), changes=_changes(text, watch.text, watch)
+            digest=digest, text=_shown(text, watch), changes=changes, people=people
         )
     return PolicyReport(
         database=database.policy.database,
@@ -103,6 +105,7 @@ def _file(watch: PolicyWatch, given: str | None) -> PolicyFileReport:
     except (OSError, CliError) as error:
         what = (error.strerror or "") if isinstance(error, OSError) else str(error)
         problems = [PolicyProblemEntry(line=1, column=1, message=what, hint=None)]
+    changes, people = ([], []) if text is None else _changes(watch.text, text, watch)
     return PolicyFileReport(
         file=name,
         text=None if text is None else _shown(text, watch),
@@ -110,19 +113,19 @@ def _file(watch: PolicyWatch, given: str | None) -> PolicyFileReport:
         is_in_force=digest == watch.database.policy.digest,
         problems=problems,
         findings=findings,
-        changes=[] if text is None else _changes(watch.text, text, watch),
+        changes=changes,
+        people=people,
     )
 
 
-def _changes(old: str, new: str, watch: PolicyWatch) -> list[PolicyChangeEntry]:
-    """None of a text that is no policy: its problems are told."""
+def _changes(old: str, new: str, watch: PolicyWatch) -> tuple[list[PolicyChangeEntry], list[str]]:
+    """Each, and all summed up for people. None of a text that is no policy: its problems are told."""
     with contextlib.suppress(PolicyErrors):
         before, after = (read_policy(text, watch.file.name, AnyVariable()) for text in (old, new))
-        return [
-            PolicyChangeEntry.model_validate(change_json(one))
-            for one in policy_changes(before, after)
-        ]
-    return []
+        found = policy_changes(before, after)
+        entries = [PolicyChangeEntry.model_validate(change_json(one)) for one in found]
+        return entries, protection_words(before, after, found) if found else []
+    return [], []
 
 
 def _shown(text: str, watch: PolicyWatch) -> str:

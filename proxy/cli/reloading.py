@@ -24,6 +24,7 @@ from proxy.cli.certificate_watch import CertificateWatch
 from proxy.cli.cli_error import CliError
 from proxy.cli.findings_report import located_findings
 from proxy.cli.loading import CheckedPolicy, load_policy, log_findings, verdict_of
+from proxy.cli.policy_notes import note_refused, note_taken
 from proxy.cli.publication_checks import refuse_problems, unpublishable_because
 from proxy.doctor.installed_postgres import Installation
 from proxy.engine.role_readiness import RoleReadiness
@@ -168,6 +169,8 @@ class PolicyWatch:
                     digest=checked.policy.digest[:12],
                     before=before[:12],
                 )
+                if checked.policy.digest != before:
+                    note_taken(self.database.lease.ledger_dsn, served[0], checked.policy)
             log_findings(name, verdict, self.verdict)
             self.verdict = verdict
 
@@ -220,6 +223,9 @@ class PolicyWatch:
                 reason=refused.reason,
                 problems=list(refused.problems),
             )
+        if attempt != self._tried and not refused.for_now:
+            dsn = self.database.lease.ledger_dsn
+            note_refused(dsn, self.database.policy, _digest(self.file))
         self._tried = attempt
         self.refusal = ": ".join(filter(None, (refused.reason, "; ".join(refused.problems))))
         self._report()

@@ -12,6 +12,10 @@ from typing import Any
 import psycopg
 from psycopg.types.json import Jsonb
 
+_NOTED = (
+    "SELECT EXISTS (SELECT FROM ledger.admin_log WHERE what = %s AND who = %s AND detail = %s"
+    " AND at > clock_timestamp() - interval '30 seconds')"
+)
 _EVENTS = "SELECT at, who, what, detail FROM ledger.admin_log ORDER BY at, what"
 
 
@@ -48,6 +52,15 @@ def append_event(ledger_dsn: str, by: str, what: str, detail: Mapping[str, Any])
     """Of what is done outside the ledger; before it is done."""
     with psycopg.connect(ledger_dsn) as connection:
         note(connection, by, what, detail)
+
+
+def append_event_once(ledger_dsn: str, by: str, what: str, detail: Mapping[str, Any]) -> None:
+    """Of what each worker does by itself: the first one within half a minute notes it."""
+    with psycopg.connect(ledger_dsn) as connection:
+        connection.execute("SELECT pg_advisory_xact_lock(hashtext('dpproxy admin event'))")
+        found = connection.execute(_NOTED, (what, by, Jsonb(dict(detail)))).fetchone()
+        if found != (True,):
+            note(connection, by, what, detail)
 
 
 def admin_events(ledger_dsn: str) -> Iterator[AdminEvent]:

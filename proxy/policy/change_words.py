@@ -19,6 +19,15 @@ class Direction(Enum):
     CHANGES = "changes"
 
 
+class ForPeople(Enum):
+    """What becomes of the protection of people whom the data is about. What nobody decided is LOOK."""
+
+    WEAKER = "weaker"
+    STRONGER = "stronger"
+    SAME = "same"
+    LOOK = "look at it"
+
+
 class Topic(Enum):
     """In the order of a report."""
 
@@ -39,14 +48,29 @@ class Change:
     direction: Direction
     where: str
     what: str
+    people: ForPeople = ForPeople.LOOK
 
 
-def change(topic: Topic, direction: Direction, where: str, what: str) -> Change:
-    return Change(topic=topic, direction=direction, where=where, what=what)
+def change(
+    topic: Topic, direction: Direction, where: str, what: str, people: ForPeople = ForPeople.LOOK
+) -> Change:
+    return Change(topic=topic, direction=direction, where=where, what=what, people=people)
 
 
-def error(where: str, what: str) -> Change:
-    return change(Topic.ERROR, Direction.CHANGES, where, what)
+def error(where: str, what: str, people: ForPeople = ForPeople.LOOK) -> Change:
+    return change(Topic.ERROR, Direction.CHANGES, where, what, people)
+
+
+def by_amounts(*amounts: tuple[Fraction | int, Fraction | int]) -> ForPeople:
+    """Each before and after; more of one is weaker. Where one grows and another shrinks, nobody can say.
+
+    >>> [by_amounts(*one).value for one in (((1, 2), (3, 3)), ((2, 1),), ((1, 1),), ((1, 2), (2, 1)))]
+    ['weaker', 'stronger', 'same', 'look at it']
+    """
+    grows, shrinks = (any(b > a for a, b in amounts), any(b < a for a, b in amounts))
+    if grows and shrinks:
+        return ForPeople.LOOK
+    return ForPeople.WEAKER if grows else ForPeople.STRONGER if shrinks else ForPeople.SAME
 
 
 def times(factor: Fraction) -> str:

@@ -11,9 +11,22 @@ from fractions import Fraction
 from typing_extensions import assert_never
 
 from proxy.catalog.catalog_model import TableName
-from proxy.policy.change_words import Change, Direction, Topic, both, change, error, times, word_of
+from proxy.policy.caching_changes import changed_caching
+from proxy.policy.change_words import (
+    Change,
+    Direction,
+    ForPeople,
+    Topic,
+    both,
+    by_amounts,
+    change,
+    error,
+    times,
+    word_of,
+)
 from proxy.policy.policy_decimals import decimal
 from proxy.policy.policy_model import (
+    Acceptance,
     Accounting,
     Bounds,
     BoundsKind,
@@ -25,7 +38,6 @@ from proxy.policy.policy_model import (
     Policy,
     ProtectedTable,
     PublicTable,
-    Reuse,
     RowUnit,
     Unit,
 )
@@ -57,28 +69,37 @@ def _head(old: Policy, new: Policy) -> Iterator[Change]:
         yield change(Topic.REST, Direction.CHANGES, "source", what)
     if old.previews is not new.previews:
         what = f"{old.previews.value} -> {new.previews.value}"
-        yield change(Topic.REST, Direction.CHANGES, "previews", what)
+        yield change(Topic.REST, Direction.CHANGES, "previews", what, ForPeople.SAME)  # no rows
     if old.statements is not new.statements:
         what = f"{old.statements.value} -> {new.statements.value}: what receipts keep of statements"
         yield change(Topic.REST, Direction.CHANGES, "statements", what)
     if old.min_units_per_group != new.min_units_per_group:
         where = "min_units_per_group"
-        yield _fewest_units(where, old.min_units_per_group, new.min_units_per_group)
+        fewest = old.min_units_per_group, new.min_units_per_group
+        yield _fewest_units(where, *fewest, by_amounts(fewest[::-1]))
     if old.approve_above != new.approve_above:
         was, now = (
             "never" if one is None else decimal(one)
             for one in (old.approve_above, new.approve_above)
         )
         what = f"{was} -> {now}: above which epsilon a person approves a statement of an agent"
-        yield change(Topic.REST, Direction.CHANGES, "agents.approve_above", what)
+        least = old.approve_above, new.approve_above
+        people = _where_none_is_most(*least)
+        yield change(Topic.REST, Direction.CHANGES, "agents.approve_above", what, people)
     if old.units_about != new.units_about:
         what = f"{word_of(old.units_about)} -> {word_of(new.units_about)}: what deltas are compared with"
         yield change(Topic.REST, Direction.CHANGES, "units_about", what)
 
 
-def _fewest_units(where: str, was: int | None, now: int | None) -> Change:
+def _where_none_is_most(was: Fraction | None, now: Fraction | None) -> ForPeople:
+    if was is None or now is None:
+        return ForPeople.WEAKER if now is None else ForPeople.STRONGER
+    return by_amounts((was, now))
+
+
+def _fewest_units(where: str, was: int | None, now: int | None, people: ForPeople) -> Change:
     what = f"{word_of(was)} -> {word_of(now)}: how many units a group has at least to be shown"
-    return change(Topic.PROTECTION, Direction.CHANGES, where, what)
+    return change(Topic.PROTECTION, Direction.CHANGES, where, what, people)
 
 
 def _tables(old: Policy, new: Policy) -> Iterator[Change]:
@@ -98,9 +119,11 @@ def _tables(old: Policy, new: Policy) -> Iterator[Change]:
                 Direction.EXPOSES,
                 f"tables.{name}",
                 f"every row is shown to every analyst, for nothing; it was {_kind(before)}",
+                ForPeople.WEAKER,
             )
         elif before is not None and after is not None:
-            yield from _protected(name, before, after)
+            fewest = old.fewest_units([name]), new.fewest_units([name])
+            yield from _protected(name, before, after, by_amounts(fewest[::-1]))
 
 
 def _public(name: TableName, before: PublicTable, after: PublicTable) -> Iterator[Change]:
@@ -110,18 +133,29 @@ def _public(name: TableName, before: PublicTable, after: PublicTable) -> Iterato
         more = before.columns is not None and set(after.columns or before.columns) >= set(
             before.columns
         )
-        yield _rights(
-            Direction.GAINS if more else Direction.LOSES, name, f"shows {now} instead of {was}"
+        shows_more = before.columns is not None and (
+            after.columns is None or bool(set(after.columns) - set(before.columns))
+        )
+        yield change(
+            Topic.RIGHTS,
+            Direction.GAINS if more else Direction.LOSES,
+            f"tables.{name}",
+            f"shows {now} instead of {was}",
+            ForPeople.WEAKER if shows_more else ForPeople.STRONGER,
         )
     if before.join_keys != after.join_keys:
         yield error(f"tables.{name}.join_keys", "joins are cut otherwise")
 
 
-def _protected(name: TableName, before: ProtectedTable, after: ProtectedTable) -> Iterator[Change]:
+def _protected(
+    name: TableName, before: ProtectedTable, after: ProtectedTable, fewer: ForPeople
+) -> Iterator[Change]:
+    """fewer: what a change of the smallest groups means for people."""
     where = f"tables.{name}"
     if before.unit != after.unit:
         what = f"protects {stated_unit_text(after.unit)} instead of {stated_unit_text(before.unit)}"
-        yield change(Topic.PROTECTION, Direction.CHANGES, f"{where}.unit", what)
+        people = _other_unit(before.unit, after.unit)
+        yield change(Topic.PROTECTION, Direction.CHANGES, f"{where}.unit", what, people)
     yield from _bound_on_rows(where, before, after)
     for key in ("max_groups_per_unit", "max_rows_per_group_per_unit", "join_rows_at_most"):
         was, now = getattr(before, key), getattr(after, key)
@@ -129,7 +163,7 @@ def _protected(name: TableName, before: ProtectedTable, after: ProtectedTable) -
             yield error(f"{where}.{key}", f"{word_of(was)} -> {word_of(now)}")
     fewest = before.min_units_per_group, after.min_units_per_group
     if fewest[0] != fewest[1]:
-        yield _fewest_units(f"{where}.min_units_per_group", *fewest)
+        yield _fewest_units(f"{where}.min_units_per_group", *fewest, fewer)
     if before.join_keys != after.join_keys:
         yield error(f"{where}.join_keys", "joins are cut otherwise, or not allowed any more")
     for column in dict.fromkeys((*before.columns, *after.columns)):
@@ -146,7 +180,8 @@ def _bound_on_rows(where: str, before: ProtectedTable, after: ProtectedTable) ->
     if is_fixed and a is not None and b is not None:
         less = "fewer" if b < a else "more"
         what += f": noise of COUNT and SUM {times(Fraction(b, a))}; {less} rows of a unit count"
-    yield error(f"{where}.max_rows_per_unit", what)
+    # A fixed bound is kept by cutting, and the noise follows it: what is promised stays.
+    yield error(f"{where}.max_rows_per_unit", what, ForPeople.SAME if is_fixed else ForPeople.LOOK)
 
 
 def _column(
@@ -157,19 +192,22 @@ def _column(
         gone = after is None
         what = "is not there any more" if gone else "can be used"
         direction = Direction.LOSES if gone else Direction.GAINS
-        yield change(Topic.RIGHTS, direction, where, what)
+        people = ForPeople.STRONGER if gone else ForPeople.WEAKER
+        yield change(Topic.RIGHTS, direction, where, what, people)
         return
     if before.bounds is None and after.bounds is not None:
         what = f"SUM, AVG, MIN and MAX, within {bounds_text(after.bounds)}"
-        yield change(Topic.RIGHTS, Direction.GAINS, where, what)
+        yield change(Topic.RIGHTS, Direction.GAINS, where, what, ForPeople.WEAKER)
     elif before.bounds is not None and after.bounds is None:
-        yield change(Topic.RIGHTS, Direction.LOSES, where, "SUM, AVG, MIN and MAX")
+        what = "SUM, AVG, MIN and MAX"
+        yield change(Topic.RIGHTS, Direction.LOSES, where, what, ForPeople.STRONGER)
     elif before.bounds != after.bounds and before.bounds is not None and after.bounds is not None:
         yield error(f"{where}.bounds", _clamps(before.bounds, after.bounds))
     yield from _values(where, before.values, after.values)
     for key in ("grid", "partitions", "mechanism", "per_unit", "chooses_per_unit"):
-        if getattr(before, key) != getattr(after, key):
-            yield error(f"{where}.{key}", "is said otherwise")
+        was, now = getattr(before, key), getattr(after, key)
+        if was != now:
+            yield error(f"{where}.{key}", f"{_said(was)} -> {_said(now)}")
     if before.references != after.references:
         yield change(Topic.RIGHTS, Direction.CHANGES, f"{where}.references", "joins by it")
 
@@ -194,19 +232,39 @@ def _values(
 
 
 def _accepted(old: Policy, new: Policy) -> Iterator[Change]:
-    for direction, ones in (
-        ("no longer accepts", [one for one in old.accepted if one not in new.accepted]),
-        ("accepts", [one for one in new.accepted if one not in old.accepted]),
+    gone = [one for one in old.accepted if one not in new.accepted]
+    come = [one for one in new.accepted if one not in old.accepted]
+    for direction, ones, others, people in (
+        ("no longer accepts", gone, new.accepted, ForPeople.STRONGER),
+        ("accepts", come, old.accepted, ForPeople.WEAKER),
     ):
         for one in ones:
+            is_covered = any(_covers(other, one) for other in others)
             place = "" if one.where is None else f" of {one.where}"
             covers = "" if one.covers is None else f" ({_list(sorted(one.covers))})"
             what = f"{direction} {one.name.name}{place}{covers}: {one.said}"
-            yield change(Topic.PROTECTION, Direction.CHANGES, "accept", what)
+            yield change(
+                Topic.PROTECTION,
+                Direction.CHANGES,
+                "accept",
+                what,
+                ForPeople.SAME if is_covered else people,
+            )
+
+
+def _covers(wide: Acceptance, narrow: Acceptance) -> bool:
+    """Whether all that `narrow` accepts is accepted by `wide`, too."""
+    if wide.name is not narrow.name or wide.where not in (None, narrow.where):
+        return False
+    if wide.covers is None or narrow.covers is None:
+        return wide.covers == narrow.covers
+    return wide.covers >= narrow.covers
 
 
 def _rights(direction: Direction, name: TableName, what: str) -> Change:
-    return change(Topic.RIGHTS, direction, f"tables.{name}", what)
+    """What analysts can read more of protects people less, whatever else changes."""
+    people = ForPeople.WEAKER if direction is Direction.GAINS else ForPeople.STRONGER
+    return change(Topic.RIGHTS, direction, f"tables.{name}", what, people)
 
 
 def _kind(table: ProtectedTable | PublicTable | None) -> str:
@@ -226,6 +284,16 @@ def stated_unit_text(unit: Unit) -> str:
             return f"each {word} (in {column}{through})"
         case _:
             assert_never(unit)
+
+
+def _other_unit(was: Unit, now: Unit) -> ForPeople:
+    if isinstance(now, RowUnit):
+        if isinstance(was, RowUnit):
+            return by_amounts((now.rows, was.rows))
+        return ForPeople.WEAKER  # who has more rows is protected less
+    if isinstance(was, RowUnit) and was.rows == 1:
+        return ForPeople.STRONGER
+    return ForPeople.LOOK
 
 
 def rows_text(table: ProtectedTable) -> str:
@@ -269,6 +337,10 @@ def _bound(bound: Fraction, kind: BoundsKind) -> str:
     return str(moment.date()) if kind is BoundsKind.DATE else str(moment)
 
 
+def _said(value: object) -> str:
+    return bounds_text(value) if isinstance(value, Bounds | MovingBounds) else word_of(value)
+
+
 def _list(names: Iterable[str]) -> str:
     words = list(names)
     more = len(words) - _LISTED
@@ -286,13 +358,13 @@ def changed_publishing(old: Policy, new: Policy) -> Iterator[Change]:
             what = (
                 f"a table for everybody, {_every(one)}, {_cost(one)} of budgets.total {_times(one)}"
             )
-            yield _published(Direction.GAINS, name, what)
+            yield _published(Direction.GAINS, name, what, ForPeople.WEAKER)
         elif one != was[name]:
             yield from _renewed(was[name], one)
     for name in was:
         if name not in now:
             what = "the table goes; what it was made of is released no more"
-            yield _published(Direction.LOSES, name, what)
+            yield _published(Direction.LOSES, name, what, ForPeople.STRONGER)
 
 
 def _renewed(was: Publication, now: Publication) -> Iterator[Change]:
@@ -305,7 +377,9 @@ def _renewed(was: Publication, now: Publication) -> Iterator[Change]:
             both(was.loss.delta, now.loss.delta),
         )
         what = f"epsilon {epsilon}, delta {delta}: it is released anew at once"
-        yield _published(Direction.CHANGES, now.name, what)
+        a, b = was.loss, now.loss
+        people = by_amounts((a.epsilon, b.epsilon), (a.delta, b.delta))
+        yield _published(Direction.CHANGES, now.name, what, people)
     if was.continual != now.continual:
         what = f"{_times(was)} -> {_times(now)}: it is released anew at once, {_cost(now)}"
         yield _published(Direction.CHANGES, now.name, what)
@@ -314,7 +388,8 @@ def _renewed(was: Publication, now: Publication) -> Iterator[Change]:
         yield _published(Direction.CHANGES, now.name, what)
     if _every(was) != _every(now):
         what = f"{_every(was)} -> {_every(now)}"
-        yield _published(Direction.CHANGES, now.name, what)
+        people = by_amounts((now.seconds, was.seconds))
+        yield _published(Direction.CHANGES, now.name, what, people)
 
 
 def _every(one: Publication) -> str:
@@ -340,110 +415,10 @@ def _cost(one: Publication) -> str:
     return f"epsilon {decimal(one.loss.epsilon)}"
 
 
-def _published(direction: Direction, name: str, what: str) -> Change:
-    return change(Topic.PUBLISHED, direction, f"publish.{name}", what)
-
-
-# What a policy changes about cached answers: for how long they are, and which are not found any more.
-
-
-_LIFTED = "off -> on: slices of a table are one question, paid once"
-_NOT_LIFTED = "on -> off: each slice of a table is a question of its own, paid by itself"
-_UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
-
-
-def changed_caching(old: Policy, new: Policy) -> Iterator[Change]:
-    before, after = old.reuse, new.reuse
-    if before is None and after is not None:
-        what = f"a question is drawn once in each {_slots(after)}, and paid once"
-        yield _cached(Direction.GAINS, "reuse", what)
-    elif before is not None and after is None:
-        what = "nothing is cached any more: each statement is drawn and paid anew"
-        yield _cached(Direction.LOSES, "reuse", what)
-    elif before is not None and after is not None:
-        yield from _reuse(before, after)
-        yield from _not_found(old, new)
-
-
-def _reuse(before: Reuse, after: Reuse) -> Iterator[Change]:
-    was, now = _slots(before), _slots(after)
-    if was != now:
-        what = f"{was} -> {now}: slots begin otherwise, and no cached answer of before is found"
-        yield _cached(Direction.LOSES, "reuse", what)
-    if before.is_lifted != after.is_lifted:
-        yield (
-            _cached(Direction.GAINS, "reuse.lift", _LIFTED)
-            if after.is_lifted
-            else _cached(Direction.LOSES, "reuse.lift", _NOT_LIFTED)
-        )
-    if (before.step, before.is_exact) != (after.step, after.is_exact):
-        was, now = _step(before), _step(after)
-        what = f"{was} -> {now}: "
-        if after.is_exact:
-            what += "the present is what it is, and each question about it a new one"
-        elif after.step is None:
-            what += "the present is rounded down to a twentieth of the window at most"
-        else:
-            what += "to this the present is rounded down, so that questions about it stay the same"
-        yield _cached(Direction.CHANGES, "reuse.now", what)
-    if before.window_step != after.window_step:
-        was, now = _length(before.window_step), _length(after.window_step)
-        what = f"{was} -> {now}: to this both ends of a window of constants are rounded down"
-        yield _cached(Direction.CHANGES, "reuse.windows", what)
-
-
-def _step(reuse: Reuse) -> str:
-    if reuse.step is None:
-        return "exact" if reuse.is_exact else "by window"
-    return _length(reuse.step)
-
-
-def _slots(reuse: Reuse) -> str:
-    """
-    >>> _slots(Reuse(86_400)), _slots(Reuse(5_400, 4 * 3_600))
-    ('24h', '90min from 04:00')
-    """
-    hours, minutes = divmod(reuse.offset // 60, 60)
-    begins = f" from {hours:02}:{minutes:02}" if reuse.offset else ""
-    return f"{_length(reuse.seconds)}{begins}"
-
-
-def _length(seconds: int) -> str:
-    """As a policy writes it; a day is 24h."""
-    if seconds == _UNITS[0][0]:
-        return "24h"
-    return next(f"{seconds // unit}{word}" for unit, word in _UNITS if seconds % unit == 0)
-
-
-def tables_not_cached(old: Policy, new: Policy) -> tuple[TableName, ...]:
-    """Tables in both policies of which cached answers are not found any more, since what they rely on is said
-    otherwise (proxy/reuse/block_question.py). Of public tables all answers may rely on."""
-    return tuple(
-        name
-        for name, table in new.tables.items()
-        if name in old.tables and old.tables[name] != table
-    )
-
-
-def _not_found(old: Policy, new: Policy) -> Iterator[Change]:
-    before, after = (
-        {name: table for name, table in one.tables.items() if isinstance(table, PublicTable)}
-        for one in (old, new)
-    )
-    if before != after:
-        what = "no cached answer is found any more: answers rely on what public tables there are"
-        yield _cached(Direction.LOSES, "tables", what)
-        return
-    for name in tables_not_cached(old, new):
-        what = "cached answers are not found any more, and are asked and paid anew"
-        yield _cached(Direction.LOSES, f"tables.{name}", what)
-    if old.privacy != new.privacy:
-        what = "cached answers are found at the terms they were made with only: see privacy above"
-        yield _cached(Direction.CHANGES, "privacy", what)
-
-
-def _cached(direction: Direction, where: str, what: str) -> Change:
-    return change(Topic.CACHE, direction, where, what)
+def _published(
+    direction: Direction, name: str, what: str, people: ForPeople = ForPeople.LOOK
+) -> Change:
+    return change(Topic.PUBLISHED, direction, f"publish.{name}", what, people)
 
 
 # What a policy changes about the cost of statements, and about budgets.
@@ -469,22 +444,28 @@ def _privacy(old: Policy, new: Policy) -> Iterator[Change]:
         yield error(
             "privacy.epsilon",
             f"{what}, and a statement costs {times(after.epsilon / before.epsilon)}",
+            by_amounts((before.epsilon, after.epsilon)),
         )
     if before.max_epsilon != after.max_epsilon:
         direction = Direction.GAINS if after.max_epsilon > before.max_epsilon else Direction.LOSES
         what = (
             f"{both(before.max_epsilon, after.max_epsilon)} is the most that a session may ask for"
         )
-        yield change(Topic.RIGHTS, direction, "privacy.max_epsilon", what)
+        people = by_amounts((before.max_epsilon, after.max_epsilon))
+        yield change(Topic.RIGHTS, direction, "privacy.max_epsilon", what, people)
     if before.delta != after.delta:
         what = f"{both(before.delta, after.delta)}: what a statement may spend"
-        yield error("privacy.delta", what)
+        yield error("privacy.delta", what, by_amounts((before.delta, after.delta)))
     reported = ("epsilon", "max_epsilon", "delta", "max_delta")
     for one in fields(before):
         was, now = getattr(before, one.name), getattr(after, one.name)
         if one.name not in reported and was != now:
             what = f"{word_of(was)} -> {word_of(now)}"
-            yield error(f"privacy.{_KEYS.get(one.name, one.name)}", what)
+            people = ForPeople.SAME if one.name in _SHOWN_ALONE else ForPeople.LOOK
+            yield error(f"privacy.{_KEYS.get(one.name, one.name)}", what, people)
+
+
+_SHOWN_ALONE = ("is_rounded", "uses_published", "has_notices")  # of answers that are made already
 
 
 _KEYS = {
@@ -505,7 +486,8 @@ def _budgets(old: Policy, new: Policy) -> Iterator[Change]:
         note = {(True, False): " (by default now)", (False, True): " (by a line of their own now)"}
         if was == now and is_line[0] is not is_line[1]:
             what = f"the same{note[is_line]}"
-            yield change(Topic.BUDGETS, Direction.CHANGES, f"budgets.analysts.{name}", what)
+            where = f"budgets.analysts.{name}"
+            yield change(Topic.BUDGETS, Direction.CHANGES, where, what, ForPeople.SAME)
         yield from _budget(f"analysts.{name}", was, now, each, note.get(is_line, ""))
 
 
@@ -529,10 +511,10 @@ def _more_budgets(
         where, was, now = f"budgets.{key}.{name}", old.get(name), new.get(name)
         if was is None and now is not None:
             what = f"{_limits(now)}: nothing bounded it by itself; what is spent counts"
-            yield change(Topic.BUDGETS, Direction.LOSES, where, what)
+            yield change(Topic.BUDGETS, Direction.LOSES, where, what, ForPeople.STRONGER)
         elif was is not None and now is None:
             what = f"{_limits(was)}: nothing bounds it by itself any more"
-            yield change(Topic.BUDGETS, Direction.GAINS, where, what)
+            yield change(Topic.BUDGETS, Direction.GAINS, where, what, ForPeople.WEAKER)
         elif was is not None and now is not None:
             yield from _budget(f"{key}.{name}", was, now, None)
 
@@ -556,7 +538,8 @@ def _budget(
         lasts = f": {statements[0]} -> {statements[1]} statements at the policy's epsilon"
     if was == now and each is not None:
         direction = Direction.GAINS if each[1] < each[0] else Direction.LOSES
-        yield change(Topic.BUDGETS, direction, f"budgets.{key}", lasts.removeprefix(": "))
+        what = lasts.removeprefix(": ")
+        yield change(Topic.BUDGETS, direction, f"budgets.{key}", what, ForPeople.SAME)
         return
     gains = b.epsilon >= a.epsilon and b.delta >= a.delta
     loses = b.epsilon <= a.epsilon and b.delta <= a.delta
@@ -568,7 +551,12 @@ def _budget(
         what += f"; renews {_window(was.per)} -> {_window(now.per)}"
     if b.epsilon < a.epsilon or b.delta < a.delta:
         what += "; what is spent counts"
-    yield change(Topic.BUDGETS, direction, f"budgets.{key}", what)
+    renewals = tuple(_OFTEN.index(one.per) for one in (was, now))
+    people = by_amounts((a.epsilon, b.epsilon), (a.delta, b.delta), (renewals[0], renewals[1]))
+    yield change(Topic.BUDGETS, direction, f"budgets.{key}", what, people)
+
+
+_OFTEN = (Period.NONE, Period.MONTH, Period.WEEK, Period.DAY)
 
 
 def _window(per: Period) -> str:

@@ -11,10 +11,12 @@ import pytest
 from proxy.catalog.catalog_model import TableName
 from proxy.mechanisms.loss import Loss
 from proxy.planner.facts import PlanningContext
-from proxy.policy.change_words import Direction, Topic
+from proxy.policy.caching_changes import tables_not_cached
+from proxy.policy.change_words import Direction, ForPeople, Topic
 from proxy.policy.check import check, fitted
-from proxy.policy.policy_changes import policy_changes, tables_not_cached
+from proxy.policy.policy_changes import policy_changes
 from proxy.policy.policy_model import Policy, Reuse
+from proxy.policy.protection_words import protection_words
 from proxy.policy.publication import Continual, Publication
 from proxy.policy_file.policy_yaml import read_policy
 from proxy.reuse.block_question import ReliedOn
@@ -318,3 +320,73 @@ def test_another_policy_altogether() -> None:
     )
     assert len(policy_changes(old, bare)) >= 3
     assert len(policy_changes(bare, old)) >= 3
+
+
+_SAID = [  # what is weaker for people; the other way round it is stronger
+    (("epsilon: 1,", "epsilon: 2,"), "privacy.epsilon"),
+    (("delta: 1e-6", "delta: 1e-5"), "privacy.delta"),
+    (("max_epsilon: 2", "max_epsilon: 3"), "privacy.max_epsilon"),
+    (("total: {epsilon: 100,", "total: {epsilon: 200,"), "budgets.total"),
+    (("1e-4, per: month}\n  analysts", "1e-4, per: day}\n  analysts"), "budgets.default"),
+    (("loyal: {}", "loyal: {}, last_seen: {}"), "tables.shop.customers.columns.last_seen"),
+    (("  shop.visits: {unit: row}", "  shop.visits: public"), "tables.shop.visits"),
+    (
+        ("unit: {customer: customer_id}\n    max_rows_per_unit: 4\n", "unit: row\n"),
+        "tables.shop.orders.unit",
+    ),
+    (
+        (
+            "reuse: 24h",
+            "reuse: 24h\naccept: {PUBLIC_IS_NOT_NEEDED: {shop.products: in every shop window}}",
+        ),
+        "accept",
+    ),
+]
+
+
+@pytest.mark.parametrize(("edit", "where"), _SAID)
+def test_what_protects_people_less_says_so_both_ways(edit: tuple[str, str], where: str) -> None:
+    old, new = _policy(), _policy(edit)
+    weaker, stronger = (
+        {one.where: one.people for one in policy_changes(*pair)}
+        for pair in ((old, new), (new, old))
+    )
+    assert (weaker[where], stronger[where]) == (ForPeople.WEAKER, ForPeople.STRONGER)
+    assert ForPeople.STRONGER not in weaker.values() and ForPeople.WEAKER not in stronger.values()
+
+
+def test_it_is_summed_up_with_the_odds() -> None:
+    old, new = (
+        _policy(),
+        _policy(("epsilon: 1,", "epsilon: 2,"), ("loyal: {}", "loyal: {}, last_seen: {}")),
+    )
+    first, before, after, most = protection_words(old, new, policy_changes(old, new))
+    assert first == "Protection of people: weaker in 2 points"
+    assert "at most come to 1 in 37" in before and "at most come to 1 in 14" in after
+    assert "as before" in most
+    assert protection_words(old, old, [])[0] == "Protection of people: the same"
+
+
+def test_the_same_acceptance_in_other_words_is_no_weakening() -> None:
+    one, other = (
+        _policy(
+            (
+                "reuse: 24h",
+                f"reuse: 24h\naccept: {{PUBLIC_IS_NOT_NEEDED: {{shop.products: {why}}}}}",
+            )
+        )
+        for why in ("in every shop window", "printed in the catalogue")
+    )
+    assert {each.people for each in policy_changes(one, other)} == {ForPeople.SAME}
+
+
+def test_a_bound_of_a_unit_is_told_before_and_after() -> None:
+    old, new = (
+        _policy(
+            ("total: {bounds: [0, 500]}", f"total: {{bounds: [0, 500], per_unit: [0, {most}]}}")
+        )
+        for most in (800, 900)
+    )
+    found = {one.where: one for one in policy_changes(old, new)}
+    told = found["tables.shop.orders.columns.total.per_unit"]
+    assert (told.what, told.people) == ("[0, 800] -> [0, 900]", ForPeople.LOOK)

@@ -61,12 +61,13 @@ class AdminPolicies:
         self, visit: Visit, report: PolicyReport, *, done: str = "", given: str | None = None
     ) -> Response:
         file = report.file
-        old, new, changes, what = report.text, file.text, file.changes, "What the file changes"
+        old, new, what = report.text, file.text, "What the file changes"
+        changes, people = file.changes, file.people
         if given is not None:
             what = "What this text changes about the policy in force"
         elif file.is_in_force and report.before is not None:
             old, new = report.before.text, report.text
-            changes = report.before.changes
+            changes, people = report.before.changes, report.before.people
             what = f"What the last change did (before: {report.before.digest[:12]})"
         diff = await in_thread(lambda: list(_diff(old, new or old)))
         return await self._frame.html(
@@ -84,6 +85,7 @@ class AdminPolicies:
             done=done,
             what_changes=what,
             changes=changes,
+            people=people,
             diff=diff,
             counts=_counts(file.findings),
             lines=report.text.splitlines(),

@@ -71,6 +71,9 @@ class PolicyProblemEntry(ResponseModel):
 class PolicyChangeEntry(ResponseModel):
     topic: str
     direction: str = Field(description="For analysts: gains, loses, exposes or changes.")
+    people: str = Field(
+        description="What becomes of the protection of people: weaker, stronger, same or look at it."
+    )
     where: str
     what: str
 
@@ -87,6 +90,9 @@ class PolicyFileReport(ResponseModel):
     changes: list[PolicyChangeEntry] = Field(
         description="What it changes about the policy in force."
     )
+    people: list[str] = Field(
+        description="The changes summed up for people, with the odds of a statement."
+    )
 
 
 class PolicyBefore(ResponseModel):
@@ -95,6 +101,9 @@ class PolicyBefore(ResponseModel):
     digest: str
     text: str
     changes: list[PolicyChangeEntry] = Field(description="What the last change did.")
+    people: list[str] = Field(
+        description="The changes summed up for people, with the odds of a statement."
+    )
 
 
 class PolicyReport(ResponseModel):

@@ -378,6 +378,7 @@ def test_a_policy_is_checked_compared_and_taken(site: Administered, browser: htt
     digest = in_force()
     # A text is compared, and nothing is taken up.
     checked = send(browser, "/policy/shop", act="check", text=more)
+    assert "Protection of people: stronger in 1 point, 1 to look at" in shown(checked)
     assert "epsilon 50 -> 40" in shown(checked) and MARK in shown(checked)
     assert "NOT_IN_THE_POLICY" in checked.text and in_force() == digest
     for text, told in (
@@ -410,7 +411,14 @@ def test_a_policy_is_checked_compared_and_taken(site: Administered, browser: htt
         site.operator.policy.write_text(before)
         send(browser, "/policy/shop", act="reload")
     until(lambda: in_force() == digest)
-    assert "policy reload" in [one.what for one in site.events()[-3:]]
+    noted = site.events()
+    assert "policy reload" in [one.what for one in noted]
+    (refused,) = [one.detail for one in noted if one.what == "policy refused"]
+    assert refused["database"] == "shop" and refused["in_force"] == digest
+    first, back = [one.detail for one in noted if one.what == "policy taken"]
+    assert (first["before"], first["weaker"], first["points"]) == (digest, 0, [])
+    assert (back["digest"], back["weaker"], back["points"]) == (digest, 1, ["budgets.total"])
+    assert first["digest"] == back["before"] != digest
 
 
 def test_findings_come_with_what_mends_them(browser: httpx.Client) -> None:
