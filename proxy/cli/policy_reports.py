@@ -13,6 +13,7 @@ from proxy.cli.findings_report import findings_json
 from proxy.cli.loading import held_policy, verdict_of
 from proxy.cli.reloading import PolicyReloads, PolicyWatch
 from proxy.policy.finding_names import Severity
+from proxy.policy.findings import Verdict
 from proxy.policy.policy_changes import policy_changes
 from proxy.policy.problem import Problem
 from proxy.policy.protection_words import protection_words
@@ -76,6 +77,7 @@ def _report(watch: PolicyWatch, given: str | None) -> PolicyReport:
         text=_shown(watch.text, watch),
         not_taken=watch.refusal or None,
         before=before,
+        findings=None if watch.verdict is None else _findings(watch.verdict),
         file=_file(watch, given),
     )
 
@@ -94,7 +96,7 @@ def _file(watch: PolicyWatch, given: str | None) -> PolicyFileReport:
             raise locate([Problem(("source",), what, "", at_key=True)], text, name)
         checked = held_policy(policy, text, name)
         verdict = verdict_of(checked, watch.database.installation)
-        findings = [FindingEntry.model_validate(one) for one in findings_json(verdict)]
+        findings = _findings(verdict)
     except PolicyErrors as errors:
         problems = [
             PolicyProblemEntry(
@@ -116,6 +118,10 @@ def _file(watch: PolicyWatch, given: str | None) -> PolicyFileReport:
         changes=changes,
         people=people,
     )
+
+
+def _findings(verdict: Verdict) -> list[FindingEntry]:
+    return [FindingEntry.model_validate(one) for one in findings_json(verdict)]
 
 
 def _changes(old: str, new: str, watch: PolicyWatch) -> tuple[list[PolicyChangeEntry], list[str]]:

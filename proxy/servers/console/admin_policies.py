@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,7 +10,7 @@ from datetime import datetime, timezone
 from difflib import SequenceMatcher
 from http import HTTPStatus
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from fastapi import Response
 from markupsafe import Markup
@@ -34,7 +35,6 @@ _WIDE, _NARROW = 1180, 358
 _AROUND = 3  # lines around a change
 _TIGHT = 0.9
 _ROWS, _DISTANCE = "80", "5"
-_RELOADED = "The files were read again. What is in force now is below."
 
 
 class AdminPolicies:
@@ -44,7 +44,7 @@ class AdminPolicies:
     async def policy(self, visit: Visit) -> Response:
         database = _database(visit)
         report = await reports.show_policy(self._door, database)
-        done = _RELOADED if visit.asked("done") == "reload" else ""
+        done = _reloaded(visit, self._frame.databases) if visit.asked("done") == "reload" else ""
         return await self._shown(visit, report, done=done)
 
     async def act(self, visit: Visit) -> Response:
@@ -54,8 +54,14 @@ class AdminPolicies:
             wanted = CheckPolicyRequest.validated({"text": text})
             report = await reports.check_policy(self._door, database, wanted)
             return await self._shown(visit, report, given=text)
-        await api.reload_policies(self._door, visit.administrator)
-        return to(f"/policy/{quote(database, safe='')}?done=reload")
+        answer = await api.reload_policies(self._door, visit.administrator)
+        refused = [
+            one["database"]
+            for one in json.loads(bytes(answer.body))["policies"]
+            if one["not_taken"]
+        ]
+        place = urlencode({"done": "reload", "refused": refused}, doseq=True)
+        return to(f"/policy/{quote(database, safe='')}?{place}")
 
     async def _shown(
         self, visit: Visit, report: PolicyReport, *, done: str = "", given: str | None = None
@@ -93,9 +99,12 @@ class AdminPolicies:
 
     async def findings(self, visit: Visit) -> Response:
         database = _database(visit)
-        file = (await reports.show_policy(self._door, database)).file
-        opened = [one for one in file.findings if one.accepted is None]
-        accepted = [one for one in file.findings if one.accepted is not None]
+        report = await reports.show_policy(self._door, database)
+        file = report.file
+        # A text that is not in force, or is none, says nothing of what is served.
+        found = file.findings if file.is_in_force and not file.problems else report.findings
+        opened = [one for one in found or () if one.accepted is None]
+        accepted = [one for one in found or () if one.accepted is not None]
         of = Counter(one.severity for one in opened)
         counted = [
             ("Severe", of["severe"], "nothing is served with one, unless the owner accepts it"),
@@ -111,7 +120,9 @@ class AdminPolicies:
             database=database,
             open=opened,
             accepted=accepted,
-            counted=counted,
+            counted=[] if found is None else counted,
+            is_looked_for=found is not None,
+            is_file=file.is_in_force,
             problems=len(file.problems),
         )
 
@@ -162,6 +173,20 @@ class AdminPolicies:
 
 def _database(visit: Visit) -> str:
     return str(visit.request.path_params["database"])
+
+
+def _reloaded(visit: Visit, databases: Sequence[str]) -> str:
+    """Which files were refused when they were read again, and which are in force."""
+    refused = set(visit.request.query_params.getlist("refused"))
+    parts = [
+        ("In force as the file says", [one for one in databases if one not in refused]),
+        (
+            "Refused, so that the policy of before stays",
+            [one for one in databases if one in refused],
+        ),
+    ]
+    told = " ".join(f"{what}: {', '.join(names)}." for what, names in parts if names)
+    return f"The files were read again. {told}"
 
 
 def _counts(findings: Sequence[FindingEntry]) -> str:

@@ -113,6 +113,9 @@ class PolicyReport(ResponseModel):
     text: str = Field(description="In force, without its connection string.")
     not_taken: str | None = Field(description="Why the file was not taken.")
     before: PolicyBefore | None
+    findings: list[FindingEntry] | None = Field(
+        description="About the policy in force, when it was looked at last. null: nothing looked for them."
+    )
     file: PolicyFileReport
 
 

@@ -398,6 +398,10 @@ def test_a_policy_is_checked_compared_and_taken(site: Administered, browser: htt
         write_policy(site, bad, lambda: "was not taken" in shown(browser.get("/policy/shop")))
         page = shown(send(browser, "/policy/shop", act="reload"))
         assert "unknown key 'colums'" in page and in_force() == digest
+        assert "Refused, so that the policy of before stays: shop." in page
+        assert "In force as the file says" not in page
+        findings = browser.get("/findings/shop").text
+        assert "findings about the policy in force" in findings and "NOT_IN_THE_POLICY" in findings
         assert "not taken" in shown(browser.get("/"))
         # A good one is, and the page says what it did.
         site.operator.policy.write_text(more)
