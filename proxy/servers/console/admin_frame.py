@@ -38,6 +38,8 @@ from proxy.turns.threads import in_thread
 
 SIGNED_OUT = "console sign-out"
 _SIGNED_IN = "console sign-in"
+_REFUSED = "console sign-in refused"
+_NOBODY = "(unknown secret)"
 _COOKIE = SessionCookie("dp-admin")
 _WRONG = "This secret lets nobody in."
 _BUSY = "Too many attempts from your network. Try again in a few seconds."
@@ -130,6 +132,9 @@ class AdminFrame:
         try:
             name = await self.door.recognised(request, form.get("secret", "").strip())
         except HttpProblem as problem:
+            # After the delay, so that strangers write no more lines than the gate lets through.
+            stranger = self.door.administrator(request, _NOBODY, "console")
+            await stranger.change(append_event, what=_REFUSED, detail={})
             return html("admin_sign_in", status=problem.status, wrong=_WRONG, to=there)
         except Busy:
             status = HTTPStatus.SERVICE_UNAVAILABLE
