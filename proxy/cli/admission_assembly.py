@@ -32,6 +32,7 @@ from proxy.shadow.inner_logins import InnerLogins
 
 if TYPE_CHECKING:
     from proxy.servers.http.admin_access import (
+        AnalystAddresses,
         Audits,
         Reload,
         ReportedPolicies,
@@ -90,6 +91,7 @@ class AdmissionAssembly:
         elsewhere: SessionsElsewhere | None = None,
         policies: ReportedPolicies | None = None,
         audits: Audits | None = None,
+        addresses: AnalystAddresses | None = None,
     ) -> HttpListener:
         """With a gate of its own: strangers at the other listeners keep no administrator waiting."""
         from proxy.servers.console.admin_pages import admin_console
@@ -98,7 +100,7 @@ class AdmissionAssembly:
         gate = gate or LoginGate()
         routes = AdminRoutes(
             *(self.ledger_dsn, credentials, wire, gate, reload, stuck_sessions, metrics),
-            *(status, elsewhere, policies, audits),
+            *(status, elsewhere, policies, audits, addresses),
         )
         return HttpListener(
             lambda: routes.app(admin_console(routes)), tls, ADMIN_LIMITS, proxies=proxies

@@ -56,6 +56,7 @@ from proxy.engine.role_readiness import RoleReadiness
 from proxy.ledger.ledger_tables import LedgerNotDurable
 from proxy.servers.console.pages import console, signed_in_analysts
 from proxy.servers.draining import INTERRUPTED_GRACE, Draining
+from proxy.servers.http.admin_access import AnalystAddresses
 from proxy.servers.http.admin_models import SessionList
 from proxy.servers.http.connections import ADMIN_LIMITS
 from proxy.servers.http.http_server import Agents, HttpListener, HttpServer
@@ -256,6 +257,10 @@ async def serve_until_stopped(
                 of_all,
                 reports,
                 audits,
+                AnalystAddresses(
+                    wire=":".join(map(str, wire.address)),
+                    http=f"http{'' if where.tls is None else 's'}://{':'.join(map(str, http.address))}",
+                ),
             )
             await start("admin", admin, letting_in.admin.address)
             closing.push_async_callback(admin.stop, INTERRUPTED_GRACE)

@@ -101,6 +101,8 @@ class AdminPeople:
                 if (one.source, budget) in budgets
             ],
             tokens=[_token(one) for one in tokens if one.analyst == name],
+            addresses=self._door.addresses,
+            databases_of=[one.source for one in access if _may(one, name, users[name].groups)],
         )
 
     async def form(self, visit: Visit) -> Response:

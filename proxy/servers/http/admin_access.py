@@ -105,6 +105,14 @@ class SessionsElsewhere(Protocol):
     async def end_session(self, number: int) -> bool: ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnalystAddresses:
+    """Of this process. wire: host and port of the PostgreSQL listener; http: of the console and /v1."""
+
+    wire: str
+    http: str
+
+
 class AdminDoor:
     """State of the administrators' listener, and who comes in.
 
@@ -120,6 +128,7 @@ class AdminDoor:
         elsewhere: The sessions of other workers.
         policies: What policies say and change, if this process watches their files.
         audits: Neighbour audits of these policies, if this process can run them.
+        addresses: Where analysts come in, if this process tells it.
     """
 
     def __init__(
@@ -135,7 +144,9 @@ class AdminDoor:
         elsewhere: SessionsElsewhere | None = None,
         policies: ReportedPolicies | None = None,
         audits: Audits | None = None,
+        addresses: AnalystAddresses | None = None,
     ) -> None:
+        self.addresses = addresses
         self.policies, self.audits = policies, audits
         self.status = status
         self.elsewhere = elsewhere

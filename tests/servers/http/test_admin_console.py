@@ -13,7 +13,7 @@ import pytest
 
 from proxy.ledger.users import verifiers
 from proxy.servers.console.admin_changes import CHANGES
-from tests.cli.test_serving_with_a_ledger import connect
+from tests.cli.test_serving_with_a_ledger import address, connect
 from tests.servers.http.administered import (
     MARK,
     NAME,
@@ -75,6 +75,10 @@ def test_a_wrong_secret_is_refused_late_and_without_a_cookie(site: Administered)
         assert found.status_code == 401 and not found.cookies
         texts.add(found.text)
     assert len(texts) == 1 and "lets nobody in" in texts.pop()
+    # Each is in the log, with where it came from and nothing of the secret.
+    by = "admin console: (unknown secret) from 127.0.0.1"
+    told = [(one.who, one.what, one.detail) for one in site.events()][-2:]
+    assert told == [(by, "console sign-in refused", {})] * 2
     began = site.signed_in()
     assert not any(one.what == "login_failed" for one in site.events())
     assert began.get("/").status_code == 200
@@ -89,11 +93,11 @@ def test_the_cookie_is_kept_from_scripts_and_other_sites(site: Administered) -> 
     assert cookie.startswith("dp-admin=") and "secure" not in cookie
     assert "httponly" in cookie and "samesite=strict" in cookie and "path=/" in cookie
     # A proxy that is trusted ends TLS, and says so: at both consoles, and nobody else is believed.
-    for address in (site.address, site.analysts):
+    for console in (site.address, site.analysts):
         data = {"secret": SECRET, "name": "ann", "password": "a long password"}
         for told, is_secure in (("https", True), ("http, https", True), ("https, http", False)):
             headers = {**OWN, "X-Forwarded-For": "192.0.2.7", "X-Forwarded-Proto": told}
-            found = httpx.post(f"{address}/sign-in", data=data, headers=headers, timeout=30)
+            found = httpx.post(f"{console}/sign-in", data=data, headers=headers, timeout=30)
             assert found.status_code == 303
             kept = found.headers["set-cookie"].lower()
             assert ("secure" in kept) == is_secure
@@ -195,6 +199,10 @@ def test_people_groups_access_and_tokens(site: Administered, browser: httpx.Clie
 
     assert "zoë is added" in done("/change/add-user", name="zoë", password=_PASSWORD)
     assert "zoë" in verifiers(site.ledger_dsn)
+    person = shown(browser.get("/people/one", params={"name": "zoë"}))
+    wire = re.search(r"What to give zoë .* PostgreSQL clients (\S+:\d+) .* Databases shop ", person)
+    assert wire is not None and f" {site.analysts} " in person
+    assert wire[1] == ":".join(map(str, address(site.running)))
     # Before the first charge: what the policy in force gives, and all of it left.
     limit = _budget_row(browser, "zoë")
     assert limit[:2] == ["ε 0", limit[2]] and float(limit[1]) > 0
