@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
@@ -140,6 +141,7 @@ class LogEvent:
     has_more: bool
 
 
+@functools.cache
 def log_events() -> Mapping[str, LogEvent]:
     """Every event that code of the server logs, by its name."""
     texts = [path.read_text(encoding="utf-8") for path in sorted(_SOURCE.rglob("*.py"))]

@@ -108,14 +108,14 @@ def policy_report(policy: Policy, ledger: LedgerFacts | None, version: str) -> P
         Section(
             key="not_promised",
             title="What is not promised",
-            text=("SECURITY.md of this version has the details of each.",),
+            text=("The page on security of this version has the details of each.",),
             heads=("what", "in short"),
             rows=tuple(NOT_PROMISED.items()),
         ),
         Section(
             key="tested",
             title="How it was tested",
-            text=("dpproxy is tested before each version. No test reads your data.",),
+            text=("The proxy is tested before each version. No test reads your data.",),
             heads=("test", "what it does", "where"),
             rows=TESTED,
         ),
@@ -136,7 +136,7 @@ def _protected(policy: Policy) -> Section:
         text=(
             "Two databases are neighbours if one of them has the rows of one unit and the other has not"
             " (add or remove one unit). The promise compares the answers of two neighbours.",
-            "Trust is central: dpproxy and the database's operator see exact rows, analysts do not.",
+            "Trust is central: the proxy and the database's operator see exact rows, analysts do not.",
             _about(policy.units_about),
         ),
         heads=("table", "unit", "columns that analysts can use"),
@@ -167,7 +167,7 @@ def _public(policy: Policy) -> Section:
         key="public",
         title="What the owner states as public",
         text=(
-            "The owner promises that none of this was read off the data. dpproxy cannot check that.",
+            "The owner promises that none of this was read off the data. The proxy cannot check that.",
         ),
         heads=("where", "what", "as stated"),
         rows=tuple(rows),
@@ -296,7 +296,7 @@ def _given_back(ledger: LedgerFacts | None) -> Section:
         key="given_back",
         title=title,
         text=(
-            "dpproxy never gives a charge back. Each line is an administrator's `dpproxy ledger adjust`: the"
+            "The proxy never gives a charge back. Each line is an administrator's `dpproxy ledger adjust`: the"
             " figures of what was spent are smaller by it than what was charged.",
         ),
         heads=GIVEN_BACK_HEADS,
