@@ -57,7 +57,7 @@ def append_event(ledger_dsn: str, by: str, what: str, detail: Mapping[str, Any])
 def append_event_once(ledger_dsn: str, by: str, what: str, detail: Mapping[str, Any]) -> None:
     """Of what each worker does by itself: the first one within half a minute notes it."""
     with psycopg.connect(ledger_dsn) as connection:
-        connection.execute("SELECT pg_advisory_xact_lock(hashtext('dpproxy admin event'))")
+        connection.execute("SELECT pg_advisory_xact_lock(hashtext('dpproxy-admin-event'))")
         found = connection.execute(_NOTED, (what, by, Jsonb(dict(detail)))).fetchone()
         if found != (True,):
             note(connection, by, what, detail)
