@@ -145,10 +145,9 @@ class LogEvent:
 def log_events() -> Mapping[str, LogEvent]:
     """Every event that code of the server logs, by its name."""
     texts = [path.read_text(encoding="utf-8") for path in sorted(_SOURCE.rglob("*.py"))]
-    trees = [ast.parse(text) for text in texts]
     found: dict[str, LogEvent] = {}
-    for tree, text in zip(trees, texts, strict=True):
-        for one in _events(tree, trees) if "structlog" in text else ():
+    for text in texts:
+        for one in _events(_tree(text), texts) if "structlog" in text else ():
             before = found.get(one.name, one)
             found[one.name] = replace(
                 one,
@@ -159,7 +158,12 @@ def log_events() -> Mapping[str, LogEvent]:
     return dict(sorted(found.items()))
 
 
-def _events(tree: ast.Module, trees: Sequence[ast.Module]) -> Iterator[LogEvent]:
+@functools.cache
+def _tree(text: str) -> ast.Module:
+    return ast.parse(text)
+
+
+def _events(tree: ast.Module, texts: Sequence[str]) -> Iterator[LogEvent]:
     for call in ast.walk(tree):
         if not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
             continue
@@ -167,7 +171,7 @@ def _events(tree: ast.Module, trees: Sequence[ast.Module]) -> Iterator[LogEvent]
         if level not in (*_LEVELS, "log") or not _is_log(call.func.value):
             continue
         named = [one.arg for one in call.keywords if one.arg is not None]
-        for name in _names(call.args[level == "log"], tree, trees):
+        for name in _names(call.args[level == "log"], tree, texts):
             yield LogEvent(
                 name=name,
                 levels=(level,) if level in _LEVELS else ("warning", "error"),
@@ -182,7 +186,7 @@ def _is_log(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and node.id.lower() in ("_log", "log")
 
 
-def _names(event: ast.expr, tree: ast.Module, trees: Sequence[ast.Module]) -> Iterator[str]:
+def _names(event: ast.expr, tree: ast.Module, texts: Sequence[str]) -> Iterator[str]:
     """The texts that an event can be: a variable of a loop over them, or an argument that callers give."""
     if isinstance(event, ast.Constant):
         yield str(event.value)
@@ -199,11 +203,21 @@ def _names(event: ast.expr, tree: ast.Module, trees: Sequence[ast.Module]) -> It
     }
     for one in loops:
         yield from _texts(one.iter)
-    for other in trees:
-        for call in ast.walk(other):
-            if isinstance(call, ast.Call) and ast.unparse(call.func).split(".")[-1] in takers:
+    for text in texts if takers else ():
+        if not any(f"{taker}(" in text for taker in takers):
+            continue
+        for call in ast.walk(_tree(text)):
+            if isinstance(call, ast.Call) and _called(call.func) in takers:
                 for argument in call.args:
                     yield from _texts(argument)
+
+
+def _called(function: ast.expr) -> str:
+    match function:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+        case _:
+            return ""
 
 
 def _has(target: ast.expr, name: str) -> bool:
