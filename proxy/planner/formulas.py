@@ -70,6 +70,11 @@ def _fine_grid(measured: Bounded) -> Fraction:
     return grids.of_average(one.grid, one.clamp) / 1000
 
 
+def _square_grid(measured: Bounded) -> Fraction:
+    (one,) = measured
+    return grids.of_squares(one.grid, one.clamp) / 1000
+
+
 def _own_grid(measured: Bounded) -> Fraction:
     return measured[0].grid if measured else Fraction(1)
 
@@ -186,7 +191,7 @@ def _spread(*, of_sample: bool, is_root: bool) -> Formula:
         needs=needs,
         each=_ONE / 3,
         of=found,
-        output_grid=_fine_grid,
+        output_grid=_fine_grid if is_root else _square_grid,
         error_times_rows=None if is_root else _variance_error,
     )
 

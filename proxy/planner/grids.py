@@ -42,6 +42,18 @@ def of_average(grid: Fraction, bounds: Bounds) -> Fraction:
     return min(grid, power_of_ten(width / AVERAGE_STEPS)) if width > 0 else grid
 
 
+def of_squares(grid: Fraction, bounds: Bounds) -> Fraction:
+    """The grid of a variance: as of a mean of squares where values are below 1, whose squares are smaller.
+
+    >>> thousandths = Bounds(low=Fraction(0), high=Fraction(1, 1000))
+    >>> str(of_squares(Fraction(1, 10**6), thousandths)), str(of_average(Fraction(1, 10**6), thousandths))
+    ('1/10000000000', '1/10000000')
+    """
+    width = bounds.high - bounds.low
+    mean = of_average(grid, bounds)
+    return min(mean, power_of_ten(width * width / AVERAGE_STEPS)) if width > 0 else mean
+
+
 def default_grid(bounds: Bounds | None) -> Fraction:
     """A fine enough decimal one."""
     if bounds is None:

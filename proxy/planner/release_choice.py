@@ -323,10 +323,12 @@ def _is_unit(column: ColumnRef, context: MeasureContext) -> bool:
 def _mean_of_deviations(aggregate: Aggregate, priced: Priced) -> DeviationMean:
     context = priced.context
     measured = measured_of(aggregate, context)
+    is_square = aggregate.kind in (AggregateKind.VAR_POP, AggregateKind.VAR_SAMP)
+    grid = (grids.of_squares if is_square else grids.of_average)(measured.grid, measured.clamp)
     return DeviationMean(
         aggregate=aggregate,
         measured=measured,
-        output_grid=grids.of_average(measured.grid, measured.clamp) / 1000,
+        output_grid=grid / 1000,
         # With the policy's bound the number of rows would be cut where deviations are not.
         declared=None,
         loss=Loss(priced.loss.epsilon, Fraction(0)),
