@@ -234,12 +234,6 @@ HINTED: dict[str, HintedStatement] = {
         f"SELECT count(*) {_JOINED} JOIN shop.customers c ON c.id = o.customer_id",
         f"SELECT count(*) {_OWNED} JOIN {_BY_STATUS} ON q.status = o.status",
     ),
-    "Add it to the keys: GROUP BY ..., {}.": _case(
-        f"SELECT p.id, count(*) {_ORDERS} o JOIN shop.products p ON p.id = o.product_id GROUP BY p.id"
-        " ORDER BY p.price",
-        f"SELECT p.category, count(*) {_ORDERS} o JOIN shop.products p ON p.id = o.product_id"
-        " GROUP BY p.category, p.price ORDER BY p.price",
-    ),
     "Write count(DISTINCT concat(a, '-', b)) for pairs of values.": _case(
         f"SELECT count(DISTINCT (status, quantity)) {_ORDERS}",
         f"SELECT count(DISTINCT concat(status, '-', quantity)) {_ORDERS}",
@@ -380,12 +374,6 @@ HINTED: dict[str, HintedStatement] = {
     " q.": _case(
         f"SELECT avg(n) FROM (SELECT customer_id, count(*) AS n {_ORDERS} GROUP BY ROLLUP (customer_id)) q",
         f"SELECT avg(n) FROM {_PER_UNIT} q",
-    ),
-    "Aggregate it per unit, e.g. max(column) of a number or time, or GROUP BY it as well.": _case(
-        f"SELECT avg(n) FROM (SELECT c.id, c.birth_date, count(*) AS n {_OWNED} GROUP BY c.id) q",
-        f"SELECT avg(n) FROM (SELECT c.id, max(c.birth_date), count(*) AS n {_OWNED} GROUP BY c.id) q",
-        f"SELECT state, avg(n) FROM (SELECT c.id, c.state, count(*) AS n {_OWNED} GROUP BY c.id, c.state) q"
-        " GROUP BY state",
     ),
     "Write the key in both places with the same words, e.g. GROUPING(column).": _case(
         "SELECT grouping(state::text), count(*) FROM shop.customers GROUP BY ROLLUP (state)",
