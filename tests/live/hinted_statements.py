@@ -495,4 +495,9 @@ HINTED: dict[str, HintedStatement] = {
         f"SELECT n FROM (SELECT 'paid' AS other) o, LATERAL (SELECT count(*) AS n {_ORDERS} GROUP BY status"
         " HAVING status = o.other) z",
     ),
+    "Write the join as a subquery: FROM (SELECT * FROM a JOIN b ON b.x = a.x) q.": _case(
+        "SELECT k, count(*) FROM (shop.orders o JOIN shop.products p ON p.id = o.product_id) q(k) GROUP BY 1",
+        f"SELECT q.category, count(*) FROM (SELECT * {_ORDERS} o JOIN shop.products p ON p.id = o.product_id) q"
+        " GROUP BY 1",
+    ),
 }  # fmt: skip
