@@ -319,14 +319,14 @@ POLICIES: Mapping[str, Policy] = {
 def _exposed(table: ProtectedTable) -> Exposed:
     held = table.unit.column if isinstance(table.unit, IdentifierUnit) else None
     leads = isinstance(table.unit, IdentifierUnit) and table.unit.path is not None
-    columns = CATALOG.tables[table.name].columns
-    shown = {c.name: c for c in columns if c.name in table.columns or c.name == held}
-    return Exposed(table.name, shown, True, None if leads else held)
+    described = CATALOG.tables[table.name]
+    shown = {c.name: c for c in described.columns if c.name in table.columns or c.name == held}
+    return Exposed(table.name, shown, True, None if leads else held, key=described.key_among(shown))
 
 
 EXPOSED = {table.name: _exposed(table) for table in _PROTECTED} | {
-    name: Exposed(name, {c.name: c for c in CATALOG.tables[name].columns}, protected=False)
-    for name in PUBLIC
+    name: Exposed(name, {c.name: c for c in table.columns}, protected=False, key=table.primary_key)
+    for name, table in ((name, CATALOG.tables[name]) for name in PUBLIC)
 }
 NAMES = Names({name.name for name in PROTECTED}, {name.name for name in PUBLIC})
 _BY_TEXT = {

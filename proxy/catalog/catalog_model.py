@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -125,6 +125,10 @@ class Table:
 
     def column(self, name: str) -> Column | None:
         return next((column for column in self.columns if column.name == name), None)
+
+    def key_among(self, columns: Collection[str]) -> tuple[str, ...]:
+        """The primary key; () where a column of it is not among these."""
+        return self.primary_key if set(self.primary_key) <= set(columns) else ()
 
     def is_unique(self, column: str) -> bool:
         """Whether one column alone identifies a row (server-checked key)."""

@@ -321,16 +321,18 @@ def _is_held(again: ProtectedQuery, question: ProtectedQuery) -> bool:
 def _exposed(name: TableName, table: ProtectedTable | PublicTable, catalog: Catalog) -> Exposed:
     """The columns that questions can name: the listed ones and, for conditions and joins, the unit column or
     the reference that leads to it (which is not the unit: several of its values belong to one)."""
-    columns = catalog.tables[name].columns
+    described = catalog.tables[name]
     if isinstance(table, PublicTable):
-        return Exposed(name, {c.name: c for c in columns if table.has(c.name)}, protected=False)
+        displayed = {c.name: c for c in described.columns if table.has(c.name)}
+        return Exposed(name, displayed, protected=False, key=described.key_among(displayed))
     held = table.unit.column if isinstance(table.unit, IdentifierUnit) else None
     found = isinstance(table.unit, IdentifierUnit) and table.unit.path is not None
     listed = {*table.columns, held}
-    displayed = {c.name: c for c in columns if c.name in listed}
+    displayed = {c.name: c for c in described.columns if c.name in listed}
+    key = described.key_among(displayed)
     if found or not isinstance(table.unit, IdentifierUnit):
-        return Exposed(name, displayed)
-    return Exposed(name, displayed, True, held, table.unit.identifier)
+        return Exposed(name, displayed, key=key)
+    return Exposed(name, displayed, True, held, table.unit.identifier, key)
 
 
 def _cached(function: Callable[..., T]) -> Callable[..., T]:

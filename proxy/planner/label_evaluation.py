@@ -129,6 +129,9 @@ _MADE = (Arithmetic, Bucket, Case, Concat, Connective, In, Is, Like, Not, NullIf
 _SAME = (Comparator.EQ, Comparator.NE, Comparator.DISTINCT, Comparator.NOT_DISTINCT)
 
 
+_SAME_DIGITS = 6  # of a quotient, which has sixteen at the least
+
+
 def _is_settled(expression: Expression) -> bool:
     """Whether it is the same on each server and for equal values, and as the compiled statement has it."""
     match expression:
@@ -136,7 +139,7 @@ def _is_settled(expression: Expression) -> bool:
             return relation == DOMAIN
         case Constant():
             return True
-        case NumericCall(operand=Quotient() as ratio, digits=0):
+        case NumericCall(operand=Quotient() as ratio, digits=digits) if digits <= _SAME_DIGITS:
             return all(map(_is_settled, children(ratio)))
         case Quotient():
             # With how many digits it prints depends on how both numbers are stored.

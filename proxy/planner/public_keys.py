@@ -123,7 +123,34 @@ def _labels(expression: Expression, facts: Facts) -> Values | None:
     values = _direct(expression, facts)
     if values is None:
         return _combined(expression, facts)
-    return _of_parts(expression, values, facts) or values
+    return _of_parts(expression, values, facts) or _of_fewer(expression, values, facts) or values
+
+
+def _of_fewer(expression: Expression, values: Values, facts: Facts) -> Values | None:
+    """Of a number that is computed of another one with fewer values, as round(n / 2.0, 1) of a whole number n:
+    between its bounds are numbers that it never is."""
+    if not isinstance(expression, NumericCall | Quotient):
+        return None
+    operand = expression.operand
+    inner = _whole_numbers_of(operand, facts)
+    part, texts = (operand, _labels(operand, facts) or ()) if inner is None else inner
+    if not 0 < len(texts) < len(values):
+        return None
+    found = evaluated([expression], [part], [(text,) for text in texts if text is not None])
+    return tuple(dict.fromkeys(text for (text,) in found)) if found else None
+
+
+def _whole_numbers_of(expression: Expression, facts: Facts) -> tuple[ColumnRef, Values] | None:
+    """The whole number between bounds of which alone an expression is made, and all that it can be."""
+    names = columns(expression)
+    known = facts[next(iter(names))] if len(names) == 1 else None
+    if known is None or known.bounds is None or not known.type.is_integer:
+        return None
+    ((relation, name),) = names
+    low, high = math.ceil(known.bounds.low), math.floor(known.bounds.high)
+    if high - low > _ROUNDED_MOST:
+        return None
+    return ColumnRef(name, known.type, None, relation), tuple(map(str, range(low, high + 1)))
 
 
 def _of_parts(expression: Expression, values: Values, facts: Facts) -> Values | None:

@@ -1,5 +1,5 @@
 """Installs clients by name, in environments beside the project's: `python -m tests.clients.install`.
-With names of Python environments it installs these alone.
+With names of environments it installs these alone.
 
 What cannot be had is reported and left out; its tests skip. The folder is `.clients`, or what
 DPPROXY_CLIENTS names.
@@ -57,13 +57,16 @@ _PROGRAMS = {"postgresql-client": "psql", "default-jre-headless": "java", "golan
 
 def main(names: Sequence[str]) -> None:
     if names:
-        failed = [name for name in names if not _environment(name)]
+        failed = [name for name in names if not _named(name)]
         print(f"could not be installed: {', '.join(failed)}" if failed else "", end="")
         return
-    failed = [name for name in _PYTHON if not _environment(name)]
-    failed += [name for name in _NODE if not _of_node(name)]
+    failed = [name for name in (*_PYTHON, *_NODE) if not _named(name)]
     failed += _debian()
     print(f"could not be installed: {', '.join(failed)}" if failed else "all clients are installed")
+
+
+def _named(name: str) -> bool:
+    return _of_node(name) if name in _NODE else _environment(name)
 
 
 def _environment(name: str) -> bool:

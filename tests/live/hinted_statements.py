@@ -234,12 +234,6 @@ HINTED: dict[str, HintedStatement] = {
         f"SELECT count(*) {_JOINED} JOIN shop.customers c ON c.id = o.customer_id",
         f"SELECT count(*) {_OWNED} JOIN {_BY_STATUS} ON q.status = o.status",
     ),
-    "Add it to the keys: GROUP BY ..., {}.": _case(
-        f"SELECT p.id, count(*) {_ORDERS} o JOIN shop.products p ON p.id = o.product_id GROUP BY p.id"
-        " ORDER BY p.price",
-        f"SELECT p.category, count(*) {_ORDERS} o JOIN shop.products p ON p.id = o.product_id"
-        " GROUP BY p.category, p.price ORDER BY p.price",
-    ),
     "Write count(DISTINCT concat(a, '-', b)) for pairs of values.": _case(
         f"SELECT count(DISTINCT (status, quantity)) {_ORDERS}",
         f"SELECT count(DISTINCT concat(status, '-', quantity)) {_ORDERS}",
@@ -381,12 +375,6 @@ HINTED: dict[str, HintedStatement] = {
         f"SELECT avg(n) FROM (SELECT customer_id, count(*) AS n {_ORDERS} GROUP BY ROLLUP (customer_id)) q",
         f"SELECT avg(n) FROM {_PER_UNIT} q",
     ),
-    "Aggregate it per unit, e.g. max(column) of a number or time, or GROUP BY it as well.": _case(
-        f"SELECT avg(n) FROM (SELECT c.id, c.birth_date, count(*) AS n {_OWNED} GROUP BY c.id) q",
-        f"SELECT avg(n) FROM (SELECT c.id, max(c.birth_date), count(*) AS n {_OWNED} GROUP BY c.id) q",
-        f"SELECT state, avg(n) FROM (SELECT c.id, c.state, count(*) AS n {_OWNED} GROUP BY c.id, c.state) q"
-        " GROUP BY state",
-    ),
     "Write the key in both places with the same words, e.g. GROUPING(column).": _case(
         "SELECT grouping(state::text), count(*) FROM shop.customers GROUP BY ROLLUP (state)",
         "SELECT grouping(state), count(*) FROM shop.customers GROUP BY ROLLUP (state)",
@@ -506,5 +494,10 @@ HINTED: dict[str, HintedStatement] = {
         " status = k1) z",
         f"SELECT n FROM (SELECT 'paid' AS other) o, LATERAL (SELECT count(*) AS n {_ORDERS} GROUP BY status"
         " HAVING status = o.other) z",
+    ),
+    "Write the join as a subquery: FROM (SELECT * FROM a JOIN b ON b.x = a.x) q.": _case(
+        "SELECT k, count(*) FROM (shop.orders o JOIN shop.products p ON p.id = o.product_id) q(k) GROUP BY 1",
+        f"SELECT q.category, count(*) FROM (SELECT * {_ORDERS} o JOIN shop.products p ON p.id = o.product_id) q"
+        " GROUP BY 1",
     ),
 }  # fmt: skip

@@ -60,14 +60,10 @@ def test_what_could_multiply_rows_is_refused(joins: LiveProxy, sql: str) -> None
     assert joins.spent(analyst)[0] == 0
 
 
-def test_a_column_beside_the_key_of_its_public_table_says_what_to_write(joins: LiveProxy) -> None:
+def test_a_column_beside_the_key_of_its_public_table(joins: LiveProxy) -> None:
     start = (
         "SELECT c.code, c.region, count(*) FROM j.events e"
         " JOIN j.country c ON c.code = upper(e.land) GROUP BY c.code"
     )
     with joins.connect("joins", analyst=joins.servers.new_analyst()) as proxy:
-        with pytest.raises(psycopg.Error) as caught:
-            proxy.execute(start.encode())
-        assert "protected" not in (caught.value.diag.message_primary or "")
-        assert caught.value.diag.message_hint == "Add it to the keys: GROUP BY ..., c.region."
-        assert len(proxy.execute(f"{start}, c.region".encode()).fetchall()) == 3
+        assert len(proxy.execute(start.encode()).fetchall()) == 3

@@ -74,6 +74,8 @@ _PARTS = (
     "extract(hour FROM at) / 2",
     "coalesce(date_part('month', at), 0)",
     "date_part('hour', at)::int % 4",
+    "extract(hour FROM at)::real",
+    "date_part('dow', at)::float4",
 )
 _OF_PARTS = [
     place.format(part)

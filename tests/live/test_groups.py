@@ -27,6 +27,9 @@ _STATEMENTS = (
     "SELECT int % 7 AS u, count(*) FROM kinds.things GROUP BY 1",
     "SELECT round(single::numeric, 0) AS u, count(*) FROM kinds.things WHERE single <= 49 GROUP BY 1",
     "SELECT round(num2 / 100, 1) AS u, count(*) FROM kinds.things WHERE num2 BETWEEN 0 AND 99 GROUP BY 1",
+    # Of whole numbers, which are fewer than what is between their bounds.
+    "SELECT round(small, 1) AS u, count(*) FROM kinds.things WHERE small < 100 GROUP BY 1",
+    "SELECT round(small / 4.0, 2)::numeric(6, 2) AS u, count(*) FROM kinds.things WHERE small < 8 GROUP BY 1",
     "SELECT extract(month FROM day) AS m, extract(dow FROM day) AS w, count(*) FROM kinds.things"
     " WHERE day BETWEEN '2020-01-01' AND '2020-03-09' GROUP BY 1, 2",
     # Private keys: each has 80 units or more, of which 54 are too few once in 10^9 times.

@@ -71,6 +71,9 @@ def read_subquery(
         written = read_keys(context)
         keys, levels = written.keys, written.levels
         found = read_spans(context, keys)
+    block_keys = tuple(dict.fromkeys((*(one.key for one in keys), *found.dependent)))
+    dependent = range(len(block_keys) - len(found.dependent), len(block_keys))
+    levels = tuple((*level, *dependent) for level in levels)
     is_summed = joined is not None and joined.text.is_summed
     spans, aggregates = found.meanings, found.aggregates
     if len(aggregates) > limits.RELEASES_PER_STATEMENT:
@@ -93,7 +96,6 @@ def read_subquery(
     expressions = tuple(
         dict.fromkeys(m.expression for m in spans.values() if isinstance(m, ExpressionInterval))
     )
-    block_keys = tuple(dict.fromkeys(one.key for one in keys))
     of_windows = block_keys if len(levels) == 1 else None
     listed = output_columns(context, found, is_summed, of_windows)
     outputs: tuple[OutputColumn, ...] = listed if select.keyword == sources.result else ()

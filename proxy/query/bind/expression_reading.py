@@ -26,7 +26,7 @@ from proxy.query.bind.nodes import (
 )
 from proxy.query.bind.scope import Reader, Readers, Scope, unknown
 from proxy.query.ir.expression_walk import children, depth, position_in
-from proxy.query.ir.expressions import Arithmetic, Case, Cast, Choose, Expression
+from proxy.query.ir.expressions import Arithmetic, Case, Cast, Choose, Expression, Extract
 from proxy.query.syntax.tokens import too_complex
 
 # Of which the parser has no node of their own.
@@ -109,14 +109,30 @@ def exact(expression: Expression) -> Expression:
     Refuses  UNSUPPORTED
     """
     match expression:
-        case Cast(type=SqlType.FLOAT4, operand=inner) if inner.type not in _EXACT_IN_REAL:
+        case Cast(type=SqlType.FLOAT4, operand=inner) if not _is_exact_in_real(inner):
             raise _rounds(expression)
     for part in children(expression):
         exact(part)
     return expression
 
 
-_EXACT_IN_REAL = (SqlType.FLOAT4, SqlType.INT2)
+def _is_exact_in_real(number: Expression) -> bool:
+    if number.type in (SqlType.FLOAT4, SqlType.INT2):
+        return True
+    while (
+        isinstance(number, Cast)
+        and number.operand.type is not None
+        and number.operand.type.is_number
+    ):
+        number = number.operand
+    return isinstance(number, Extract) and number.field in _SHORT_FIELDS
+
+
+# Whole numbers of less than 24 binary digits.
+_SHORT_FIELDS = (
+    *("year", "isoyear", "quarter", "month", "week", "day", "doy", "dow", "isodow", "hour"),
+    *("minute", "decade", "century", "millennium"),
+)
 
 
 def _rounds(cast: Cast) -> Refusal:

@@ -27,6 +27,11 @@ def _instead(*written: str, of: str) -> Replacement:
 
 _DAYS = "extract(epoch FROM later - earlier) / 86400"
 _AGE = _instead(
+    "extract(year FROM age(later, earlier))",
+    "earlier <= later - interval '30 years'",
+    of="whole years, and whether there are so many between; later or earlier may be now()",
+)
+_LASTED = _instead(
     _DAYS,
     f"floor({_DAYS} / 365.25)",
     of="days and whole years; later or earlier may be now(), and the difference of two dates is of days",
@@ -48,7 +53,8 @@ _SPREAD = _instead(
 )
 
 SUBSTITUTES: Mapping[str, Replacement] = {
-    **dict.fromkeys(("age", "justify_days", "justify_hours", "justify_interval"), _AGE),
+    "age": _AGE,
+    **dict.fromkeys(("justify_days", "justify_hours", "justify_interval"), _LASTED),
     **dict.fromkeys(("make_date", "make_timestamp", "make_timestamptz"), _STARTED),
     **dict.fromkeys(
         ("date_add", "dateadd"), _instead("column + interval '1 day'", of="a time that is later")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
@@ -11,6 +11,7 @@ from sqlglot import TokenType, exp
 from proxy.base.errors import Code, Refusal
 from proxy.query.bind.declared_types import declared_type
 from proxy.query.bind.expression_reading import read_expression
+from proxy.query.bind.scope import Scope
 from proxy.query.bind.select_context import SelectContext, is_no_column, placed
 from proxy.query.ir import expressions as ir
 from proxy.query.ir.bound_statement import KeyValue, Level
@@ -293,22 +294,49 @@ def column_at(
     for written in keys:
         if found is not None and written.key.expression == found:
             return last + 1, KeyValue(written.key)
+    dependent = dependent_key(context, keys, (index, last + 1), found)
+    if dependent is not None:
+        return last + 1, KeyValue(dependent)
     whole_row = not qualifier and any((name,) in r.qualifiers for r in context.scope.relations)
     if found is not None or whole_row:
-        shown = lexed.text[lexemes[index].start : lexemes[last].end]
-        is_public = _is_public(context, name)
-        whose = "" if is_public else " of a protected table"
+        whose = "" if _is_public(context, name) else " of a protected table"
         raise Refusal(
             Code.RAW_ROWS,
             f'"{name}"{whose} can only be read inside an aggregate or as a GROUP BY key',
-            f"Add it to the keys: GROUP BY ..., {shown}." if keys and is_public else _RUN_BY_ITSELF,
+            _RUN_BY_ITSELF,
             lexemes[index].position,
         )
     return last + 1, None
 
 
+def dependent_key(
+    context: SelectContext, keys: Sequence[WrittenKey], span: Span, column: ir.ColumnRef | None
+) -> Key | None:
+    """A column that depends on the keys, as one more key.
+
+    Args:
+        span: Where it is written.
+        column: What is written there.
+    """
+    grouped = (written.key.expression for written in keys)
+    if column is None or not depends_on_keys(context.scope, grouped, column):
+        return None
+    return key_of(context, parse(context.lexed, span, context.sources.placeholders), span).key
+
+
+def depends_on_keys(scope: Scope, keys: Iterable[Expression], column: ir.ColumnRef) -> bool:
+    """Whether rows are grouped by the primary key of a column's table, so that the column has one value in each
+    group (PostgreSQL 17 documentation, section 7.2.3)."""
+    by = {(one.relation, one.column) for one in keys if isinstance(one, ir.ColumnRef)}
+    return any(
+        relation.alias == column.relation
+        and bool(relation.key)
+        and by.issuperset((relation.alias, name) for name in relation.key)
+        for relation in scope.relations
+    )
+
+
 def _is_public(context: SelectContext, name: str) -> bool:
-    """Whether a column is of a public table: PostgreSQL lets it stand beside the key of that table, and as a
-    further key it costs nothing."""
+    """Whether a column is of public tables alone."""
     of = [table.protected for table in context.sources.tables.values() if name in table.columns]
     return bool(of) and not any(of)

@@ -27,6 +27,7 @@ from proxy.query.ir.bound_statement import (
     ExpressionInterval,
     IntervalValue,
     JoinedText,
+    KeyValue,
     SureTruth,
     UsingColumns,
 )
@@ -279,10 +280,16 @@ def _chain_around(lexed: Lexed, index: int) -> tuple[str, ...]:
 
 def _refuse_unsummed(context: SelectContext, found: FoundSpans) -> None:
     for span, meaning in found.meanings.items():
+        position = context.lexed.lexemes[span[0]].position
         if isinstance(meaning, IntervalValue | ExpressionInterval | SureTruth):
             message = "the error of answers that are added up is not known"
             hint = "Take dp.error(...) in a SELECT that groups by what is joined or compared."
-            raise Refusal(Code.UNSUPPORTED, message, hint, context.lexed.lexemes[span[0]].position)
+            raise Refusal(Code.UNSUPPORTED, message, hint, position)
+        if isinstance(meaning, KeyValue) and meaning.key in found.dependent:
+            first, last = (context.lexed.lexemes[index] for index in (span[0], span[1] - 1))
+            column = context.lexed.text[first.start : last.end]
+            message = f'"{column}" is no key of answers that are added up'
+            raise Refusal(Code.UNSUPPORTED, message, f"Write GROUP BY ..., {column}.", position)
     for aggregate in found.aggregates:
         if aggregate.kind not in _SUMMED:
             raise Refusal(

@@ -21,7 +21,7 @@ from sqlglot import TokenType
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.result_columns import NOISY_RELATION, is_made_column
-from proxy.query.bind.group_keys import WrittenKey
+from proxy.query.bind.group_keys import WrittenKey, dependent_key
 from proxy.query.bind.hidden_names import HiddenNames, WrittenName, items_of
 from proxy.query.bind.select_context import SelectContext, is_no_column
 from proxy.query.bind.source_reading import nature_of
@@ -295,6 +295,7 @@ def _key(
 ) -> KeyValue:
     column = context.scope.find(found.qualifier, found.name) if found.name else None
     key = next((one.key for one in keys if column and one.key.expression == column), None)
+    key = key or dependent_key(context, keys, found.span, column)
     if key is None:
         _refuse(
             context,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import NoReturn
 
 from sqlglot import exp
@@ -12,7 +14,7 @@ from proxy.base.result_columns import UNIT_COLUMN, key_column
 from proxy.base.sql_types import SqlType
 from proxy.query.bind.aggregate_reading import Inner, readers_within
 from proxy.query.bind.clause_reading import condition_of, outputs_of
-from proxy.query.bind.group_keys import read_keys
+from proxy.query.bind.group_keys import depends_on_keys, read_keys
 from proxy.query.bind.scope import ColumnType, Scope, function_name, position_of
 from proxy.query.bind.select_context import context_of
 from proxy.query.bind.sources import Sources
@@ -44,8 +46,10 @@ def read_per_unit(
     if not held:
         sources.refuse(place, "GROUP BY here can only be on the privacy unit itself")
     inner = Inner(sources.alias(), [])
-    keys = tuple(key for key in written if columns(key) and key not in held)
-    grouped = GroupedColumns(inner.alias, units, keys)
+    written_keys = tuple(key for key in written if columns(key) and key not in held)
+    grouped = GroupedColumns(
+        inner.alias, units, written_keys, partial(depends_on_keys, scope, written)
+    )
     readers = {**readers_within(inner), exp.Window: _refuse_window}
     reading = replace(scope, readers=readers)
     outputs = [
@@ -56,6 +60,7 @@ def read_per_unit(
     if "having" in select.clauses:
         having = grouped.read(condition_of(sources, select.clauses["having"], reading))
     relation = scope.with_lookups(relation)
+    keys = tuple(grouped.keys)
     rows = GroupByUnit(inner.alias, relation, where, held[0], tuple(inner.aggregates), keys=keys)
     named = tuple((name, expression) for name, expression, _ in outputs)
     position = sources.lexed.lexemes[place].position
@@ -117,18 +122,26 @@ def _name(column: ColumnRef) -> tuple[str, str]:
 
 
 class GroupedColumns:
-    """Expressions over the rows of a unit as expressions over the one row that they become."""
+    """Expressions over the rows of a unit as expressions over the one row that they become.
+
+    Attributes:
+        keys: Those given, and the columns that depend on them.
+    """
 
     def __init__(
-        self, alias: str, units: frozenset[tuple[str, str]], keys: tuple[Expression, ...]
+        self,
+        alias: str,
+        units: frozenset[tuple[str, str]],
+        keys: tuple[Expression, ...],
+        depends: Callable[[ColumnRef], bool],
     ) -> None:
-        self._alias, self._units = alias, units
+        self._alias, self._units, self._depends = alias, units, depends
         self._known: dict[Expression, Expression] = {}
+        self.keys = list(keys)
         numbered = list(enumerate(keys, start=1))
         for number, key in sorted(numbered, key=lambda one: size(one[1])):
-            assert key.type is not None
-            column = ColumnRef(key_column(number), key.type, None, alias)
-            self._known[rebuild(key, self._one)] = column  # a key may stand within another
+            # a key may stand within another
+            self._known[rebuild(key, self._one)] = self._column(number, key)
 
     def read(self, expression: Expression) -> Expression:
         """
@@ -140,7 +153,7 @@ class GroupedColumns:
                 raise Refusal(
                     Code.UNSUPPORTED,
                     f'"{part.column}" is neither the privacy unit nor inside an aggregate',
-                    "Aggregate it per unit, e.g. max(column) of a number or time, or GROUP BY it as well.",
+                    "Aggregate the column in the subquery, or group by it there.",
                     part.position,
                 )
             return part
@@ -150,4 +163,11 @@ class GroupedColumns:
     def _one(self, part: Expression) -> Expression:
         if isinstance(part, ColumnRef) and _name(part) in self._units:
             return ColumnRef(UNIT_COLUMN, part.type, part.position, self._alias)
+        if part not in self._known and isinstance(part, ColumnRef) and self._depends(part):
+            self.keys.append(part)
+            self._known[part] = self._column(len(self.keys), part)
         return self._known.get(part, part)
+
+    def _column(self, number: int, key: Expression) -> ColumnRef:
+        assert key.type is not None
+        return ColumnRef(key_column(number), key.type, None, self._alias)

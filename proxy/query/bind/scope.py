@@ -45,11 +45,13 @@ class ConstantType(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A relation as names can reach it: ours (alias), the client's prefixes, its columns."""
+    """A relation as names can reach it: ours (alias), the client's prefixes, its columns. key: those on which
+    the others depend, of a table with a primary key."""
 
     alias: str
     qualifiers: frozenset[tuple[str, ...]]
     columns: Mapping[str, ColumnType]
+    key: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -289,11 +289,13 @@ def _table(sources: Sources, item: TableItem) -> tuple[Relation, tuple[Named, ..
         )
         place = sources.lexed.lexemes[item.first].position
         subquery = Subquery(sources.alias(), Scan(alias, table.name), None, outputs, place)
-        return renamed(subquery, columns, item.columns, item.alias)
+        relation, (named,) = renamed(subquery, columns, item.columns, item.alias)
+        displayed = dict(zip(columns, named.columns, strict=True))
+        return relation, (replace(named, key=tuple(displayed[name] for name in table.key)),)
     qualifiers = frozenset({item.chain, item.chain[-1:], tuple(table.name)})
     if item.alias is not None:
         qualifiers = frozenset({(item.alias,)})
-    return Scan(alias, table.name), (Named(alias, qualifiers, columns),)
+    return Scan(alias, table.name), (Named(alias, qualifiers, columns, table.key),)
 
 
 def _join(sources: Sources, item: JoinItem, known: _Leaves) -> tuple[Relation, Scope]:

@@ -34,11 +34,13 @@ from proxy.query.ir.bound_statement import (
     ExpressionInterval,
     GroupingValue,
     IntervalValue,
+    KeyValue,
     SpanMeaning,
     SureTruth,
 )
 from proxy.query.ir.noisy_expressions import AnswerOf, NoisyExpression
 from proxy.query.ir.noisy_parts import answers_in, parts_of
+from proxy.query.ir.query import Key
 from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.syntax.selects import (
     ANSWERED,
@@ -71,10 +73,11 @@ _AFTER_A_NAME = frozenset({"asc", "desc", "nulls", "first", "last"})
 @dataclass(frozen=True, slots=True)
 class FoundSpans:
     """meanings: lexemes -> what stands there, in the order of the clauses; aggregates: those in them, equal
-    ones once."""
+    ones once; dependent: keys in them that GROUP BY does not write, as they depend on those that it does."""
 
     meanings: Mapping[Span, SpanMeaning]
     aggregates: tuple[Aggregate, ...]
+    dependent: tuple[Key, ...] = ()
 
 
 def read_spans(
@@ -102,7 +105,10 @@ def read_spans(
         for part in split_commas(context.lexed, *clauses[name]):
             if not _is_output_name(context.lexed, part, names):
                 spans.read_whole(part)
-    return FoundSpans(spans.found, tuple(spans.aggregates))
+    written = {one.key for one in keys}
+    shown = (one.key for one in spans.found.values() if isinstance(one, KeyValue))
+    dependent = tuple(dict.fromkeys(key for key in shown if key not in written))
+    return FoundSpans(spans.found, tuple(spans.aggregates), dependent)
 
 
 def is_interval(lexed: Lexed, index: int) -> bool:
@@ -122,10 +128,13 @@ def _refuse_star(context: SelectContext, item: OutputItem) -> None:
     if isinstance(node, exp.Star) or (
         isinstance(node, exp.Column) and isinstance(node.this, exp.Star)
     ):
+        is_grouped = "group" in context.select.clauses
         raise Refusal(
             Code.RAW_ROWS,
             "rows of a protected table cannot be read",
-            _RUN_BY_ITSELF,
+            "Write the columns of the key's table by their names."
+            if is_grouped
+            else _RUN_BY_ITSELF,
             context.lexed.lexemes[item.span[0]].position,
         )
 

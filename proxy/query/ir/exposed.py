@@ -25,13 +25,15 @@ from proxy.query.ir.relations import (
 @dataclass(frozen=True, slots=True)
 class Exposed:
     """A table as questions may see it: the listed columns and, for conditions and joins, the unit column.
-    unit: that column; None where rows are the unit, and for public tables; identifier: whose it is."""
+    unit: that column; None where rows are the unit, and for public tables; identifier: whose it is;
+    key: its primary key, if all of that is listed."""
 
     name: TableName
     columns: Mapping[str, Column]
     protected: bool = True
     unit: str | None = None
     identifier: str | None = None
+    key: tuple[str, ...] = ()
 
 
 def unit_columns(relation: Relation, tables: object) -> frozenset[tuple[str, str]]:

@@ -114,13 +114,11 @@ class _TokenCursor:
         return False
 
 
-def _refuse(lexeme: Lexeme, message: str) -> NoReturn:
-    raise Refusal(
-        Code.UNSUPPORTED,
-        message,
-        "Use tables, subqueries in brackets, JOIN ... ON and LEFT JOIN ... ON.",
-        lexeme.position,
-    )
+_FORMS = "Use tables, subqueries in brackets, JOIN ... ON and LEFT JOIN ... ON."
+
+
+def _refuse(lexeme: Lexeme, message: str, hint: str = _FORMS) -> NoReturn:
+    raise Refusal(Code.UNSUPPORTED, message, hint, lexeme.position)
 
 
 def _joined(cursor: _TokenCursor) -> Item:
@@ -196,7 +194,11 @@ def _primary(cursor: _TokenCursor) -> Item:
         item = read_from(cursor.lexed, inside)
         cursor.at = close + 1
         if cursor.at < cursor.end and cursor.word not in _JOIN_WORDS and cursor.lexeme.name:
-            _refuse(cursor.lexeme, "an alias of a join is not available on a protected table")
+            _refuse(
+                cursor.lexeme,
+                "an alias of a join is not available on a protected table",
+                "Write the join as a subquery: FROM (SELECT * FROM a JOIN b ON b.x = a.x) q.",
+            )
         return replace(item, span=(start, cursor.at))
     cursor.take("only")
     first = cursor.at

@@ -59,7 +59,7 @@ SELECT people.*, count(*) FROM people JOIN (SELECT t AS t__, count(*) AS n FROM 
 -- => refused
 -- RAW_ROWS at 8: people.*,
 -- rows of a protected table cannot be read
--- Use aggregates, e.g. SELECT count(*), avg(column) FROM table WHERE ... GROUP BY column.
+-- Write the columns of the key's table by their names.
 
 -- case: rows filled by an outer join
 SELECT q.t, count(*) FROM (SELECT t, count(*) AS n FROM people GROUP BY t) q LEFT JOIN people p ON p.t = q.t GROUP BY 1

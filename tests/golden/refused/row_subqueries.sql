@@ -220,7 +220,7 @@ SELECT avg(n) FROM (SELECT uid, t, b, count(*) AS n FROM orders GROUP BY uid, t)
 -- => refused
 -- UNSUPPORTED at 36: b,
 -- "b" is neither the privacy unit nor inside an aggregate
--- Aggregate it per unit, e.g. max(column) of a number or time, or GROUP BY it as well.
+-- Aggregate the column in the subquery, or group by it there.
 
 -- case: per something that is no unit
 SELECT avg(n) FROM (SELECT t, count(*) AS n FROM orders GROUP BY t) q, orders o WHERE o.t = q.t
