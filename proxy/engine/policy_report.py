@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from fractions import Fraction
 
+from proxy.engine.report_changes import EarlierReport, changes_section
 from proxy.engine.report_evidence import (
     ASSUMPTIONS,
     NOT_PROMISED,
@@ -17,6 +19,7 @@ from proxy.engine.report_evidence import (
     proven_parts,
 )
 from proxy.engine.report_registry import privacy_label, registry_entry
+from proxy.engine.report_section import Section
 from proxy.engine.unit_words import unit_of_policy
 from proxy.mechanisms.loss import Loss
 from proxy.policy.amount_findings import stated_budgets, yearly_losses
@@ -44,11 +47,13 @@ class LedgerFacts:
     Attributes:
         spent: Rows of `SPENT_HEADS`, as `dpproxy ledger show` has them. No statement, no answer.
         given_back: Rows of `GIVEN_BACK_HEADS`: adjustments that gave budget back.
+        earlier: The last report that is noted.
     """
 
     source: str
     spent: tuple[tuple[str, ...], ...]
     given_back: tuple[tuple[str, ...], ...]
+    earlier: EarlierReport | None = None
 
 
 SPENT_HEADS = (
@@ -56,17 +61,6 @@ SPENT_HEADS = (
     *("rho spent", "rho limit", "used", "receipts"),
 )
 GIVEN_BACK_HEADS = ("at", "budget", "epsilon", "delta", "rho", "reason", "by")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
-    """Sentences, and a table below them if it has heads. key: stable, for programs."""
-
-    key: str
-    title: str
-    text: tuple[str, ...] = ()
-    heads: tuple[str, ...] = ()
-    rows: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,20 +73,27 @@ class PrivacyReport:
     label: Mapping[str, object]
 
 
-def policy_report(policy: Policy, ledger: LedgerFacts | None, version: str) -> PrivacyReport:
+def policy_report(
+    policy: Policy, ledger: LedgerFacts | None, version: str, at: datetime
+) -> PrivacyReport:
     """
     Args:
         policy: Consistent in itself. It is not held against a database.
         ledger: None if no ledger was read.
         version: Of dpproxy.
+        at: When it is made, in UTC.
     """
     head = {
         "database": policy.database,
         "policy (SHA-256)": policy.digest,
+        "made on": f"{at:%Y-%m-%d %H:%M:%S} UTC",
         "dpproxy": version,
         "ledger": "not read" if ledger is None else f"source {ledger.source}",
     }
     sections = (
+        changes_section(
+            policy, None if ledger is None else ledger.earlier, has_ledger=ledger is not None
+        ),
         _protected(policy),
         _public(policy),
         _accepted(policy),

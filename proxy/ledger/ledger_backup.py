@@ -34,6 +34,7 @@ TABLES = (
     ("text_key", "id"),
     ("allowance", None),
     ("policy_version", None),
+    ("policy_text", None),
     ("public_column", None),
     ("unit_column", None),
     ("receipt", "id"),

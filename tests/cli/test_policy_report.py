@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import datetime, timezone
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
+import psycopg
 import pytest
 
 from proxy.accounting.amounts import Amount
 from proxy.accounting.budget_lines import LineKind
 from proxy.engine.policy_report import LedgerFacts, policy_report
+from proxy.engine.report_changes import EarlierReport, changes_section
 from proxy.engine.report_evidence import ASSUMPTIONS, NOT_PROMISED, PROVEN_PARTS, TESTED
 from proxy.engine.report_formats import report_html, report_json, report_markdown
 from proxy.ledger.adjustments import Adjustment, adjust
+from proxy.ledger.admin_log import at_the_command_line
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.policy_file.policy_yaml import read_policy
 from tests.cli.commands import dpproxy
@@ -43,11 +48,12 @@ accept:
   PUBLIC_IS_NOT_NEEDED:
     shop.products: {{because: it is in every shop window, said_by: Ida, said_on: 2026-11-20}}
 """
+_AT = datetime(2026, 11, 27, 9, 30, tzinfo=timezone.utc)
 _FORMATS = (report_markdown, report_html, report_json)
 
 
 def _texts(text: str = _POLICY, ledger: LedgerFacts | None = None) -> list[str]:
-    report = policy_report(read_policy(text, "p.yaml", {}), ledger, "1.2.3")
+    report = policy_report(read_policy(text, "p.yaml", {}), ledger, "1.2.3", _AT)
     return [print_as(report) for print_as in _FORMATS]
 
 
@@ -117,6 +123,56 @@ def test_what_the_ledger_says_is_in_the_report() -> None:
     assert (back["epsilon"], back["reason"]) == ("-1", "released | once only")
     refused = dpproxy("policy", "report", SHOP_POLICY, "--source", name)
     assert refused.code != 0 and "--ledger" in refused.err
+
+
+def _changes(*arguments: str | Path, policy: Path) -> dict[str, Any]:
+    done = dpproxy("policy", "report", policy, "--format", "json", *arguments)
+    assert done.code == 0, done.err
+    found: dict[str, Any] = json.loads(done.out)["sections"]["changes"]
+    return found
+
+
+def test_a_report_says_what_has_changed_since_the_last_one_that_was_noted(tmp_path: Path) -> None:
+    file = tmp_path / "policy.yaml"
+    file.write_text(_POLICY, "utf-8")
+    lease = new_lease(servers().ledger_dsn, read_policy(_POLICY, "p.yaml", {}))
+    (name,) = _names(lease.source)
+    ledger = ("--ledger", lease.ledger_dsn, "--source", name)
+    assert "cannot tell" in " ".join(_changes(policy=file)["text"])
+    for _ in range(2):  # the first one notes nothing
+        assert "No earlier report" in " ".join(_changes(*ledger, policy=file)["text"])
+    _changes(*ledger, "--record", policy=file)
+    same = " ".join(_changes(*ledger, policy=file)["text"])
+    assert "The policy is the same." in same and at_the_command_line() in same
+    file.write_text(re.sub("host=marked_host", "host=other", f"# {_MARKED}\n{_POLICY}"), "utf-8")
+    assert "say the same" in " ".join(_changes(*ledger, policy=file)["text"])
+    weaker = re.sub("min_units_per_group: 11", "min_units_per_group: 2", _POLICY)
+    weaker = re.sub("{epsilon: 20,", "{epsilon: 12,", weaker)
+    lease.change(read_policy(weaker, "p.yaml", {}))
+    digest = read_policy(weaker, "p.yaml", {}).digest[:12]
+    file.write_text(re.sub("epsilon: 2,", "epsilon: 3,", weaker), "utf-8")
+    changed = _changes(*ledger, policy=file)
+    found = {row["key of the policy"]: row["protection of people"] for row in changed["rows"]}
+    assert found == {
+        "min_units_per_group": "weaker",
+        "budgets.total": "stronger",
+        "budgets.default": "weaker",
+    }
+    said = " ".join(changed["text"])
+    assert f"{digest} (" in said and "weaker in 2 points, stronger in 1 point" in said
+    with psycopg.connect(lease.ledger_dsn) as connection:
+        kept = connection.execute("SELECT digest, text FROM ledger.policy_text").fetchall()
+    assert read_policy(weaker, "p.yaml", {}).digest in dict(kept)
+    assert not any(_MARKED in text or "host=" in text for _, text in kept)
+    refused = dpproxy("policy", "report", file, "--record")
+    assert refused.code != 0 and "--ledger" in refused.err
+
+
+def test_what_cannot_be_compared_is_said() -> None:
+    policy = read_policy(_POLICY, "p.yaml", {})
+    gone = EarlierReport(digest="f" * 64, at="then", by="Ida", policy=None, served=())
+    section = changes_section(policy, gone)
+    assert "cannot be told" in " ".join(section.text) and not section.rows
 
 
 def _names(source: int) -> list[str]:

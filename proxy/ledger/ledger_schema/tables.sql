@@ -47,6 +47,13 @@ CREATE TABLE ledger.policy_version (
     PRIMARY KEY (source, digest)
 );
 
+-- Texts of policies that were served or reported, by their digests, without connection strings and comments
+-- (shown_text.py): so that a report says what has changed since the one before.
+CREATE TABLE ledger.policy_text (
+    digest text PRIMARY KEY,
+    text text NOT NULL
+);
+
 -- PEOPLE AND PROGRAMS
 
 -- Only the SCRAM verifier of a password is kept (RFC 5803).
