@@ -46,13 +46,15 @@ class LedgerFacts:
 
     Attributes:
         spent: Rows of `SPENT_HEADS`, as `dpproxy ledger show` has them. No statement, no answer.
-        given_back: Rows of `GIVEN_BACK_HEADS`: adjustments that gave budget back.
+        adjustments: Rows of `ADJUSTMENT_HEADS`.
+        waiting: Requests to give budget back that nobody has confirmed.
         earlier: The last report that is noted.
     """
 
     source: str
     spent: tuple[tuple[str, ...], ...]
-    given_back: tuple[tuple[str, ...], ...]
+    adjustments: tuple[tuple[str, ...], ...]
+    waiting: tuple[str, ...] = ()
     earlier: EarlierReport | None = None
 
 
@@ -60,7 +62,7 @@ SPENT_HEADS = (
     *("budget", "per", "epsilon spent", "epsilon limit", "delta spent", "delta limit"),
     *("rho spent", "rho limit", "used", "receipts"),
 )
-GIVEN_BACK_HEADS = ("at", "budget", "epsilon", "delta", "rho", "reason", "by")
+ADJUSTMENT_HEADS = ("at", "budget", "epsilon", "delta", "rho", "reason", "by", "confirmed by")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +102,7 @@ def policy_report(
         _mechanisms(policy),
         _budgets(policy),
         _spent(ledger),
-        _given_back(ledger),
+        _adjustments(ledger),
         _year(policy),
         _published(policy),
         _smallest_groups(policy),
@@ -287,21 +289,24 @@ def _spent(ledger: LedgerFacts | None) -> Section:
     )
 
 
-def _given_back(ledger: LedgerFacts | None) -> Section:
-    title = "Budget that administrators gave back"
+def _adjustments(ledger: LedgerFacts | None) -> Section:
+    key, title = "adjustments", "What administrators added and gave back"
     if ledger is None:
-        return Section(key="given_back", title=title, text=("Not in this report: no ledger.",))
-    if not ledger.given_back:
-        return Section(key="given_back", title=title, text=("None.",))
+        return Section(key=key, title=title, text=("Not in this report: no ledger was named.",))
+    waiting = tuple(f"Not confirmed yet, so without effect: {one}." for one in ledger.waiting)
+    if not ledger.adjustments:
+        return Section(key=key, title=title, text=("None.", *waiting))
     return Section(
-        key="given_back",
+        key=key,
         title=title,
         text=(
-            "The proxy never gives a charge back. Each line is an administrator's `dpproxy ledger adjust`: the"
-            " figures of what was spent are smaller by it than what was charged.",
+            "The proxy never gives a charge back. An administrator can, by `dpproxy ledger adjust`: an amount"
+            " below 0, which another person has to confirm. What was shown stays shown: the figures of what"
+            " was spent are smaller by it than what was charged.",
+            *waiting,
         ),
-        heads=GIVEN_BACK_HEADS,
-        rows=ledger.given_back,
+        heads=ADJUSTMENT_HEADS,
+        rows=ledger.adjustments,
     )
 
 

@@ -38,6 +38,7 @@ TABLES = (
     ("public_column", None),
     ("unit_column", None),
     ("receipt", "id"),
+    ("adjustment_request", "id"),
     ("adjustment", "id"),
     ("chain", None),
     ("cached", "id"),

@@ -35,7 +35,7 @@ _CHAINS = """\
 SELECT s.name, f.fault FROM ledger.source s CROSS JOIN LATERAL ledger.chain_faults(s.id) f ORDER BY s.id"""
 _APPEND_ONLY = (
     *("receipt", "settlement", "operation", "adjustment", "token_charge", "admin_event"),
-    "policy_text",
+    *("policy_text", "adjustment_request"),
 )
 _EXPECTED = (
     *(("append_only", name) for name in _APPEND_ONLY),

@@ -18,7 +18,7 @@ from proxy.engine.policy_report import LedgerFacts, policy_report
 from proxy.engine.report_changes import EarlierReport, changes_section
 from proxy.engine.report_evidence import ASSUMPTIONS, NOT_PROMISED, PROVEN_PARTS, TESTED
 from proxy.engine.report_formats import report_html, report_json, report_markdown
-from proxy.ledger.adjustments import Adjustment, adjust
+from proxy.ledger.adjustments import Adjustment, WaitingRequest, adjust, confirm
 from proxy.ledger.admin_log import at_the_command_line
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.policy_file.policy_yaml import read_policy
@@ -59,8 +59,17 @@ def _texts(text: str = _POLICY, ledger: LedgerFacts | None = None) -> list[str]:
 
 def test_every_format_says_what_officers_ask() -> None:
     spent = ("(everybody together)", "none", "3", "20", "0", "1e-5", "0", "-", "15 %", "7")
-    back = ("2026-11-01 10:00:00 UTC", "(group press)", "-1", "0", "0", "asked twice", "root")
-    ledger = LedgerFacts(source="shop", spent=(spent,), given_back=(back,))
+    back = (
+        "2026-11-01 10:00:00 UTC",
+        "(group press)",
+        "-1",
+        "0",
+        "0",
+        "asked twice",
+        "root",
+        "otto",
+    )
+    ledger = LedgerFacts(source="shop", spent=(spent,), adjustments=(back,), waiting=("-3 by Kim",))
     for text in _texts(ledger=ledger):
         for said in (
             *("each customer (in id)", "5,000 units", "shop.products", "[0, 120]"),
@@ -72,7 +81,7 @@ def test_every_format_says_what_officers_ask() -> None:
                 "PROOFS.md 5",
             ),
             *("24", "1 in 37", "11", "shifted partition selection", "Re:cord-play"),
-            *("15 %", "asked twice", "root", "1.2.3", "No exact quantity"),
+            *("15 %", "asked twice", "root", "otto", "-3 by Kim", "1.2.3", "No exact quantity"),
         ):
             assert said in text.replace("\\[", "[").replace("\\]", "]"), said
 
@@ -111,7 +120,9 @@ def test_what_the_ledger_says_is_in_the_report() -> None:
     for epsilon, reason in ((3, "released by hand"), (-1, "released | once only")):
         by = Amount(Fraction(epsilon), Fraction(0))
         wanted = Adjustment(kind=LineKind.TOTAL, name="", by=by, reason=reason)
-        adjust(lease.ledger_dsn, lease.source, wanted)
+        made = adjust(lease.ledger_dsn, lease.source, wanted)
+    assert isinstance(made, WaitingRequest)
+    confirm(lease.ledger_dsn, made.number, "admin API: otto from ::1")
     (name,) = _names(lease.source)
     reporting = ("policy", "report", SHOP_POLICY, "--ledger", lease.ledger_dsn, "--format", "json")
     done = dpproxy(*reporting, "--source", name)
@@ -119,8 +130,10 @@ def test_what_the_ledger_says_is_in_the_report() -> None:
     sections = json.loads(done.out)["sections"]
     (total,) = (one for one in sections["spent"]["rows"] if one["per"] == "none")
     assert (total["epsilon spent"], total["epsilon limit"]) == ("2", "20")
-    (back,) = sections["given_back"]["rows"]
+    added, back = sections["adjustments"]["rows"]
+    assert (added["epsilon"], added["confirmed by"]) == ("3", "-")
     assert (back["epsilon"], back["reason"]) == ("-1", "released | once only")
+    assert back["confirmed by"] == "admin API: otto from ::1"
     refused = dpproxy("policy", "report", SHOP_POLICY, "--source", name)
     assert refused.code != 0 and "--ledger" in refused.err
 

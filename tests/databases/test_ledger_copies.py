@@ -40,6 +40,7 @@ def _everything(dsn: str) -> list[object]:
         for table in (
             *("receipt", "settlement", "balance", "allowance", "source", "analyst", "seen"),
             *("adjustment", "chain", "membership", "text_key", "policy_text"),
+            "adjustment_request",
         )
     ]
 
