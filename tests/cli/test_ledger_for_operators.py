@@ -35,7 +35,8 @@ def _operator(folder: Path) -> Iterator[tuple[Operator, str]]:
         dsn = make_conninfo(servers().ledger_dsn, dbname="for_operators")
         try:
             operator = Operator(folder, ("--ledger", dsn))
-            operator.policy.write_text(operator.policy.read_text() + _MORE)
+            text = operator.policy.read_text()
+            operator.policy.write_text(text.replace("\naccept:", f"\n{_MORE}accept:"))
             operator.adopt("ann", "bob")
             with psycopg.connect(dsn) as ledger:
                 ledger.execute(
