@@ -9,7 +9,9 @@ from proxy.ledger.users import add_analyst
 
 # What the steps after version 10 did to tables, backwards. Functions of version 10 are in the history alone.
 _BACK_TO_10 = """\
-DROP TABLE ledger.public_column, ledger.unit_column, ledger.series_step;
+DROP TABLE ledger.public_column, ledger.unit_column, ledger.series_step, ledger.policy_text;
+ALTER TABLE ledger.adjustment DROP COLUMN request, DROP COLUMN confirmed_by;
+DROP TABLE ledger.adjustment_request;
 ALTER TABLE ledger.published DROP COLUMN series, DROP COLUMN paid_by;
 ALTER TABLE ledger.token DROP COLUMN period, DROP COLUMN window_start, DROP COLUMN spent_before;
 ALTER TABLE ledger.token_charge DROP COLUMN at;

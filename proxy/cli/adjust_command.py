@@ -1,8 +1,12 @@
-"""`dpproxy ledger adjust`: what was spent elsewhere is added, what was charged wrongly is taken back."""
+"""`dpproxy ledger adjust`: what was spent elsewhere is added, what was charged wrongly is taken back.
+
+What takes waits for `dpproxy ledger confirm` by another administrator.
+"""
 
 from __future__ import annotations
 
 import re
+from datetime import datetime, timezone
 from fractions import Fraction
 from typing import Annotated, Optional
 
@@ -13,7 +17,15 @@ from proxy.accounting.budget_lines import LineKind
 from proxy.cli.cli_error import CliError
 from proxy.cli.command_options import LedgerDsn, State
 from proxy.cli.proxy_servers import ledger_only
-from proxy.ledger.adjustments import Adjustment, AdjustmentError, adjust
+from proxy.ledger.adjustments import (
+    Adjusted,
+    Adjustment,
+    AdjustmentError,
+    WaitingRequest,
+    adjust,
+    confirm,
+    waiting_requests,
+)
 from proxy.ledger.ledger_sources import Source, known_sources
 
 _NUMBER = re.compile(r"[+-]?[0-9]{1,20}(\.[0-9]{0,30})?([eE][+-]?[0-9]{1,2})?")
@@ -56,7 +68,10 @@ def adjust_command(
     state: State = None,
     ledger: LedgerDsn = None,
 ) -> None:
-    """Change what is spent of one budget, in its present window: an event with a reason, that stays."""
+    """Change what is spent of one budget, in its present window: an event with a reason, that stays.
+
+    An amount below 0 gives budget back. It is a request until another administrator confirms it.
+    """
     named = [
         (kind, name)
         for kind, name in (
@@ -79,8 +94,55 @@ def adjust_command(
             done = adjust(dsn, found.id, wanted)
         except AdjustmentError as error:
             raise CliError(f"{error}. Nothing was adjusted") from None
+    if isinstance(done, WaitingRequest):
+        typer.echo(f"nothing is given back yet: {_waits(done)}")
+        command = f"`dpproxy ledger confirm {done.number}`"
+        typer.echo(
+            f"another administrator can until {_minute(done.until)}: {command}, or in the console"
+        )
+        return
+    _echo_adjusted(done, f" of {found.name}")
+
+
+def confirm_command(
+    number: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Argument(metavar="[NUMBER]", help="Of the request. Left out: those that wait."),
+    ] = None,
+    state: State = None,
+    ledger: LedgerDsn = None,
+) -> None:
+    """Give budget back, as another administrator has requested by `ledger adjust`.
+
+    The system's account has to be another one than theirs. Several people on one account confirm in the
+    administrators' console.
+    """
+    with ledger_only(state, ledger) as dsn:
+        if number is None:
+            waiting = waiting_requests(dsn)
+            for one in waiting:
+                typer.echo(f"{_waits(one)}; until {_minute(one.until)}")
+            if not waiting:
+                typer.echo("no request waits")
+            return
+        try:
+            done = confirm(dsn, number)
+        except AdjustmentError as error:
+            raise CliError(f"{error}. Nothing was adjusted") from None
+    _echo_adjusted(done)
+
+
+def _echo_adjusted(done: Adjusted, of: str = "") -> None:
     spent = f"epsilon {text(done.spent.epsilon)}, delta {text(done.spent.delta)}"
-    typer.echo(f"adjustment {done.number} of {found.name}: {spent} is spent now")
+    typer.echo(f"adjustment {done.number}{of}: {spent} is spent now")
+
+
+def _waits(one: WaitingRequest) -> str:
+    return f"request {one.number} of {one.database}: {one.text}"
+
+
+def _minute(at: datetime) -> str:
+    return f"{at.astimezone(timezone.utc):%Y-%m-%d %H:%M} UTC"
 
 
 def _number(given: str, option: str) -> Fraction:

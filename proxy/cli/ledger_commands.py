@@ -13,7 +13,7 @@ from typing import Annotated, Optional
 import typer
 
 from proxy.accounting.budget_lines import WARNED_FROM
-from proxy.cli.adjust_command import adjust_command
+from proxy.cli.adjust_command import adjust_command, confirm_command
 from proxy.cli.cli_error import CliError
 from proxy.cli.command_options import LedgerDsn, PolicyFile, State
 from proxy.cli.proxy_servers import accept_command, ledger_only
@@ -46,6 +46,7 @@ ledger = typer.Typer(
     no_args_is_help=True, help="The ledger: budgets, receipts, analysts. Back it up."
 )
 ledger.command("adjust")(adjust_command)
+ledger.command("confirm")(confirm_command)
 File = Annotated[Path, typer.Argument(metavar="FILE")]
 
 

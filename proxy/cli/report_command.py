@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
 from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Optional
@@ -30,54 +31,59 @@ def policy_report_command(
         Optional[str],  # noqa: UP045
         typer.Option(help="Where the ledger has several sources.", metavar="NAME"),
     ] = None,
+    record: Annotated[
+        bool,
+        typer.Option(
+            "--record",
+            help="Note it in the ledger: the next report says what the policy has changed since this one.",
+        ),
+    ] = False,
     state: State = None,
     ledger: LedgerDsn = None,
 ) -> None:
     """Who may learn how much about whom: a report for privacy officers, from policy, ledger and version alone.
 
     Opens no connection to the protected database, and needs no value of a variable in the policy. Without
-    --ledger and --state, what was spent is left out.
+    --ledger and --state, what was spent and what has changed are left out. Writes nothing without --record.
     """
     from importlib.metadata import version
 
+    from proxy.cli.adjust_command import source_named
     from proxy.cli.diff_command import AnyVariable
     from proxy.cli.loading import read_policy_file
+    from proxy.cli.proxy_servers import ledger_only
     from proxy.engine.policy_report import policy_report
     from proxy.engine.report_formats import report_html, report_json, report_markdown
+    from proxy.ledger.ledger_sources import known_sources
+    from proxy.ledger.noted_reports import note_report
+    from proxy.ledger.report_facts import ledger_facts
     from proxy.policy_file.policy_errors import PolicyErrors
 
     try:
         policy, _ = read_policy_file(file, AnyVariable())
     except PolicyErrors as error:
         raise CliError(str(error)) from None
-    facts = None
-    if ledger is not None or state is not None:
-        facts = _ledger_facts(policy.database, source, state, ledger)
-    elif source is not None:
-        raise CliError("--source names a source of a ledger: give --ledger or --state, too")
     printers = {
         ReportFormat.MARKDOWN: report_markdown,
         ReportFormat.HTML: report_html,
         ReportFormat.JSON: report_json,
     }
-    typer.echo(printers[format](policy_report(policy, facts, version("dpproxy"))))
 
+    def echo(facts: LedgerFacts | None) -> None:
+        now = datetime.now(timezone.utc)
+        typer.echo(printers[format](policy_report(policy, facts, version("dpproxy"), now)))
 
-def _ledger_facts(
-    database: str, source: str | None, state: Path | None, ledger: str | None
-) -> LedgerFacts:
-    from proxy.cli.adjust_command import source_named
-    from proxy.cli.proxy_servers import ledger_only
-    from proxy.engine.policy_report import LedgerFacts
-    from proxy.ledger.ledger_reports import given_back, spending
-    from proxy.ledger.ledger_sources import known_sources
-
+    if ledger is None and state is None:
+        for option, is_given in (("--source", source is not None), ("--record", record)):
+            if is_given:
+                raise CliError(f"{option} is about a ledger: give --ledger or --state, too")
+        echo(None)
+        return
     with ledger_only(state, ledger) as dsn:
         known = known_sources(dsn)
-        is_known = any(one.name == database for one in known)
-        name = source_named(known, source or (database if is_known else None)).name
-        return LedgerFacts(
-            source=name,
-            spent=tuple(row[1:] for row in spending(dsn) if row[0] == name),
-            given_back=tuple(given_back(dsn, name)),
-        )
+        is_known = any(one.name == policy.database for one in known)
+        found = source_named(known, source or (policy.database if is_known else None))
+        facts = ledger_facts(dsn, found)
+        if record:
+            note_report(dsn, found.id, policy)
+        echo(facts)

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from fractions import Fraction
 
+from proxy.engine.report_changes import EarlierReport, changes_section
 from proxy.engine.report_evidence import (
     ASSUMPTIONS,
     NOT_PROMISED,
@@ -17,6 +19,7 @@ from proxy.engine.report_evidence import (
     proven_parts,
 )
 from proxy.engine.report_registry import privacy_label, registry_entry
+from proxy.engine.report_section import Section
 from proxy.engine.unit_words import unit_of_policy
 from proxy.mechanisms.loss import Loss
 from proxy.policy.amount_findings import stated_budgets, yearly_losses
@@ -43,30 +46,23 @@ class LedgerFacts:
 
     Attributes:
         spent: Rows of `SPENT_HEADS`, as `dpproxy ledger show` has them. No statement, no answer.
-        given_back: Rows of `GIVEN_BACK_HEADS`: adjustments that gave budget back.
+        adjustments: Rows of `ADJUSTMENT_HEADS`.
+        waiting: Requests to give budget back that nobody has confirmed.
+        earlier: The last report that is noted.
     """
 
     source: str
     spent: tuple[tuple[str, ...], ...]
-    given_back: tuple[tuple[str, ...], ...]
+    adjustments: tuple[tuple[str, ...], ...]
+    waiting: tuple[str, ...] = ()
+    earlier: EarlierReport | None = None
 
 
 SPENT_HEADS = (
     *("budget", "per", "epsilon spent", "epsilon limit", "delta spent", "delta limit"),
     *("rho spent", "rho limit", "used", "receipts"),
 )
-GIVEN_BACK_HEADS = ("at", "budget", "epsilon", "delta", "rho", "reason", "by")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
-    """Sentences, and a table below them if it has heads. key: stable, for programs."""
-
-    key: str
-    title: str
-    text: tuple[str, ...] = ()
-    heads: tuple[str, ...] = ()
-    rows: tuple[tuple[str, ...], ...] = ()
+ADJUSTMENT_HEADS = ("at", "budget", "epsilon", "delta", "rho", "reason", "by", "confirmed by")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,27 +75,34 @@ class PrivacyReport:
     label: Mapping[str, object]
 
 
-def policy_report(policy: Policy, ledger: LedgerFacts | None, version: str) -> PrivacyReport:
+def policy_report(
+    policy: Policy, ledger: LedgerFacts | None, version: str, at: datetime
+) -> PrivacyReport:
     """
     Args:
         policy: Consistent in itself. It is not held against a database.
         ledger: None if no ledger was read.
         version: Of dpproxy.
+        at: When it is made, in UTC.
     """
     head = {
         "database": policy.database,
         "policy (SHA-256)": policy.digest,
+        "made on": f"{at:%Y-%m-%d %H:%M:%S} UTC",
         "dpproxy": version,
         "ledger": "not read" if ledger is None else f"source {ledger.source}",
     }
     sections = (
+        changes_section(
+            policy, None if ledger is None else ledger.earlier, has_ledger=ledger is not None
+        ),
         _protected(policy),
         _public(policy),
         _accepted(policy),
         _mechanisms(policy),
         _budgets(policy),
         _spent(ledger),
-        _given_back(ledger),
+        _adjustments(ledger),
         _year(policy),
         _published(policy),
         _smallest_groups(policy),
@@ -286,21 +289,24 @@ def _spent(ledger: LedgerFacts | None) -> Section:
     )
 
 
-def _given_back(ledger: LedgerFacts | None) -> Section:
-    title = "Budget that administrators gave back"
+def _adjustments(ledger: LedgerFacts | None) -> Section:
+    key, title = "adjustments", "What administrators added and gave back"
     if ledger is None:
-        return Section(key="given_back", title=title, text=("Not in this report: no ledger.",))
-    if not ledger.given_back:
-        return Section(key="given_back", title=title, text=("None.",))
+        return Section(key=key, title=title, text=("Not in this report: no ledger was named.",))
+    waiting = tuple(f"Not confirmed yet, so without effect: {one}." for one in ledger.waiting)
+    if not ledger.adjustments:
+        return Section(key=key, title=title, text=("None.", *waiting))
     return Section(
-        key="given_back",
+        key=key,
         title=title,
         text=(
-            "The proxy never gives a charge back. Each line is an administrator's `dpproxy ledger adjust`: the"
-            " figures of what was spent are smaller by it than what was charged.",
+            "The proxy never gives a charge back. An administrator can, by `dpproxy ledger adjust`: an amount"
+            " below 0, which another person has to confirm. What was shown stays shown: the figures of what"
+            " was spent are smaller by it than what was charged.",
+            *waiting,
         ),
-        heads=GIVEN_BACK_HEADS,
-        rows=ledger.given_back,
+        heads=ADJUSTMENT_HEADS,
+        rows=ledger.adjustments,
     )
 
 

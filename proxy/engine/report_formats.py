@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from proxy.engine.policy_report import PrivacyReport, Section
+from proxy.engine.policy_report import PrivacyReport
+from proxy.engine.report_section import Section
 
 _TITLE = "Privacy report"
 _MARKS = re.compile(r"([\\`*\[\]|<>])")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pwd
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,6 +17,7 @@ _NOTED = (
     "SELECT EXISTS (SELECT FROM ledger.admin_log WHERE what = %s AND who = %s AND detail = %s"
     " AND at > clock_timestamp() - interval '30 seconds')"
 )
+_PERSON = re.compile(r"(command line|admin API|admin console): (?P<name>.+?)( from \S+)?")
 _EVENTS = "SELECT at, who, what, detail FROM ledger.admin_log ORDER BY at, what"
 
 
@@ -36,6 +38,21 @@ def at_the_command_line() -> str:
         return f"command line: {pwd.getpwuid(number).pw_name}"
     except KeyError:
         return f"command line: uid {number}"
+
+
+def person_of(by: str) -> str:
+    """Give the name of whom the log calls `by`, as another's would differ: upper and lower case are one.
+
+    Raises:
+        ValueError: It names no person.
+
+    >>> person_of("command line: Ida"), person_of("admin console: ida from 10.0.0.0/24")
+    ('ida', 'ida')
+    """
+    found = _PERSON.fullmatch(by)
+    if found is None:
+        raise ValueError(f"no person is named: {by}")
+    return found["name"].casefold()
 
 
 def note(

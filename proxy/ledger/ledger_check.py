@@ -33,7 +33,10 @@ SELECT r.id, r.events, r.rho IS NULL
 FROM ledger.receipt r CROSS JOIN LATERAL ledger.price_of(r.events, r.epsilon, r.delta) p ORDER BY r.id"""
 _CHAINS = """\
 SELECT s.name, f.fault FROM ledger.source s CROSS JOIN LATERAL ledger.chain_faults(s.id) f ORDER BY s.id"""
-_APPEND_ONLY = ("receipt", "settlement", "operation", "adjustment", "token_charge", "admin_event")
+_APPEND_ONLY = (
+    *("receipt", "settlement", "operation", "adjustment", "token_charge", "admin_event"),
+    *("policy_text", "adjustment_request"),
+)
 _EXPECTED = (
     *(("append_only", name) for name in _APPEND_ONLY),
     *(("join_chain", name) for name in ("receipt", "adjustment")),

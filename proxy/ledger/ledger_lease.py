@@ -20,6 +20,7 @@ import psycopg
 
 from proxy.ledger.lasting_connection import connect_lasting
 from proxy.ledger.ledger_sources import SourceError, budgets_text, write_budgets
+from proxy.ledger.policy_texts import keep_text
 from proxy.policy.policy_model import Policy
 
 _CLASS = 0x64705F62  # of our locks, among all advisory locks of the database
@@ -144,6 +145,7 @@ class BudgetLease:
             " ON CONFLICT DO NOTHING",
             (self.source, policy.digest),
         )
+        keep_text(self._connection, policy)
 
     def close(self) -> None:
         self._closing()

@@ -46,11 +46,11 @@ SELECT NULL, s.name, a.at, CASE a.kind WHEN 'analyst' THEN a.name WHEN 'total' T
        NULL, NULL, NULL, a.rho::text, NULL, NULL, NULL, a.reason, a.made_by, a.place, encode(a.digest, 'hex')
 FROM ledger.adjustment a JOIN ledger.source s ON s.id = a.source
 ORDER BY 2, 17"""
-_GIVEN_BACK = """\
+_ADJUSTMENTS = """\
 SELECT to_char(a.at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS'), a.kind, a.name, trim_scale(a.epsilon)::text,
-       trim_scale(a.delta)::text, trim_scale(a.rho)::text, a.reason, a.made_by
+       trim_scale(a.delta)::text, trim_scale(a.rho)::text, a.reason, a.made_by, coalesce(a.confirmed_by, '-')
 FROM ledger.adjustment a JOIN ledger.source s ON s.id = a.source
-WHERE s.name = %s AND least(a.epsilon, a.delta, a.rho) < 0
+WHERE s.name = %s
 ORDER BY a.place"""
 _HEADS = (
     *("receipt", "source", "at", "analyst", "epsilon", "delta", "outcome", "statement", "policy"),
@@ -90,8 +90,8 @@ def receipts(ledger_dsn: str) -> Iterator[tuple[object, ...]]:
         yield from cursor
 
 
-def given_back(ledger_dsn: str, source: str) -> Iterator[tuple[str, ...]]:
-    """Adjustments that took from what is spent: time, budget, epsilon, delta, rho, reason, by whom."""
+def adjustments(ledger_dsn: str, source: str) -> Iterator[tuple[str, ...]]:
+    """Time, budget, epsilon, delta, rho, reason, by whom, by whom confirmed: below 0 it was given back."""
     with psycopg.connect(ledger_dsn) as connection:
-        for at, kind, name, *more in connection.execute(_GIVEN_BACK, (source,)).fetchall():
+        for at, kind, name, *more in connection.execute(_ADJUSTMENTS, (source,)).fetchall():
             yield f"{at} UTC", BUDGET_NAMES[LineKind(kind)].format(name), *more

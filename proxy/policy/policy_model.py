@@ -332,8 +332,11 @@ class Policy:
     units_about: int | None = None  # so many units, by public knowledge; for findings alone
     min_units_per_group: int = 1
     approve_above: Fraction | None = None  # what agents may spend on a statement without a person
+    text: str = field(
+        default="", compare=False
+    )  # of the file, with the source as it is written there
 
-    def __repr__(self) -> str:  # `source` may hold a password
+    def __repr__(self) -> str:  # `source` and `text` may hold a password
         return f"Policy(database={self.database!r}, digest={self.digest[:12]})"
 
     def fewest_units(self, names: Iterable[TableName]) -> int:

@@ -201,6 +201,7 @@ def _policy(
         units_about=units_about,
         min_units_per_group=fewest,
         approve_above=approve_above,
+        text=text,
     )
 
 

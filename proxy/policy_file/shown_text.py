@@ -1,8 +1,11 @@
-"""The text of a policy as administrators are shown it: without its connection string."""
+"""The text of a policy without its connection string: for administrators, and for the ledger."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+
+import yaml
 
 from proxy.policy_file.yaml_positions import MappingNode, ScalarNode, compose
 
@@ -45,3 +48,37 @@ def shown_text(text: str, source: str) -> str | None:
             lines[first:end] = [f"source: {_HIDDEN}\n"]
     shown = "".join(lines)
     return shown.replace(source, _HIDDEN) if source else shown
+
+
+def kept_text(text: str, source: str) -> str:
+    """Say the same again without comments, and with a constant in place of the connection string.
+
+    Args:
+        text: Of a policy that was read without a problem.
+        source: Its connection string, which is left out wherever it stands.
+
+    >>> print(kept_text("dpproxy: 1 # password=x\\nsource: 'host=db password=x'\\n", "host=db password=x"))
+    dpproxy: 1
+    source: (a connection string, which is not shown)
+    <BLANKLINE>
+    """
+    return str(yaml.emit(_without_source(text, source), allow_unicode=True, width=10**9))
+
+
+def _without_source(text: str, source: str) -> Iterator[yaml.Event]:
+    depth, is_source, is_key = 0, False, True
+    for event in yaml.parse(text, Loader=yaml.SafeLoader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth, event.flow_style = depth + 1, False
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        elif isinstance(event, yaml.ScalarEvent):
+            event.implicit = (True, True)  # no tag: a policy has none
+            if is_source and not is_key:
+                event.value, event.style = _HIDDEN, None
+            elif source and source in event.value:
+                event.value = event.value.replace(source, _HIDDEN)
+            is_source = depth == 1 and is_key and event.value == "source"
+        if depth == 1 and isinstance(event, yaml.ScalarEvent | yaml.CollectionEndEvent):
+            is_key = not is_key
+        yield event

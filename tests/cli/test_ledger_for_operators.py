@@ -10,6 +10,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
+from proxy.ledger.adjustments import confirm
 from proxy.ledger.ledger_mark import MARK_FILE
 from proxy.ledger.text_keys import KEY_FILE
 from tests.chosen_slots import far_period
@@ -34,7 +35,8 @@ def _operator(folder: Path) -> Iterator[tuple[Operator, str]]:
         dsn = make_conninfo(servers().ledger_dsn, dbname="for_operators")
         try:
             operator = Operator(folder, ("--ledger", dsn))
-            operator.policy.write_text(operator.policy.read_text() + _MORE)
+            text = operator.policy.read_text()
+            operator.policy.write_text(text.replace("\naccept:", f"\n{_MORE}accept:"))
             operator.adopt("ann", "bob")
             with psycopg.connect(dsn) as ledger:
                 ledger.execute(
@@ -56,7 +58,7 @@ def _refused(operator: Operator, *arguments: str) -> str:
 
 @pytest.mark.long
 def test_a_day_of_an_operator(tmp_path: Path) -> None:
-    with _operator(tmp_path) as (operator, _), operator.serving() as listening:
+    with _operator(tmp_path) as (operator, dsn), operator.serving() as listening:
         for _ in range(2):
             listening.query_over_http("ann")
         with pytest.raises(KeyError, match='budget of the group "press" does not cover'):
@@ -69,9 +71,10 @@ def test_a_day_of_an_operator(tmp_path: Path) -> None:
         assert "(table shop.customers)" in shown
         adjusting = ("ledger", "adjust", "--group", "press", "--epsilon", "-1")
         why = ("--reason", "asked twice by mistake")
-        assert operator.run(*adjusting, *why).out == (
-            "adjustment 1 of shop: epsilon 1, delta 0 is spent now\n"
-        )
+        assert "nothing is given back yet" in operator.run(*adjusting, *why).out
+        with pytest.raises(KeyError, match='budget of the group "press" does not cover'):
+            listening.query_over_http("ann")
+        assert confirm(dsn, 1, "admin API: otto from ::1").spent.epsilon == 1
         listening.query_over_http("ann")
         with listening.connect("ann") as ann, listening.connect("bob") as bob:
             texts = "SELECT text FROM dp.history WHERE text LIKE '%customers%'"
@@ -90,14 +93,15 @@ def test_a_day_of_an_operator(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_what_an_operator_may_not_adjust_and_what_is_written_out(tmp_path: Path) -> None:
-    with _operator(tmp_path) as (operator, _), operator.serving() as listening:
+    with _operator(tmp_path) as (operator, dsn), operator.serving() as listening:
         for _ in range(2):
             listening.query_over_http("ann")
         adjusting = ("ledger", "adjust", "--group", "press", "--epsilon", "-1")
         why = ("--reason", "asked twice by mistake")
         operator.run(*adjusting, *why)
-        told = _refused(operator, *adjusting[1:-1], "-100", *why)
-        assert "only epsilon 1, delta 0 is spent" in told and "Nothing was adjusted" in told
+        told = _refused(operator, "confirm", "1")
+        assert "another administrator has to confirm it" in told and "Nothing was adjusted" in told
+        confirm(dsn, 1, "admin API: otto from ::1")
         assert "--reason" in _refused(operator, *adjusting[1:])
         assert "give one of" in _refused(operator, "adjust", "--total", *adjusting[2:], *why)
         assert "no such source" in _refused(operator, *adjusting[1:], *why, "--source", "other")

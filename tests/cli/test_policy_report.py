@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import datetime, timezone
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
+import psycopg
 import pytest
 
 from proxy.accounting.amounts import Amount
 from proxy.accounting.budget_lines import LineKind
 from proxy.engine.policy_report import LedgerFacts, policy_report
+from proxy.engine.report_changes import EarlierReport, changes_section
 from proxy.engine.report_evidence import ASSUMPTIONS, NOT_PROMISED, PROVEN_PARTS, TESTED
 from proxy.engine.report_formats import report_html, report_json, report_markdown
-from proxy.ledger.adjustments import Adjustment, adjust
+from proxy.ledger.adjustments import Adjustment, WaitingRequest, adjust, confirm
+from proxy.ledger.admin_log import at_the_command_line
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.policy_file.policy_yaml import read_policy
 from tests.cli.commands import dpproxy
@@ -43,18 +48,28 @@ accept:
   PUBLIC_IS_NOT_NEEDED:
     shop.products: {{because: it is in every shop window, said_by: Ida, said_on: 2026-11-20}}
 """
+_AT = datetime(2026, 11, 27, 9, 30, tzinfo=timezone.utc)
 _FORMATS = (report_markdown, report_html, report_json)
 
 
 def _texts(text: str = _POLICY, ledger: LedgerFacts | None = None) -> list[str]:
-    report = policy_report(read_policy(text, "p.yaml", {}), ledger, "1.2.3")
+    report = policy_report(read_policy(text, "p.yaml", {}), ledger, "1.2.3", _AT)
     return [print_as(report) for print_as in _FORMATS]
 
 
 def test_every_format_says_what_officers_ask() -> None:
     spent = ("(everybody together)", "none", "3", "20", "0", "1e-5", "0", "-", "15 %", "7")
-    back = ("2026-11-01 10:00:00 UTC", "(group press)", "-1", "0", "0", "asked twice", "root")
-    ledger = LedgerFacts(source="shop", spent=(spent,), given_back=(back,))
+    back = (
+        "2026-11-01 10:00:00 UTC",
+        "(group press)",
+        "-1",
+        "0",
+        "0",
+        "asked twice",
+        "root",
+        "otto",
+    )
+    ledger = LedgerFacts(source="shop", spent=(spent,), adjustments=(back,), waiting=("-3 by Kim",))
     for text in _texts(ledger=ledger):
         for said in (
             *("each customer (in id)", "5,000 units", "shop.products", "[0, 120]"),
@@ -66,7 +81,7 @@ def test_every_format_says_what_officers_ask() -> None:
                 "PROOFS.md 5",
             ),
             *("24", "1 in 37", "11", "shifted partition selection", "Re:cord-play"),
-            *("15 %", "asked twice", "root", "1.2.3", "No exact quantity"),
+            *("15 %", "asked twice", "root", "otto", "-3 by Kim", "1.2.3", "No exact quantity"),
         ):
             assert said in text.replace("\\[", "[").replace("\\]", "]"), said
 
@@ -105,7 +120,9 @@ def test_what_the_ledger_says_is_in_the_report() -> None:
     for epsilon, reason in ((3, "released by hand"), (-1, "released | once only")):
         by = Amount(Fraction(epsilon), Fraction(0))
         wanted = Adjustment(kind=LineKind.TOTAL, name="", by=by, reason=reason)
-        adjust(lease.ledger_dsn, lease.source, wanted)
+        made = adjust(lease.ledger_dsn, lease.source, wanted)
+    assert isinstance(made, WaitingRequest)
+    confirm(lease.ledger_dsn, made.number, "admin API: otto from ::1")
     (name,) = _names(lease.source)
     reporting = ("policy", "report", SHOP_POLICY, "--ledger", lease.ledger_dsn, "--format", "json")
     done = dpproxy(*reporting, "--source", name)
@@ -113,10 +130,62 @@ def test_what_the_ledger_says_is_in_the_report() -> None:
     sections = json.loads(done.out)["sections"]
     (total,) = (one for one in sections["spent"]["rows"] if one["per"] == "none")
     assert (total["epsilon spent"], total["epsilon limit"]) == ("2", "20")
-    (back,) = sections["given_back"]["rows"]
+    added, back = sections["adjustments"]["rows"]
+    assert (added["epsilon"], added["confirmed by"]) == ("3", "-")
     assert (back["epsilon"], back["reason"]) == ("-1", "released | once only")
+    assert back["confirmed by"] == "admin API: otto from ::1"
     refused = dpproxy("policy", "report", SHOP_POLICY, "--source", name)
     assert refused.code != 0 and "--ledger" in refused.err
+
+
+def _changes(*arguments: str | Path, policy: Path) -> dict[str, Any]:
+    done = dpproxy("policy", "report", policy, "--format", "json", *arguments)
+    assert done.code == 0, done.err
+    found: dict[str, Any] = json.loads(done.out)["sections"]["changes"]
+    return found
+
+
+def test_a_report_says_what_has_changed_since_the_last_one_that_was_noted(tmp_path: Path) -> None:
+    file = tmp_path / "policy.yaml"
+    file.write_text(_POLICY, "utf-8")
+    lease = new_lease(servers().ledger_dsn, read_policy(_POLICY, "p.yaml", {}))
+    (name,) = _names(lease.source)
+    ledger = ("--ledger", lease.ledger_dsn, "--source", name)
+    assert "cannot tell" in " ".join(_changes(policy=file)["text"])
+    for _ in range(2):  # the first one notes nothing
+        assert "No earlier report" in " ".join(_changes(*ledger, policy=file)["text"])
+    _changes(*ledger, "--record", policy=file)
+    same = " ".join(_changes(*ledger, policy=file)["text"])
+    assert "The policy is the same." in same and at_the_command_line() in same
+    file.write_text(re.sub("host=marked_host", "host=other", f"# {_MARKED}\n{_POLICY}"), "utf-8")
+    assert "say the same" in " ".join(_changes(*ledger, policy=file)["text"])
+    weaker = re.sub("min_units_per_group: 11", "min_units_per_group: 2", _POLICY)
+    weaker = re.sub("{epsilon: 20,", "{epsilon: 12,", weaker)
+    lease.change(read_policy(weaker, "p.yaml", {}))
+    digest = read_policy(weaker, "p.yaml", {}).digest[:12]
+    file.write_text(re.sub("epsilon: 2,", "epsilon: 3,", weaker), "utf-8")
+    changed = _changes(*ledger, policy=file)
+    found = {row["key of the policy"]: row["protection of people"] for row in changed["rows"]}
+    assert found == {
+        "min_units_per_group": "weaker",
+        "budgets.total": "stronger",
+        "budgets.default": "weaker",
+    }
+    said = " ".join(changed["text"])
+    assert f"{digest} (" in said and "weaker in 2 points, stronger in 1 point" in said
+    with psycopg.connect(lease.ledger_dsn) as connection:
+        kept = connection.execute("SELECT digest, text FROM ledger.policy_text").fetchall()
+    assert read_policy(weaker, "p.yaml", {}).digest in dict(kept)
+    assert not any(_MARKED in text or "host=" in text for _, text in kept)
+    refused = dpproxy("policy", "report", file, "--record")
+    assert refused.code != 0 and "--ledger" in refused.err
+
+
+def test_what_cannot_be_compared_is_said() -> None:
+    policy = read_policy(_POLICY, "p.yaml", {})
+    gone = EarlierReport(digest="f" * 64, at="then", by="Ida", policy=None, served=())
+    section = changes_section(policy, gone)
+    assert "cannot be told" in " ".join(section.text) and not section.rows
 
 
 def _names(source: int) -> list[str]:

@@ -39,7 +39,8 @@ def _everything(dsn: str) -> list[object]:
         rows(dsn, f"SELECT to_jsonb(t)::text FROM ledger.{table} t ORDER BY 1")
         for table in (
             *("receipt", "settlement", "balance", "allowance", "source", "analyst", "seen"),
-            *("adjustment", "chain", "membership", "text_key"),
+            *("adjustment", "chain", "membership", "text_key", "policy_text"),
+            "adjustment_request",
         )
     ]
 
@@ -49,6 +50,7 @@ def test_there_and_back(used: str, tmp_path: Path) -> None:
     with psycopg.connect(used) as connection:
         connection.execute("INSERT INTO ledger.membership SELECT id, 'g' FROM ledger.analyst")
         connection.execute("INSERT INTO ledger.text_key (key) VALUES ('k')")
+        connection.execute("INSERT INTO ledger.policy_text VALUES ('p', E'a\\tb: 1\\n\\\\n')")
         connection.execute("SELECT ledger.adjust_at(1, 'total', '', 1, 0, 'why', 'me', now())")
         connection.execute("SELECT setval('ledger.cached_id_seq', 3)")
     assert backup(used, file) == 3

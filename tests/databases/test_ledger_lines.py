@@ -23,7 +23,14 @@ from proxy.accounting.budget_lines import LineKind
 from proxy.accounting.events import mechanism
 from proxy.accounting.statement_record import StatementRecord
 from proxy.base.errors import Refusal
-from proxy.ledger.adjustments import Adjustment, AdjustmentError, adjust
+from proxy.ledger.adjustments import (
+    Adjusted,
+    Adjustment,
+    AdjustmentError,
+    WaitingRequest,
+    adjust,
+    confirm,
+)
 from proxy.ledger.ledger_check import ledger_problems
 from proxy.ledger.ledger_tables import LedgerTables, Receipt
 from proxy.ledger.users import add_analyst
@@ -163,7 +170,10 @@ class _Pair:
 
     def _adjust(self, line: Line, epsilon: int, delta: int) -> None:
         row = self._connection.execute(
-            "SELECT adjustment IS NOT NULL FROM ledger.adjust_at(1, %s, %s, %s, %s, 'why', 'who', %s)",
+            "WITH asked AS (INSERT INTO ledger.adjustment_request (source, kind, name, epsilon, delta, reason,"
+            " made_by) VALUES (1, %s, %s, 0, 0, 'why', 'who') RETURNING source, kind, name, id)"
+            " SELECT adjustment IS NOT NULL FROM asked a CROSS JOIN LATERAL"
+            " ledger.adjust_at(a.source, a.kind, a.name, %s, %s, 'why', 'who', %s, NULL, a.id, 'another')",
             (*line, Decimal(epsilon) / 10, Decimal(delta).scaleb(-6), self._now),
         ).fetchone()
         by = Amount(Fraction(epsilon, 10), Fraction(delta, 10**6))
@@ -370,7 +380,12 @@ def test_adjustments_are_events(people: str) -> None:
 
     def by(epsilon: str, kind: LineKind = LineKind.GROUP, name: str = "b", why: str = "why") -> Any:
         amount = Amount(Fraction(epsilon), Fraction(0))
-        return adjust(people, 1, Adjustment(kind=kind, name=name, by=amount, reason=why))
+        done = adjust(people, 1, Adjustment(kind=kind, name=name, by=amount, reason=why))
+        return (
+            done
+            if isinstance(done, Adjusted)
+            else confirm(people, done.number, "admin API: another")
+        )
 
     with_ledger(people, use)
     with pytest.raises(Refusal, match='group "b"'):
@@ -441,7 +456,9 @@ def test_groups_and_tables_are_fitted_in_two_ways(people: str) -> None:
             reason="why",
             rho=None if rho is None else Fraction(rho),
         )
-        adjust(people, 1, wanted)
+        done = adjust(people, 1, wanted)
+        if isinstance(done, WaitingRequest):
+            confirm(people, done.number, "admin API: another")
         ((spent,),) = rows(people, "SELECT rho FROM ledger.balance WHERE kind = 'table'")
         return Fraction(spent)
 

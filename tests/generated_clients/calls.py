@@ -77,12 +77,13 @@ def analyst_calls() -> dict[str, Call]:
     }
 
 
-def admin_calls(user: str, *, token: int, session: int) -> dict[str, Call]:
+def admin_calls(user: str, *, token: int, session: int, request: int) -> dict[str, Call]:
     """
     Args:
         user: A name that nobody has.
         token: The number that the next token of the ledger gets.
         session: The number of an open session.
+        request: The number of a request to give budget back.
     """
     group = {"group": f"group of {user}"}
     name, database = {"name": user}, {"database": "shop"}
@@ -116,6 +117,8 @@ def admin_calls(user: str, *, token: int, session: int) -> dict[str, Call]:
         "list_tokens": Call(),
         "revoke_token": Call(parameters={"number": token}),
         "list_budgets": Call(),
+        "list_adjustments": Call(),
+        "confirm_adjustment": Call(parameters={"number": request}),
         "show_spending": Call(
             parameters={**database, "since": "2026-01-01", "until": "2026-12-31"}
         ),

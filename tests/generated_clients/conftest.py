@@ -5,14 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import httpx
 import psycopg
 import pytest
 
+from proxy.accounting.amounts import Amount
+from proxy.accounting.budget_lines import LineKind
+from proxy.ledger.adjustments import Adjustment, WaitingRequest, adjust
+from proxy.ledger.ledger_sources import known_sources
 from tests.cli.commands import Serving, serving
 from tests.cli.test_serving_with_a_ledger import Operator, connect
+from tests.servers.http.administered import ledger_dsn_of
 from tests.waiting import until
 
 ANALYST, PASSWORD = "ann", "a long password"
@@ -24,6 +30,18 @@ class Served:
     running: Serving
     analysts: str
     administrators: str
+    ledger_dsn: str
+
+    def requested(self) -> int:
+        """Ask as another person to give budget back, and give the number of the request."""
+        (source,) = known_sources(self.ledger_dsn)
+        nothing, one = Fraction(0), Fraction(1)
+        for epsilon in (one, -one):
+            by = Amount(epsilon, nothing)
+            wanted = Adjustment(kind=LineKind.TOTAL, name="", by=by, reason="a test")
+            done = adjust(self.ledger_dsn, source.id, wanted, "command line: ida")
+        assert isinstance(done, WaitingRequest)
+        return done.number
 
     def document(self, address: str) -> dict[str, Any]:
         found: dict[str, Any] = httpx.get(f"{address}/openapi.json", timeout=30).json()
@@ -63,6 +81,7 @@ def _process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
             running=running,
             analysts=_address(running, "HTTP"),
             administrators=_address(running, "administrators"),
+            ledger_dsn=ledger_dsn_of(operator.state),
         )
         assert running.stop() == 0
 

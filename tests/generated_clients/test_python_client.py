@@ -87,7 +87,7 @@ def check_calls(described: Mapping[str, Operation], calls: Mapping[str, Call]) -
 def test_every_operation_has_a_call(served: Served) -> None:
     for address, calls in (
         (served.analysts, analyst_calls()),
-        (served.administrators, admin_calls("nobody", token=1, session=1)),
+        (served.administrators, admin_calls("nobody", token=1, session=1, request=1)),
     ):
         check_calls({one.name: one for one in operations(served.document(address))}, calls)
 
@@ -113,7 +113,8 @@ def test_an_administrator(python: str, served: Served, tmp_path: Path) -> None:
     with served.connect():
         (session,) = served.administer("/sessions")["sessions"]
         token = len(served.administer("/tokens")["tokens"]) + 1
-        calls = admin_calls("python", token=token, session=session["number"])
+        numbers = {"session": session["number"], "request": served.requested()}
+        calls = admin_calls("python", token=token, **numbers)
         address, login = served.administrators, f"Bearer {SECRET}"
         told = _answers(python, tmp_path, served, address, login, calls)
     assert told["create_token"]["number"] == token

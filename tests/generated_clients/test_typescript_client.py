@@ -113,7 +113,8 @@ def test_an_administrator(served: Served, folder: Path) -> None:
     with served.connect():
         (session,) = served.administer("/sessions")["sessions"]
         token = len(served.administer("/tokens")["tokens"]) + 1
-        calls = admin_calls("typescript", token=token, session=session["number"])
+        numbers = {"session": session["number"], "request": served.requested()}
+        calls = admin_calls("typescript", token=token, **numbers)
         _called(folder, served, served.administrators, f"Bearer {SECRET}", calls)
 
 

@@ -26,7 +26,7 @@ from proxy.drawing import kept_answers
 from proxy.drawing.answer_slots import CachedQuestion, CacheState, Unfinished
 from proxy.drawing.kept_answers import ClaimedAnswers
 from proxy.kernel.checked_plan import CheckedBlock
-from proxy.ledger.adjustments import Adjustment, AdjustmentError, adjust
+from proxy.ledger.adjustments import Adjustment, AdjustmentError, WaitingRequest, adjust, confirm
 from proxy.ledger.bearer_tokens import create_token, revoke_token
 from proxy.ledger.cached_claims import CachedClaims
 from proxy.ledger.engine_ledger import _slots_of
@@ -239,7 +239,9 @@ class DrivenLedger(DrivenReleases):
         kind, name = line
         wanted = Adjustment(kind=LineKind(kind), name=name, by=by, reason="a test", rho=rho)
         try:
-            adjust(self.dsn, SOURCE, wanted)
+            done = adjust(self.dsn, SOURCE, wanted)
+            if isinstance(done, WaitingRequest):
+                confirm(self.dsn, done.number, "admin API: another")
         except AdjustmentError:
             return False
         return True

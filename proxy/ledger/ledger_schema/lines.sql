@@ -296,7 +296,8 @@ $$;
 -- given.
 CREATE OR REPLACE FUNCTION ledger.adjust_at(
     source bigint, of_kind text, of_name text, by_epsilon numeric, by_delta numeric, reason text, made_by text,
-    at timestamptz, by_rho numeric DEFAULT NULL, OUT adjustment bigint, OUT epsilon numeric, OUT delta numeric)
+    at timestamptz, by_rho numeric DEFAULT NULL, request bigint DEFAULT NULL, confirmed_by text DEFAULT NULL,
+    OUT adjustment bigint, OUT epsilon numeric, OUT delta numeric)
 LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
@@ -304,14 +305,18 @@ DECLARE
     more ledger.balance;
     price ledger.price := ROW(coalesce(by_rho, ledger.rho_bound(greatest(by_epsilon, 0))), greatest(by_delta, 0), 0);
 BEGIN
+    IF least(by_epsilon, by_delta, price.rho) < 0 AND (adjust_at.request IS NULL OR adjust_at.confirmed_by IS NULL) THEN
+        RAISE EXCEPTION USING ERRCODE = '42501', MESSAGE = 'nothing is taken without a request that another confirms';
+    END IF;
     one := ledger.lock_balance(adjust_at.source, of_kind, of_name);
     one := ledger.in_window(one, (ledger.allowance_of(adjust_at.source, of_kind, of_name)).period, adjust_at.at);
     more := ledger.after(one, by_epsilon, by_delta, price);
     IF more.epsilon >= 0 AND more.delta >= 0 AND more.rho >= 0 THEN
         INSERT INTO ledger.adjustment AS a
-            (source, at, kind, name, epsilon, delta, rho, approx_delta, reason, made_by)
+            (source, at, kind, name, epsilon, delta, rho, approx_delta, reason, made_by, request, confirmed_by)
         VALUES (adjust_at.source, greatest(adjust_at.at, one.window_start), of_kind, of_name, by_epsilon, by_delta,
-                price.rho, price.approx_delta, adjust_at.reason, adjust_at.made_by)
+                price.rho, price.approx_delta, adjust_at.reason, adjust_at.made_by,
+                adjust_at.request, adjust_at.confirmed_by)
         RETURNING a.id INTO adjust_at.adjustment;
         UPDATE ledger.balance b SET (period, window_start, epsilon, delta, rho, approx_delta, gaussian_delta)
              = (more.period, more.window_start, more.epsilon, more.delta, more.rho, more.approx_delta,

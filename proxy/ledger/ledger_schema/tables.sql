@@ -47,6 +47,13 @@ CREATE TABLE ledger.policy_version (
     PRIMARY KEY (source, digest)
 );
 
+-- Texts of policies that were served or reported, by their digests, without connection strings and comments
+-- (shown_text.py): so that a report says what has changed since the one before.
+CREATE TABLE ledger.policy_text (
+    digest text PRIMARY KEY,
+    text text NOT NULL
+);
+
 -- PEOPLE AND PROGRAMS
 
 -- Only the SCRAM verifier of a password is kept (RFC 5803).
@@ -223,7 +230,21 @@ CREATE TABLE ledger.token_charge (
     at timestamptz NOT NULL DEFAULT '-infinity'
 );
 
--- What an operator adds to a line, or takes from it.
+-- What an operator asks to take from a line: nothing is taken until another one confirms it. rho NULL: none is taken.
+CREATE TABLE ledger.adjustment_request (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    source bigint NOT NULL REFERENCES ledger.source,
+    at timestamptz NOT NULL DEFAULT transaction_timestamp(),
+    kind text NOT NULL CHECK (kind IN ('total', 'analyst', 'group', 'table')),
+    name text NOT NULL CHECK ((kind = 'total') = (name = '')),
+    epsilon numeric(56, 18) NOT NULL,
+    delta numeric(56, 30) NOT NULL,
+    rho numeric(56, 30),
+    reason text NOT NULL CHECK (reason <> ''),
+    made_by text NOT NULL CHECK (made_by <> '')
+);
+
+-- What an operator adds to a line, or takes from it: that by way of a request, which another one has confirmed.
 CREATE TABLE ledger.adjustment (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     source bigint NOT NULL REFERENCES ledger.source,
@@ -237,7 +258,10 @@ CREATE TABLE ledger.adjustment (
     reason text NOT NULL CHECK (reason <> ''),
     made_by text NOT NULL CHECK (made_by <> ''),
     place bigint NOT NULL,
-    digest bytea NOT NULL
+    digest bytea NOT NULL,
+    request bigint UNIQUE REFERENCES ledger.adjustment_request,
+    confirmed_by text,
+    CHECK ((request IS NULL) = (confirmed_by IS NULL))
 );
 CREATE INDEX adjustment_of_line ON ledger.adjustment (source, kind, name, at);
 

@@ -139,6 +139,10 @@ async def _end_session(door: AdminDoor, visit: Visit, form: Form) -> Any:
     return await api.end_session(door, visit.administrator, _row(form))
 
 
+async def _confirm_adjustment(door: AdminDoor, visit: Visit, form: Form) -> Any:
+    return await api.confirm_adjustment(visit.administrator, _row(form))
+
+
 _NAME = FormField(name="name", label="Analyst", is_fixed=True)
 _ANY_NAME = FormField(name="name", label="Analyst", choices="analysts")
 _DATABASE = FormField(name="database", label="Database", is_fixed=True)
@@ -314,6 +318,16 @@ CHANGES: Mapping[str, AdminChange] = {
         fields=(_NUMBER,),
         done="Session {number} is ended.",
         run=_end_session,
+        typed="number",
+    ),
+    "confirm-adjustment": AdminChange(
+        title="Confirm that budget is given back",
+        text="What is spent of the budget becomes less, although its answers stay shown: the policy's promise"
+        " does not cover them any more. Who asks and why stands under Budgets. That you confirm it is noted.",
+        button="Give it back",
+        fields=(_NUMBER,),
+        done="Request {number} is confirmed: the budget is given back.",
+        run=_confirm_adjustment,
         typed="number",
     ),
 }

@@ -15,7 +15,6 @@ from fastapi import Request, Response
 from fastapi.responses import HTMLResponse
 
 from proxy.ledger.admin_log import append_event, has_event
-from proxy.ledger.users import UserError
 from proxy.servers.console.forms import read_form
 from proxy.servers.console.page_responses import (
     HEADERS,
@@ -31,6 +30,7 @@ from proxy.servers.console.signed_in_admins import (
 )
 from proxy.servers.console.templates import rendered
 from proxy.servers.http.admin_access import AdminDoor, Administrator
+from proxy.servers.http.admin_routes import REFUSALS
 from proxy.servers.http.http_problem import HttpProblem, problem_of
 from proxy.servers.http.request_mark import mark_under_way
 from proxy.turns.fair_share import Busy
@@ -209,7 +209,7 @@ class AdminFrame:
 
 def _told(error: Exception) -> Exception:
     """What the ledger refuses, as the API tells it."""
-    if isinstance(error, UserError):
+    if isinstance(error, REFUSALS):
         return HttpProblem(HTTPStatus.CONFLICT, str(error))
     return error
 

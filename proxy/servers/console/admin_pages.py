@@ -13,7 +13,9 @@ from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Response
 
+from proxy.accounting.budget_lines import LineKind
 from proxy.ledger import users
+from proxy.ledger.ledger_reports import BUDGET_NAMES
 from proxy.ledger.receipt_pages import OUTCOMES
 from proxy.servers.console.admin_frame import AdminFrame, Visit
 from proxy.servers.console.admin_people import AdminPeople
@@ -34,7 +36,7 @@ from proxy.servers.console.spending_charts import (
 from proxy.servers.http import admin_report_routes as reports
 from proxy.servers.http import admin_routes as api
 from proxy.servers.http.admin_access import AdminDoor
-from proxy.servers.http.admin_models import BudgetEntry
+from proxy.servers.http.admin_models import BudgetEntry, WaitingAdjustment
 from proxy.servers.http.admin_report_models import ReceiptEntry
 from proxy.servers.http.status_models import DatabaseStatus, StatusReport
 from proxy.turns.threads import in_thread
@@ -113,6 +115,7 @@ class AdminConsole:
                 "waiting": [
                     *_waiting(report, self._frame.databases),
                     *self._open_findings(),
+                    *_unconfirmed((await api.list_adjustments(visit.administrator)).waiting),
                 ],
                 "rows": [self._row(one) for one in report.databases],
             }
@@ -157,7 +160,13 @@ class AdminConsole:
         found = (await api.list_budgets(visit.administrator)).budgets
         sources = list(dict.fromkeys(one.source for one in found))
         database = _chosen(visit, "database", sources)
-        shown: dict[str, Any] = {"sources": sources, "database": database, "lines": []}
+        waiting = (await api.list_adjustments(visit.administrator)).waiting
+        shown: dict[str, Any] = {
+            "sources": sources,
+            "database": database,
+            "lines": [],
+            "waiting": [_asked(one) for one in waiting if one.database == database],
+        }
         if database:
             lines = [one for one in found if one.source == database]
             shown |= await self._spending(visit, database, lines)
@@ -328,6 +337,30 @@ def _waiting(report: StatusReport, watched: Sequence[str]) -> Iterator[ToDo]:
             href="/people",
             link="Sessions",
         )
+
+
+def _unconfirmed(waiting: Sequence[WaitingAdjustment]) -> Iterator[ToDo]:
+    for one in waiting:
+        yield ToDo(
+            word="confirm",
+            title=f"Budget of {one.database} is to be given back, by request {one.number}",
+            text=f"{one.made_by}: {one.reason}. Another administrator confirms it, or it ends without effect.",
+            href=f"/budgets?{urlencode({'database': one.database})}",
+            link="Budgets",
+        )
+
+
+def _asked(one: WaitingAdjustment) -> Mapping[str, str]:
+    """A request to give budget back."""
+    amounts = (("epsilon", one.epsilon), ("delta", one.delta), ("rho", one.rho))
+    return {
+        "number": str(one.number),
+        "budget": BUDGET_NAMES[LineKind(one.kind)].format(one.name).strip("()"),
+        "amounts": ", ".join(f"{name} {each.normalize():f}" for name, each in amounts if each),
+        "reason": one.reason,
+        "by": one.made_by,
+        "until": _moment(one.until),
+    }
 
 
 def _filter(asked: Mapping[str, str], after: str) -> Any:

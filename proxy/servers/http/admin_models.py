@@ -124,6 +124,26 @@ class BudgetList(ResponseModel):
     budgets: list[BudgetEntry]
 
 
+class WaitingAdjustment(ResponseModel):
+    """Amounts below 0 are given back, once another administrator confirms it."""
+
+    number: int
+    database: str
+    kind: str = Field(description="total, analyst, group or table.")
+    name: str
+    epsilon: Amount
+    delta: Amount
+    rho: Amount | None
+    reason: str
+    made_by: str
+    at: Moment
+    until: Moment = Field(description="When it ends without effect.")
+
+
+class AdjustmentList(ResponseModel):
+    waiting: list[WaitingAdjustment]
+
+
 class SessionEntry(ResponseModel):
     number: int
     analyst: str

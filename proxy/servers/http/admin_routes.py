@@ -6,6 +6,7 @@ in the ledger under their name, in the transaction that does it.
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from decimal import Decimal
 from http import HTTPStatus
 from typing import Annotated
@@ -14,10 +15,11 @@ from fastapi import APIRouter, Depends, FastAPI, Path, Request, Response
 from fastapi.responses import JSONResponse
 from starlette.convertors import IntegerConvertor, register_url_convertor
 
-from proxy.ledger import admin_log, bearer_tokens, data_access, ledger_reports, users
+from proxy.ledger import adjustments, admin_log, bearer_tokens, data_access, ledger_reports, users
 from proxy.servers.http.admin_access import AdminDoor, LetIn, State, let_in
 from proxy.servers.http.admin_models import (
     AccessList,
+    AdjustmentList,
     AdminLog,
     BudgetEntry,
     BudgetList,
@@ -34,6 +36,7 @@ from proxy.servers.http.admin_models import (
     TokenEntry,
     TokenList,
     UserList,
+    WaitingAdjustment,
 )
 from proxy.servers.http.admin_report_routes import report_router
 from proxy.servers.http.analyst_models import CreatedToken, HealthResponse
@@ -57,6 +60,8 @@ _SPENDING = (
     *("source", "budget", "per", "epsilon", "epsilon_limit", "delta", "delta_limit"),
     *("rho", "rho_limit", "used", "receipts"),
 )
+# What the ledger does not do, with a text that says why.
+REFUSALS = (users.UserError, adjustments.AdjustmentError)
 _DESCRIPTION = """\
 Users, groups, access, tokens, sessions and policies of a running dpproxy.
 
@@ -78,7 +83,7 @@ class AdminRoutes(AdminDoor):
                 *more,
             ],
             hint="GET /docs lists what there is, below /admin/v1.",
-            handlers={users.UserError: _refused},
+            handlers=dict.fromkeys(REFUSALS, _refused),
         )
         app.state.routes, app.state.metrics = self, self._metrics
         return app
@@ -244,6 +249,27 @@ async def budgets_of(administrator: LetIn, *, uncharged: bool = False) -> Budget
             BudgetEntry.model_validate(dict(zip(_SPENDING, line, strict=True))) for line in lines
         ]
     )
+
+
+@reports.get("/adjustments", summary="Budget that waits to be given back", tags=["budgets"])
+async def list_adjustments(administrator: LetIn) -> AdjustmentList:
+    found = await administrator.read(adjustments.waiting_requests)
+    return AdjustmentList(
+        waiting=[
+            WaitingAdjustment.model_validate({**asdict(one), "kind": one.kind.value})
+            for one in found
+        ]
+    )
+
+
+@changes.post(
+    "/adjustments/{number:row_number}/confirm",
+    summary="Give budget back that another administrator asks for",
+    tags=["budgets"],
+)
+async def confirm_adjustment(administrator: LetIn, number: int) -> Done:
+    await administrator.change(adjustments.confirm, number=number)
+    return Done()
 
 
 @reports.get("/sessions", summary="The open PostgreSQL sessions", tags=["sessions"])

@@ -38,6 +38,7 @@ PAGES = (
     ),
     *("/policy/shop", "/findings/shop", "/audit/shop", "/change/add-user"),
     *("/change/remove-user?name=ann", "/change/create-token?name=ann"),
+    "/change/confirm-adjustment?number=1",
 )
 
 
@@ -127,7 +128,7 @@ def administered(folder: Path, *options: str) -> Iterator[Administered]:
             address=_address(running, "administrators"),
             analysts=_address(running, "HTTP"),
             secrets=secrets,
-            ledger_dsn=_ledger_dsn(operator.state),
+            ledger_dsn=ledger_dsn_of(operator.state),
         )
         yield found
         for browser in found.browsers:
@@ -141,7 +142,7 @@ def write_policy(site: Administered, text: str, taken: Any) -> None:
     until(taken)
 
 
-def _ledger_dsn(state: Path) -> str:
+def ledger_dsn_of(state: Path) -> str:
     server = EmbeddedPostgres(state, LEDGER)
     server.attach()
     return server.dsn(DATABASE)

@@ -306,6 +306,7 @@ def test_what_is_not_there(admin: AdminClient) -> None:
         ("PUT", "/access/closed/users/no%00body", 400),
         ("DELETE", f"/tokens/{2**70}", 409),
         ("DELETE", f"/sessions/{2**70}", 409),
+        ("POST", f"/adjustments/{2**70}/confirm", 409),
         ("DELETE", "/tokens/" + "9" * 5000, 404),
         ("DELETE", "/sessions/" + "9" * 5000, 404),
         ("POST", "/users", 415),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from fractions import Fraction
 from html import unescape
 from pathlib import Path
 
@@ -11,6 +12,10 @@ import httpx
 import psycopg
 import pytest
 
+from proxy.accounting.amounts import Amount
+from proxy.accounting.budget_lines import LineKind
+from proxy.ledger.adjustments import Adjustment, adjust
+from proxy.ledger.ledger_sources import known_sources
 from proxy.ledger.users import verifiers
 from proxy.servers.console.admin_changes import CHANGES
 from tests.cli.test_serving_with_a_ledger import address, connect
@@ -266,7 +271,7 @@ def test_a_page_that_is_not_there_has_the_navigation(browser: httpx.Client) -> N
 def test_what_takes_away_wants_the_name_typed(site: Administered, browser: httpx.Client) -> None:
     assert {name for name, one in CHANGES.items() if one.typed} == {
         *("remove-user", "remove-from-group", "restrict", "open", "withdraw-user"),
-        *("withdraw-group", "revoke-token", "end-session"),
+        *("withdraw-group", "revoke-token", "end-session", "confirm-adjustment"),
     }
     before = len(site.events())
     for typed in ("", "an", "Ann", "ann2"):
@@ -289,6 +294,7 @@ def test_what_is_refused_is_told_on_the_form(site: Administered, browser: httpx.
         ("/change/revoke-token", {"number": "9" * 90, "typed": "9" * 90}, 409, "there is no token"),
         ("/change/end-session", {"number": "77", "typed": "77"}, 409, "there is no session"),
         ("/change/end-session", {"number": "x", "typed": "x"}, 400, ""),
+        ("/change/confirm-adjustment", {"number": "7", "typed": "7"}, 409, "there is no request 7"),
         ("/change/allow-user", {"database": "census", "name": "ann"}, 409, "knows no database"),
         (
             "/change/allow-group",
@@ -476,6 +482,28 @@ def test_what_is_written_is_shown_as_text(site: Administered, browser: httpx.Cli
     ):
         found = browser.get(path.replace("{}", "%3Cimg%20src=x%20onerror=alert(4711)%3E"))
         assert MARK not in found.text, path
+
+
+def test_budget_is_given_back_by_two_people(site: Administered, browser: httpx.Client) -> None:
+    (source,) = known_sources(site.ledger_dsn)
+    for epsilon, by in ((2, NAME), (-1, NAME), (-1, "ida")):
+        amount = Amount(Fraction(epsilon), Fraction(0))
+        wanted = Adjustment(kind=LineKind.TOTAL, name="", by=amount, reason="twice <i>")
+        adjust(site.ledger_dsn, source.id, wanted, f"command line: {by}")
+    listed = shown(browser.get("/budgets"))
+    assert "epsilon -1" in listed and "twice <i>" in listed and "command line: ida" in listed
+    assert "to be given back, by request 2" in shown(browser.get("/"))
+    form = {"number": "1", "typed": "1"}
+    own = send(browser, "/change/confirm-adjustment?number=1", **form)
+    assert own.status_code == 409 and "another administrator has to confirm it" in shown(own)
+    form = {"number": "2", "typed": "2"}
+    done = send(browser, "/change/confirm-adjustment?number=2", **form)
+    assert "Request 2 is confirmed" in shown(done)
+    last = site.events()[-1]
+    assert last.what == "adjust" and last.who.startswith(f"admin console: {NAME} from ")
+    again = send(browser, "/change/confirm-adjustment?number=2", **form)
+    assert again.status_code == 409 and "is confirmed already" in shown(again)
+    assert "by request 2" not in shown(browser.get("/"))
 
 
 @pytest.mark.long
