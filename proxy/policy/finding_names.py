@@ -317,6 +317,14 @@ class FindingName(Enum):
         Severity.WARNING,
         "The policy accepts a finding that was not found: remove the line.",
     )
+    NO_SUCH_ANALYST = (
+        Severity.WARNING,
+        "`budgets.analysts` has a name of no analyst: nobody has that budget.",
+    )
+    NO_SUCH_GROUP = (
+        Severity.WARNING,
+        "`budgets.groups` has a group without a member: that budget limits nobody.",
+    )
     UNIT_MAY_BE_NULL = (
         Severity.NOTE,
         "The unit column may be NULL: rows without a unit are left out of every answer.",

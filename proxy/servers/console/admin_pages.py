@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
@@ -112,7 +112,7 @@ class AdminConsole:
                 "statements": sum(one.statements for one in report.workers),
                 "waiting": [
                     *_waiting(report, self._frame.databases),
-                    *self._open_findings(),
+                    *[one async for one in self._open_findings()],
                 ],
                 "rows": [self._row(one) for one in report.databases],
             }
@@ -120,10 +120,10 @@ class AdminConsole:
             visit, "admin_overview", page="Overview", title="Overview", **shown
         )
 
-    def _open_findings(self) -> Iterator[ToDo]:
+    async def _open_findings(self) -> AsyncIterator[ToDo]:
         for name in self._frame.databases:
             assert self._door.policies is not None
-            counts = self._door.policies.open_findings(name)
+            counts = await self._door.policies.open_findings(name)
             words = [
                 f"{counts[severity]} {word}{'s'[: counts[severity] != 1]}"
                 for severity, word in (("severe", "severe finding"), ("warning", "warning"))

@@ -13,6 +13,7 @@ import pytest
 
 from proxy.ledger.users import verifiers
 from proxy.servers.console.admin_changes import CHANGES
+from tests.cli.commands import dpproxy
 from tests.cli.test_serving_with_a_ledger import address, connect
 from tests.servers.http.administered import (
     MARK,
@@ -431,6 +432,24 @@ def test_a_policy_is_checked_compared_and_taken(site: Administered, browser: htt
     assert (first["before"], first["weaker"], first["points"]) == (digest, 0, [])
     assert (back["digest"], back["weaker"], back["points"]) == (digest, 1, ["budgets.total"])
     assert first["digest"] == back["before"] != digest
+
+
+def test_names_of_nobody_in_a_policy_are_found(site: Administered, browser: httpx.Client) -> None:
+    text = f"{site.operator.policy.read_text()}  analysts: {{ann: {{epsilon: 1, delta: 1e-6}}"
+    text += ", anna: {epsilon: 1, delta: 1e-6}}\n  groups: {ward: {epsilon: 1, delta: 1e-6}}\n"
+    page = shown(send(browser, "/policy/shop", act="check", text=text))
+    assert "budgets.analysts.anna: there is no analyst" in page and "write 'ann', if" in page
+    assert "budgets.groups.ward: no analyst is in this group" in page
+    assert "budgets.analysts.ann:" not in page.partition("Check another text")[0]
+    # Who knows no ledger looks for no names, and leaves their acceptances alone.
+    text += "accept: {NO_SUCH_ANALYST: {anna: hired in May}}\n"
+    file = site.operator.folder / "named.yaml"
+    file.write_text(text)
+    printed = site.operator.run("policy", "check", file).out
+    assert "WARNING  NO_SUCH_GROUP: budgets.groups.ward" in printed
+    assert "ACCEPTED NO_SUCH_ANALYST: budgets.analysts.anna" in printed
+    alone = dpproxy("policy", "check", file, environment=site.operator.environment)
+    assert alone.code == 0 and "NO_SUCH" not in alone.out
 
 
 def test_findings_come_with_what_mends_them(browser: httpx.Client) -> None:
