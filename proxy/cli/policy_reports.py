@@ -12,6 +12,7 @@ from proxy.cli.diff_command import AnyVariable, change_json
 from proxy.cli.findings_report import findings_json
 from proxy.cli.loading import held_policy, verdict_of
 from proxy.cli.reloading import PolicyReloads, PolicyWatch
+from proxy.engine.promise_words import promise_words
 from proxy.ledger.users import groups, list_analysts
 from proxy.policy.finding_names import Severity
 from proxy.policy.findings import Verdict
@@ -22,7 +23,7 @@ from proxy.policy.protection_words import protection_words
 from proxy.policy.unknown_people import people_verdict
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.policy_file.policy_yaml import locate, policy_text, read_policy
-from proxy.policy_file.shown_text import shown_text
+from proxy.policy_file.shown_text import shown_text, with_source
 from proxy.servers.http.admin_report_models import (
     FindingEntry,
     PolicyBefore,
@@ -30,6 +31,7 @@ from proxy.servers.http.admin_report_models import (
     PolicyFileReport,
     PolicyProblemEntry,
     PolicyReport,
+    PromiseEntry,
 )
 
 _GIVEN = "the text"
@@ -80,6 +82,9 @@ def _report(watch: PolicyWatch, given: str | None) -> PolicyReport:
         since=database.policy_since,
         text=_shown(watch.text, watch),
         not_taken=watch.refusal or None,
+        promise=[
+            PromiseEntry(about=about, text=text) for about, text in promise_words(database.policy)
+        ],
         before=before,
         findings=None
         if watch.verdict is None
@@ -94,7 +99,7 @@ def _file(watch: PolicyWatch, given: str | None) -> PolicyFileReport:
     problems: list[PolicyProblemEntry] = []
     findings: list[FindingEntry] = []
     try:
-        text = policy_text(watch.file) if text is None else text
+        text = policy_text(watch.file) if text is None else with_source(text, watch.text)
         policy = read_policy(text, name, watch.environment)
         digest = policy.digest
         if policy.source != watch.database.policy.source:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from proxy.engine.promise_words import odds_words
 from proxy.engine.report_evidence import (
     ASSUMPTIONS,
     NOT_PROMISED,
@@ -232,14 +233,10 @@ def _mechanisms(policy: Policy) -> Section:
 
 
 def _budgets(policy: Policy) -> Section:
-    one, total = unit_of_policy(policy), policy.budgets.total
+    total = policy.budgets.total
     statement = Loss(policy.privacy.epsilon, policy.privacy.delta)
     largest = Loss(policy.privacy.max_epsilon, policy.privacy.max_delta)
-    text = [f"One statement: {odds_text(statement, one)}."]
-    if largest != statement:
-        text.append(f"One statement, at most: {odds_text(largest, one)}.")
-    if total.limit.epsilon:
-        text.append(f"All answers together, for ever: {odds_text(total.limit, one)}.")
+    text = [f"{of}: {odds}." for of, odds in odds_words(policy)]
     text.append(_ADDED[policy.accounting])
     lines = {("budgets", "total"): total, **dict(stated_budgets(policy))}
     return Section(

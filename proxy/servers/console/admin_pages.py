@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, timezone
@@ -18,6 +16,7 @@ from proxy.ledger.receipt_pages import OUTCOMES
 from proxy.servers.console.admin_frame import AdminFrame, Visit
 from proxy.servers.console.admin_people import AdminPeople
 from proxy.servers.console.admin_policies import AdminPolicies
+from proxy.servers.console.log_words import detail_words
 from proxy.servers.console.page_responses import static
 from proxy.servers.console.spending_charts import (
     Paid,
@@ -43,7 +42,6 @@ _TOTAL = "(everybody together)"
 _DAYS = (30, 90, 365)
 _LOGGED = 100  # events of a page
 _FINGERPRINT = 12
-_DIGEST = re.compile(r"[0-9a-f]{32,}")
 
 
 def admin_console(door: AdminDoor) -> APIRouter:
@@ -260,7 +258,7 @@ class AdminConsole:
                 "at": _second(one.at),
                 "who": one.who,
                 "what": one.what,
-                "detail": _detail(one.detail),
+                "detail": list(detail_words(one.detail)),
             }
             for one in events[first:end]
         ]
@@ -355,15 +353,6 @@ def _receipt(one: ReceiptEntry) -> Mapping[str, str]:
         "reason": one.reason or "",
         "policy": (one.policy or "")[:_FINGERPRINT],
     }
-
-
-def _detail(detail: Mapping[str, Any]) -> str:
-    """Digests and keys of sessions with their first digits."""
-    texts = {name: one if isinstance(one, str) else json.dumps(one) for name, one in detail.items()}
-    return ", ".join(
-        f"{name}: {one[:_FINGERPRINT] if _DIGEST.fullmatch(one) else one}"
-        for name, one in texts.items()
-    )
 
 
 def _chosen(visit: Visit, name: str, known: Sequence[str]) -> str:

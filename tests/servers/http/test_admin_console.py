@@ -385,6 +385,12 @@ def test_a_policy_is_checked_compared_and_taken(site: Administered, browser: htt
         return found[1]
 
     digest = in_force()
+    # The page begins with the promise, and has no finding twice.
+    page = browser.get("/policy/shop")
+    promise = shown(page).partition("Who is protected")[2].partition("Findings ")[0]
+    assert "A customer with all their rows in shop.customers." in promise
+    assert re.search(r"One statement Someone who guesses 1 in 100 .* 1 in 37", promise)
+    assert "All answers together, for ever" in promise and "NOT_IN_THE_POLICY" not in page.text
     # A text is compared, and nothing is taken up.
     checked = send(browser, "/policy/shop", act="check", text=more)
     assert "Protection of people: stronger in 1 point, 1 to look at" in shown(checked)
@@ -401,6 +407,23 @@ def test_a_policy_is_checked_compared_and_taken(site: Administered, browser: htt
         assert told in shown(found)
         diff = re.sub(r"<textarea.*?</textarea>", "", found.text, flags=re.DOTALL)
         assert "hunter2" not in diff
+    # The form begins with what is in force, its connection string hidden, and takes it back like that.
+    given = re.search(r"<textarea[^>]*>\n(.*?)</textarea>", page.text, re.DOTALL)
+    assert given is not None and unescape(given[1]) == before
+    source = servers().source_dsns["shop"]
+    try:
+        stated = before.replace("${SHOP_DSN}", source)
+        write_policy(site, stated, lambda: in_force() != digest)
+        page = browser.get("/policy/shop")
+        given = re.search(r"<textarea[^>]*>\n(.*?)</textarea>", page.text, re.DOTALL)
+        assert given is not None and "(a connection string, which is not shown)" in given[1]
+        checked = send(browser, "/policy/shop", act="check", text=unescape(given[1]))
+        assert "What is wrong with it" not in checked.text and "NOT_IN_THE_POLICY" in checked.text
+        assert "What this text changes" not in checked.text and source not in checked.text
+    finally:
+        site.operator.policy.write_text(before)
+        send(browser, "/policy/shop", act="reload")
+        until(lambda: in_force() == digest)
     # A file that is wrong is not taken, and the page says why.
     try:
         bad = before.replace("columns:", "colums:")
@@ -428,7 +451,8 @@ def test_a_policy_is_checked_compared_and_taken(site: Administered, browser: htt
     assert "policy reload" in [one.what for one in noted]
     (refused,) = [one.detail for one in noted if one.what == "policy refused"]
     assert refused["database"] == "shop" and refused["in_force"] == digest
-    first, back = [one.detail for one in noted if one.what == "policy taken"]
+    *_, first, back = [one.detail for one in noted if one.what == "policy taken"]
+    assert '{"' not in browser.get("/log").text
     assert (first["before"], first["weaker"], first["points"]) == (digest, 0, [])
     assert (back["digest"], back["weaker"], back["points"]) == (digest, 1, ["budgets.total"])
     assert first["digest"] == back["before"] != digest
@@ -464,7 +488,7 @@ def test_findings_come_with_what_mends_them(browser: httpx.Client) -> None:
         'href="/findings/shop">' not in overview.text.partition("What waits")[2]
     )
     assert "NOT_IN_THE_POLICY" in page.text and '<ul class="findings">' in page.text
-    assert re.search(r"<pre>.*</pre>", page.text) or "fix" not in page.text
+    assert page.text.count("To do") == page.text.count("<h3>") > 0
 
 
 def test_an_audit_has_a_size(site: Administered, browser: httpx.Client) -> None:
