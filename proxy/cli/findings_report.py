@@ -133,10 +133,12 @@ def _more(findings: Sequence[Finding]) -> str:
 def _described(finding: Finding, reason: str | None) -> dict[str, Any]:
     return {
         "name": finding.name.name,
+        "meaning": finding.name.meaning,
         "severity": finding.severity.value,
         "where": finding.where,
         "subjects": list(finding.subjects),
         "what": finding.what,
         "fix": finding.fix or None,
+        "to_do": finding.fix or finding.name.to_do,
         "accepted": reason,
     }

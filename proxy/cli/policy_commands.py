@@ -26,9 +26,15 @@ _LEAST_EPSILON, _MOST_EPSILON = Fraction(1, 1000), Fraction(100)
 
 
 def policy_check(
-    file: Path, as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False
+    file: Path,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    state: State = None,
+    ledger: LedgerDsn = None,
 ) -> None:
-    """Hold a policy against the live database; print how exact answers will be, and what was found."""
+    """Hold a policy against the live database; print how exact answers will be, and what was found.
+
+    Names of analysts and groups are looked up with --ledger or --state only.
+    """
     from proxy.cli.accuracy_report import (
         accuracy_json,
         accuracy_report,
@@ -39,13 +45,16 @@ def policy_check(
     from proxy.cli.loading import load_policy, readable_contents, verdict_of
     from proxy.cli.policy_accuracy import policy_accuracy
     from proxy.cli.progress import working
+    from proxy.cli.proxy_servers import ledger_only
     from proxy.cli.publication_checks import check_publications
     from proxy.cli.smallest_groups import smallest_groups
     from proxy.doctor.installed_postgres import read_installation
     from proxy.engine.noise_proposal import noise_proposals
+    from proxy.ledger.users import groups, list_analysts
     from proxy.planner.bound_proposals import unbounded
     from proxy.planner.facts import planning_context
     from proxy.policy.finding_names import FindingName
+    from proxy.policy.unknown_people import people_verdict
     from proxy.policy_file.policy_yaml import locate
 
     try:
@@ -59,6 +68,10 @@ def policy_check(
         verdict = verdict_of(checked, read_installation())
         large = [one.where for one in verdict.open if one.name is FindingName.PUBLIC_IS_LARGE]
         public, unreadable = readable_contents(checked, without=large)
+    if ledger is not None or state is not None:
+        with ledger_only(state, ledger) as dsn:
+            people = people_verdict(checked.policy, list_analysts(dsn), groups(dsn))
+        verdict = verdict.with_more(people)
     wrong = locate(unreadable, checked.text, checked.file) if unreadable else None
     series: tuple[str, ...] = ()
     if wrong is None and not large:

@@ -12,14 +12,18 @@ from proxy.cli.diff_command import AnyVariable, change_json
 from proxy.cli.findings_report import findings_json
 from proxy.cli.loading import held_policy, verdict_of
 from proxy.cli.reloading import PolicyReloads, PolicyWatch
+from proxy.engine.promise_words import promise_words
+from proxy.ledger.users import groups, list_analysts
 from proxy.policy.finding_names import Severity
 from proxy.policy.findings import Verdict
 from proxy.policy.policy_changes import policy_changes
+from proxy.policy.policy_model import Policy
 from proxy.policy.problem import Problem
 from proxy.policy.protection_words import protection_words
+from proxy.policy.unknown_people import people_verdict
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.policy_file.policy_yaml import locate, policy_text, read_policy
-from proxy.policy_file.shown_text import shown_text
+from proxy.policy_file.shown_text import shown_text, with_source
 from proxy.servers.http.admin_report_models import (
     FindingEntry,
     PolicyBefore,
@@ -27,6 +31,7 @@ from proxy.servers.http.admin_report_models import (
     PolicyFileReport,
     PolicyProblemEntry,
     PolicyReport,
+    PromiseEntry,
 )
 
 _GIVEN = "the text"
@@ -47,9 +52,10 @@ class PolicyReports:
     def names(self) -> Sequence[str]:
         return tuple(self._reloads.watches)
 
-    def open_findings(self, database: str) -> Mapping[str, int]:
+    async def open_findings(self, database: str) -> Mapping[str, int]:
         watch = self._reloads.watches[database]
-        opened = () if watch.verdict is None else watch.verdict.open
+        people = await asyncio.to_thread(_people_verdict, watch.database.policy, watch)
+        opened = people.open if watch.verdict is None else (*watch.verdict.open, *people.open)
         counts = Counter(one.severity.value for one in opened)
         # What later looks at the catalogue found is severe, and may be in the verdict too.
         severe = Severity.SEVERE.value
@@ -76,8 +82,13 @@ def _report(watch: PolicyWatch, given: str | None) -> PolicyReport:
         since=database.policy_since,
         text=_shown(watch.text, watch),
         not_taken=watch.refusal or None,
+        promise=[
+            PromiseEntry(about=about, text=text) for about, text in promise_words(database.policy)
+        ],
         before=before,
-        findings=None if watch.verdict is None else _findings(watch.verdict),
+        findings=None
+        if watch.verdict is None
+        else _findings(database.policy, watch.verdict, watch),
         file=_file(watch, given),
     )
 
@@ -88,7 +99,7 @@ def _file(watch: PolicyWatch, given: str | None) -> PolicyFileReport:
     problems: list[PolicyProblemEntry] = []
     findings: list[FindingEntry] = []
     try:
-        text = policy_text(watch.file) if text is None else text
+        text = policy_text(watch.file) if text is None else with_source(text, watch.text)
         policy = read_policy(text, name, watch.environment)
         digest = policy.digest
         if policy.source != watch.database.policy.source:
@@ -96,7 +107,7 @@ def _file(watch: PolicyWatch, given: str | None) -> PolicyFileReport:
             raise locate([Problem(("source",), what, "", at_key=True)], text, name)
         checked = held_policy(policy, text, name)
         verdict = verdict_of(checked, watch.database.installation)
-        findings = _findings(verdict)
+        findings = _findings(checked.policy, verdict, watch)
     except PolicyErrors as errors:
         problems = [
             PolicyProblemEntry(
@@ -120,8 +131,15 @@ def _file(watch: PolicyWatch, given: str | None) -> PolicyFileReport:
     )
 
 
-def _findings(verdict: Verdict) -> list[FindingEntry]:
-    return [FindingEntry.model_validate(one) for one in findings_json(verdict)]
+def _findings(policy: Policy, verdict: Verdict, watch: PolicyWatch) -> list[FindingEntry]:
+    whole = verdict.with_more(_people_verdict(policy, watch))
+    return [FindingEntry.model_validate(one) for one in findings_json(whole)]
+
+
+def _people_verdict(policy: Policy, watch: PolicyWatch) -> Verdict:
+    """Of now: people are added and removed while a policy is in force."""
+    dsn = watch.database.lease.ledger_dsn
+    return people_verdict(policy, list_analysts(dsn), groups(dsn))
 
 
 def _changes(old: str, new: str, watch: PolicyWatch) -> tuple[list[PolicyChangeEntry], list[str]]:

@@ -23,6 +23,7 @@ from proxy.policy.amount_findings import amount_findings
 from proxy.policy.finding_names import FindingName
 from proxy.policy.findings import Finding, Verdict, judged, unnamed_findings
 from proxy.policy.policy_model import Policy
+from proxy.policy.unknown_people import OF_PEOPLE
 from proxy.protected.reachable_catalog import Unreachable, reachable_catalog
 
 
@@ -53,7 +54,7 @@ def diagnose(policy: Policy, catalog: Catalog, installation: Installation | None
             ]
     except psycopg.OperationalError as error:
         raise Unreachable(str(error).strip()) from None
-    return judged(found, policy.accepted)
+    return judged(found, [one for one in policy.accepted if one.name not in OF_PEOPLE])
 
 
 def _installation_findings(
@@ -79,6 +80,7 @@ OF_NO_TABLE = frozenset(
         *(FindingName.SETTING_CHANGES_MEANING, FindingName.ENCODING_NOT_UTF8),
         *(FindingName.OLD_POSTGRESQL, FindingName.OLD_POSTGRESQL_IN_THE_OPEN),
         FindingName.TRUSTED_SOCKET_IN_THE_OPEN,
+        *OF_PEOPLE,
         *(FindingName.STATEMENT_DELTA_PUBLISHES, FindingName.PUBLISHING_ENDS_TOTAL),
     }
 )

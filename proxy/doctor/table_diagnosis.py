@@ -176,7 +176,7 @@ def _visibility(name: TableName, text: str, relation: _DescribedTable) -> Iterat
         yield _found(
             FindingName.NOT_VACUUMED,
             name,
-            f"{text} {never}: index-only scans need all of its pages in the visibility map",
+            f"{text} {never}: PostgreSQL reads the table itself where an index would be enough",
             f"VACUUM (ANALYZE) {text};",
         )
 
@@ -253,7 +253,7 @@ def _identifier_unit(
         yield _found(
             FindingName.INDEX_DOES_NOT_COVER,
             table.name,
-            f"{text}: questions about {listed} cannot use an index alone: no index on {quoted} holds them",
+            f"{text}: queries of {listed} read the table itself: no index on {quoted} has these columns",
             create,
         )
 

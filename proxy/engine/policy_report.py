@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 
+from proxy.engine.promise_words import odds_words
 from proxy.engine.report_changes import EarlierReport, changes_section
 from proxy.engine.report_evidence import (
     ASSUMPTIONS,
@@ -235,14 +236,10 @@ def _mechanisms(policy: Policy) -> Section:
 
 
 def _budgets(policy: Policy) -> Section:
-    one, total = unit_of_policy(policy), policy.budgets.total
+    total = policy.budgets.total
     statement = Loss(policy.privacy.epsilon, policy.privacy.delta)
     largest = Loss(policy.privacy.max_epsilon, policy.privacy.max_delta)
-    text = [f"One statement: {odds_text(statement, one)}."]
-    if largest != statement:
-        text.append(f"One statement, at most: {odds_text(largest, one)}.")
-    if total.limit.epsilon:
-        text.append(f"All answers together, for ever: {odds_text(total.limit, one)}.")
+    text = [f"{of}: {odds}." for of, odds in odds_words(policy)]
     text.append(_ADDED[policy.accounting])
     lines = {("budgets", "total"): total, **dict(stated_budgets(policy))}
     return Section(

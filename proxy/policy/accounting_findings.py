@@ -49,16 +49,15 @@ def accounting_findings(policy: Policy) -> Iterator[Finding]:
     is_small = epsilon is not None and epsilon <= STATEMENT_EPSILON
     if epsilon is not None and is_small and lasting.by_gaussian > best_laplace * _WORTH_IT:
         count = lasting.by_gaussian
-        other = ", and answers but for COUNT and SUM cost what a larger epsilon costs: lower it for those"
+        other = ". All but COUNT and SUM then cost more: a session can lower its epsilon for them"
         change = f"`accounting: zcdp`, `noise: gaussian` and `epsilon: {float(epsilon):g}`"
     elif lasting.by_rho > lasting.now * _WORTH_IT:
         count, change, other = lasting.by_rho, "`accounting: zcdp`", ""
     else:
         return
     what = (
-        f"with {change} the total would last for {count:,} COUNTs as exact as now, instead of {lasting.now:,}:"
-        " many small losses add up to less by rho. Half of each budget's delta is for that, so statements that"
-        f" spend delta otherwise get half as many{other}"
+        f"with {change} the total would last for {count:,} COUNTs as exact as now, instead of {lasting.now:,}."
+        f" Half of each budget's delta is set aside for that: statements with delta get half as many{other}"
     )
     yield Finding(
         name=FindingName.TOTAL_COULD_LAST_LONGER,

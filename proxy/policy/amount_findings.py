@@ -113,13 +113,13 @@ def _of_a_year(policy: Policy) -> Iterator[Finding]:
     if not yearly or not total.epsilon:
         return
     said = "; ".join(
-        f"{line} epsilon {float(loss.epsilon):.6g}, delta {float(loss.delta):.2g}"
+        f"{line} epsilon {_rounded(loss.epsilon, 6)}, delta {_rounded(loss.delta, 2)}"
         for line, loss in yearly.items()
     )
     yield _finding(
         FindingName.TOTAL_RENEWS,
         ("budgets",),
-        f"a year can come to: {said}. The total does not renew: all years and all analysts together stay "
+        f"a year can come to: {said}. The total does not renew. All years and all analysts together stay "
         f"within its epsilon {_text(total.epsilon)}, delta {_text(total.delta)}, until `dpproxy ledger adjust` "
         "adds to it",
         "",
@@ -272,3 +272,7 @@ def _finding(name: FindingName, path: Path, what: str, fix: str) -> Finding:
 
 def _text(amount: Fraction) -> str:
     return decimal(amount)
+
+
+def _rounded(amount: Fraction, digits: int) -> str:
+    return decimal(Fraction(f"{float(amount):.{digits}g}"))

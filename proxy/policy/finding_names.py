@@ -299,11 +299,11 @@ class FindingName(Enum):
     )
     NOT_VACUUMED = (
         Severity.WARNING,
-        "The visibility map is incomplete: index-only scans need it.",
+        "A table is not vacuumed enough: queries of it are slower than they could be.",
     )
     SLOW_PARTITIONS = (
         Severity.WARNING,
-        "Rows have neither key nor place: partitions are drawn row by row, which cannot run in parallel.",
+        "A table has neither primary key nor row addresses: AVG, MIN and MAX are slower than they could be.",
     )
     UNIQUE_UNIT_MAY_BE_NULL = (
         Severity.WARNING,
@@ -317,13 +317,21 @@ class FindingName(Enum):
         Severity.WARNING,
         "The policy accepts a finding that was not found: remove the line.",
     )
+    NO_SUCH_ANALYST = (
+        Severity.WARNING,
+        "`budgets.analysts` has a name of no analyst: nobody has that budget.",
+    )
+    NO_SUCH_GROUP = (
+        Severity.WARNING,
+        "`budgets.groups` has a group without a member: that budget limits nobody.",
+    )
     UNIT_MAY_BE_NULL = (
         Severity.NOTE,
         "The unit column may be NULL: rows without a unit are left out of every answer.",
     )
     UNIT_IS_ONE_ROW = (
         Severity.NOTE,
-        "The unit column is unique: no bound is needed.",
+        "The unit column is unique: a unit is one row, so the policy needs no bound on rows.",
     )
     UNIT_THROUGH_REFERENCE = (
         Severity.NOTE,
@@ -331,7 +339,7 @@ class FindingName(Enum):
     )
     INDEX_DOES_NOT_COVER = (
         Severity.NOTE,
-        "No index on the unit holds all columns: some queries read the table itself.",
+        "No index on the unit has all columns: some queries are slower than they could be.",
     )
     ROLE_IS_A_MEMBER = (
         Severity.NOTE,
@@ -355,11 +363,11 @@ class FindingName(Enum):
     )
     TOTAL_RENEWS = (
         Severity.NOTE,
-        "Budgets renew or statements are published: what a year of them comes to. The total bounds all years.",
+        "Budgets renew or statements are published: what they come to in a year. The total bounds all years.",
     )
     TOTAL_COULD_LAST_LONGER = (
         Severity.NOTE,
-        "By `accounting: zcdp`, or Gaussian noise under it, the total would admit more answers of this error.",
+        "Another accounting or noise would allow more answers, as exact as now, within the same total.",
     )
 
     @property
@@ -369,3 +377,20 @@ class FindingName(Enum):
     @property
     def meaning(self) -> str:
         return self.value[1]
+
+    @property
+    def to_do(self) -> str:
+        """What to do about a finding that comes without a fix of its own."""
+        return _TO_DO.get(self.name, "Nothing.")
+
+
+_TO_DO = {
+    "POLICY_DOES_NOT_FIT": "Mend the policy: `dpproxy policy check FILE` says where.",
+    "VIEW_MAY_RAISE": "Use no expression in the view that can fail, or name its table in the policy instead.",
+    "SLOW_PARTITIONS": "Nothing if answers are fast enough. A primary key makes them faster.",
+    "UNIT_MAY_BE_NULL": "Nothing if rows without a unit may be left out. Else fill in the column.",
+    "UNIT_THROUGH_REFERENCE": "Nothing if answers are fast enough. A unit column in the table helps.",
+    "NOT_IN_THE_POLICY": "Nothing if analysts do not need it. Else add it under `tables`.",
+    "TOTAL_RENEWS": "Nothing if you meant this. Else write smaller budgets, or publish less often.",
+    "TOTAL_COULD_LAST_LONGER": "Nothing, or make this change and read what `dpproxy policy check FILE` says.",
+}

@@ -49,6 +49,13 @@ class Verdict:
     def refuses(self) -> bool:
         return bool(self.of(Severity.SEVERE))
 
+    def with_more(self, other: Verdict) -> Verdict:
+        """Join two verdicts on one policy."""
+        return Verdict(
+            open=_worst_first((*self.open, *other.open)),
+            accepted=(*self.accepted, *other.accepted),
+        )
+
 
 def judged(findings: Iterable[Finding], acceptances: Sequence[Acceptance]) -> Verdict:
     """
@@ -77,9 +84,12 @@ def judged(findings: Iterable[Finding], acceptances: Sequence[Acceptance]) -> Ve
         stale = [subject for subject in one.covers or () if (one, subject) not in covered]
         if stale:
             open_findings.append(_without_effect(one, sorted(stale)))
+    return Verdict(open=_worst_first(open_findings), accepted=tuple(accepted))
+
+
+def _worst_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     rank = list(Severity)
-    open_findings.sort(key=lambda finding: rank.index(finding.severity))
-    return Verdict(open=tuple(open_findings), accepted=tuple(accepted))
+    return tuple(sorted(findings, key=lambda finding: rank.index(finding.severity)))
 
 
 def _is_about(acceptance: Acceptance, finding: Finding) -> bool:

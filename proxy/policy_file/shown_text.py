@@ -1,16 +1,18 @@
-"""The text of a policy without its connection string: for administrators, and for the ledger."""
+"""The text of a policy without its connection string, and back: for administrators, and for the ledger."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 
 import yaml
 
-from proxy.policy_file.yaml_positions import MappingNode, ScalarNode, compose
+from proxy.policy_file.yaml_positions import Entry, MappingNode, ScalarNode, compose
 
 _VARIABLE_ALONE = re.compile(r"\s*\$\{[A-Za-z_][A-Za-z0-9_]*\}\s*")
 _HIDDEN = "(a connection string, which is not shown)"
+HIDDEN_LINE = f"source: {_HIDDEN}"
 
 
 def shown_text(text: str, source: str) -> str | None:
@@ -31,21 +33,16 @@ def shown_text(text: str, source: str) -> str | None:
     >>> shown_text("source: ${SHOP_DSN}\\n", "host=db")
     'source: ${SHOP_DSN}\\n'
     """
-    root, problems = compose(text)
-    if problems or not isinstance(root, MappingNode):
+    root = _root(text)
+    if root is None:
         return None
     lines = text.splitlines(keepends=True)
     entry = root.entries.get("source")
-    if entry is not None:
-        value = entry.value
-        if not (isinstance(value, ScalarNode) and _VARIABLE_ALONE.fullmatch(value.text)):
-            later = [
-                one.key_at.line
-                for one in root.entries.values()
-                if one.key_at.line > entry.key_at.line
-            ]
-            first, end = entry.key_at.line - 1, min(later, default=len(lines) + 1) - 1
-            lines[first:end] = [f"source: {_HIDDEN}\n"]
+    if entry is not None and not (
+        isinstance(entry.value, ScalarNode) and _VARIABLE_ALONE.fullmatch(entry.value.text)
+    ):
+        first, end = _lines_of(entry, root, len(lines))
+        lines[first:end] = [f"{HIDDEN_LINE}\n"]
     shown = "".join(lines)
     return shown.replace(source, _HIDDEN) if source else shown
 
@@ -82,3 +79,39 @@ def _without_source(text: str, source: str) -> Iterator[yaml.Event]:
         if depth == 1 and isinstance(event, yaml.ScalarEvent | yaml.CollectionEndEvent):
             is_key = not is_key
         yield event
+
+
+def with_source(text: str, in_force: str) -> str:
+    """Put the source of the policy in force where `shown_text` hides it. Any other text stays as it is.
+
+    >>> with_source(f"{HIDDEN_LINE}\\ntables: {{}}\\n", "source: host=db\\n")
+    'source: host=db\\ntables: {}\\n'
+    >>> with_source("source: host=other\\n", "source: host=db\\n")
+    'source: host=other\\n'
+    """
+    root, served = _root(text), _root(in_force)
+    entry = None if root is None else root.entries.get("source")
+    own = None if served is None else served.entries.get("source")
+    if entry is None or own is None or served is None or not isinstance(own.value, ScalarNode):
+        return text
+    lines, there = text.splitlines(keepends=True), in_force.splitlines(keepends=True)
+    at = entry.key_at.line - 1
+    if lines[at].rstrip("\n") != HIDDEN_LINE:
+        return text
+    first, end = _lines_of(own, served, len(there))
+    is_one = end - first == 1  # else its value on one line, so that problems keep their places
+    lines[at] = there[first] if is_one else f"source: {json.dumps(own.value.text)}\n"
+    return "".join(lines)
+
+
+def _root(text: str) -> MappingNode | None:
+    root, problems = compose(text)
+    return root if isinstance(root, MappingNode) and not problems else None
+
+
+def _lines_of(entry: Entry, root: MappingNode, count: int) -> tuple[int, int]:
+    """The lines of an entry with what follows it, up to the next one."""
+    later = [
+        one.key_at.line for one in root.entries.values() if one.key_at.line > entry.key_at.line
+    ]
+    return entry.key_at.line - 1, min(later, default=count + 1) - 1

@@ -150,9 +150,9 @@ LOGGING = f"{SET} log_parameter_max_length = -1; {SET}"
         (
             "DROP INDEX c.visits_person_kind_cost_idx; CREATE INDEX ON c.visits (person, cost)",
             F.INDEX_DOES_NOT_COVER,
-            'questions about "kind"',
+            'queries of "kind"',
         ),
-        ("UPDATE c.visits SET cost = cost + 1", F.NOT_VACUUMED, "visibility map"),
+        ("UPDATE c.visits SET cost = cost + 1", F.NOT_VACUUMED, "reads the table itself"),
         (
             "ALTER TABLE c.measures DROP CONSTRAINT measures_pkey; CREATE TABLE c.m () INHERITS (c.measures)",
             F.SLOW_PARTITIONS,

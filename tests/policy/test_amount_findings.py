@@ -89,7 +89,7 @@ def test_a_year_is_added_up_where_budgets_renew() -> None:
     budgets = replace(policy.budgets, default=monthly, groups={"press": daily})
     told = _found(replace(policy, budgets=budgets))[F.TOTAL_RENEWS]
     assert told.severity is Severity.NOTE
-    assert "budgets.default epsilon 48, delta 1.2e-05" in told.what
+    assert "budgets.default epsilon 48, delta 1.2e-5" in told.what
     assert "budgets.groups.press epsilon 183, delta 0" in told.what
     assert "within its epsilon 20, delta 1e-5" in told.what
 
@@ -98,7 +98,7 @@ def test_a_year_of_publications_counts() -> None:
     loss = Loss(Fraction(1, 100), Fraction(1, 10**9))
     publication = Publication(name="n", sql="", seconds=86_400, offset=0, loss=loss)
     told = _found(replace(_policy(), publish=(publication,)))[F.TOTAL_RENEWS]
-    assert "publish epsilon 3.66, delta 3.7e-07" in told.what
+    assert "publish epsilon 3.66, delta 3.7e-7" in told.what
     series = replace(publication, continual=Continual(days=365, most_days=7))
     told = _found(replace(_policy(), publish=(series,)))[F.TOTAL_RENEWS]
     assert "publish epsilon 0.01, delta 1e-09" in told.what, "it is charged once"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
@@ -20,6 +18,7 @@ from proxy.ledger.receipt_pages import OUTCOMES
 from proxy.servers.console.admin_frame import AdminFrame, Visit
 from proxy.servers.console.admin_people import AdminPeople
 from proxy.servers.console.admin_policies import AdminPolicies
+from proxy.servers.console.log_words import detail_words
 from proxy.servers.console.page_responses import static
 from proxy.servers.console.spending_charts import (
     Paid,
@@ -45,7 +44,6 @@ _TOTAL = "(everybody together)"
 _DAYS = (30, 90, 365)
 _LOGGED = 100  # events of a page
 _FINGERPRINT = 12
-_DIGEST = re.compile(r"[0-9a-f]{32,}")
 
 
 def admin_console(door: AdminDoor) -> APIRouter:
@@ -114,7 +112,7 @@ class AdminConsole:
                 "statements": sum(one.statements for one in report.workers),
                 "waiting": [
                     *_waiting(report, self._frame.databases),
-                    *self._open_findings(),
+                    *[one async for one in self._open_findings()],
                     *_unconfirmed((await api.list_adjustments(visit.administrator)).waiting),
                 ],
                 "rows": [self._row(one) for one in report.databases],
@@ -123,10 +121,10 @@ class AdminConsole:
             visit, "admin_overview", page="Overview", title="Overview", **shown
         )
 
-    def _open_findings(self) -> Iterator[ToDo]:
+    async def _open_findings(self) -> AsyncIterator[ToDo]:
         for name in self._frame.databases:
             assert self._door.policies is not None
-            counts = self._door.policies.open_findings(name)
+            counts = await self._door.policies.open_findings(name)
             words = [
                 f"{counts[severity]} {word}{'s'[: counts[severity] != 1]}"
                 for severity, word in (("severe", "severe finding"), ("warning", "warning"))
@@ -269,7 +267,7 @@ class AdminConsole:
                 "at": _second(one.at),
                 "who": one.who,
                 "what": one.what,
-                "detail": _detail(one.detail),
+                "detail": list(detail_words(one.detail)),
             }
             for one in events[first:end]
         ]
@@ -388,15 +386,6 @@ def _receipt(one: ReceiptEntry) -> Mapping[str, str]:
         "reason": one.reason or "",
         "policy": (one.policy or "")[:_FINGERPRINT],
     }
-
-
-def _detail(detail: Mapping[str, Any]) -> str:
-    """Digests and keys of sessions with their first digits."""
-    texts = {name: one if isinstance(one, str) else json.dumps(one) for name, one in detail.items()}
-    return ", ".join(
-        f"{name}: {one[:_FINGERPRINT] if _DIGEST.fullmatch(one) else one}"
-        for name, one in texts.items()
-    )
 
 
 def _chosen(visit: Visit, name: str, known: Sequence[str]) -> str:

@@ -15,6 +15,7 @@ from urllib.parse import quote, urlencode
 from fastapi import Response
 from markupsafe import Markup
 
+from proxy.policy_file.shown_text import HIDDEN_LINE
 from proxy.servers.console.admin_frame import AdminFrame, Visit, told
 from proxy.servers.console.charts import Plot, share_bar
 from proxy.servers.console.page_responses import to
@@ -34,6 +35,7 @@ from proxy.turns.threads import in_thread
 _WIDE, _NARROW = 1180, 358
 _AROUND = 3  # lines around a change
 _TIGHT = 0.9
+_FEW = 8  # lines that can be told from each other
 _ROWS, _DISTANCE = "80", "5"
 
 
@@ -86,7 +88,8 @@ class AdminPolicies:
             file=file,
             is_in_force=file.is_in_force,
             checked=given is not None,
-            given=given or "",
+            given=report.text if given is None else given,
+            is_source_hidden=HIDDEN_LINE in (report.text if given is None else given),
             since=_moment(report.since),
             done=done,
             what_changes=what,
@@ -241,31 +244,72 @@ def _audit_shown(run: AuditRun) -> Mapping[str, Any]:
         "day": f"{run.at.day} {run.at:%b}",
         "at": f"{run.at.astimezone(timezone.utc):%H:%M} UTC",
         "plot": audit_plot(run.statements, run.distance),
+        "plot_words": _audit_words(run.statements),
     }
 
 
 def audit_plot(statements: Sequence[AuditedStatement], most: int) -> Markup:
-    """The largest change at each distance, in units of what is planned for one; dashed: what is planned."""
+    """The largest change at each distance, in units of what is planned for one. Above the dashed line nothing
+    is allowed."""
     plotted = [one.shares for one in statements if one.shares]
     if not plotted:
         return Markup("")
     top = max(float(most), *(max(one) for one in plotted))
+    top *= 1.15  # so that the region above the limit can be seen at its end, too
     title = (
-        f"Largest change of {len(plotted)} releases by people taken out, 0 to {most};"
+        f"Largest change of {len(plotted)} answers by people taken out, 0 to {most};"
         f" the largest is {max(max(one) for one in plotted):.2f} times what is planned for one"
     )
+    end = float(most)
     made = []
-    for width, height, name in ((_WIDE, 320, "plot at-wide"), (_NARROW, 240, "plot at-narrow")):
-        plot = Plot(width, height, (0.0, float(most)), (0.0, top), left=40)
+    for width, height, name in ((_WIDE, 340, "plot at-wide"), (_NARROW, 280, "plot at-narrow")):
+        plot = Plot(
+            *(width, height, (0.0, end), (0.0, top)),
+            left=40,
+            titles=(
+                "people taken out of the data",
+                "change of the answer ÷ planned change for one person",
+            ),
+        )
+        plot.filled([(0.0, 0.0), (end, end), (end, top), (0.0, top)], "forbidden")
         ticks = range(0, most + 1, max(1, math.ceil(most / 10)))
         plot.y_axis(lambda value: f"{value:g}").x_axis([(float(n), str(n)) for n in ticks])
-        for shares in plotted:
-            is_above = any(one > n * (1 + 1e-9) for n, one in enumerate(shares, 1))
+        different = dict.fromkeys(map(tuple, plotted))
+        own = "line" if len(different) <= _FEW else "line thin"
+        for shares in different:
             points = [(0.0, 0.0), *((float(n), one) for n, one in enumerate(shares, 1))]
-            plot.line(points, "line over" if is_above else "line thin")
-        plot.line([(0.0, 0.0), (float(most), float(most))], "line even")
+            plot.line(points, "line over" if _is_above(shares) else own)
+        plot.line([(0.0, 0.0), (end, end)], "line limit-line")
+        plot.text((end * 0.04, top * 0.9), "more than the plan allows")
         made.append(plot.svg(title, name))
     return Markup("").join(made)
+
+
+def _is_above(shares: Sequence[float]) -> bool:
+    return any(one > n * (1 + 1e-9) for n, one in enumerate(shares, 1))
+
+
+def _audit_words(statements: Sequence[AuditedStatement]) -> str:
+    """What the plot shows.
+
+    >>> _audit_words([])
+    ''
+    """
+    plotted = [one.shares for one in statements if one.shares]
+    if not plotted:
+        return ""
+    above = sum(map(_is_above, plotted))
+    at = sum(shares[0] >= _TIGHT for shares in plotted) - above
+    count = len(plotted)
+    of = f"{count} answers of the statements below: "
+    if above:
+        return f"{of}{above} changed by more than the plan allows. That is a defect: report it."
+    below = count - at
+    rest = f" {below} stay further below: their noise could be smaller." if below else ""
+    return (
+        f"{of}none changed by more than the plan allows. {at} reach 90 % of it or more: the plan"
+        f" wastes nothing there.{rest}"
+    )
 
 
 def _number(value: float) -> str:

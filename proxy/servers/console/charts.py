@@ -161,9 +161,10 @@ class Plot:
         width, height: In pixels.
         x, y: The least and the largest value of each axis.
         left: Room for the labels of the y axis.
+        titles: Of the x axis, below it, and of the y axis, above it.
     """
 
-    _RIGHT, _TOP, _BOTTOM = 20, 16, 28
+    _RIGHT, _TOP, _BOTTOM, _TITLE = 20, 16, 28, 18
 
     def __init__(
         self,
@@ -173,10 +174,18 @@ class Plot:
         y: tuple[float, float],
         *,
         left: int = 52,
+        titles: tuple[str, str] | None = None,
     ) -> None:
         self._width, self._height, self._left = width, height, left
         self._x, self._y = x, y
         self._parts: list[str] = []
+        room = self._TITLE if titles else 0
+        self._top, self._bottom = self._TOP + room, self._BOTTOM + room
+        if titles:
+            self._parts.append(
+                f'<text class="label" x="{width - self._RIGHT}" y="{height - 6}" text-anchor="end">'
+                f'{escape(titles[0])}</text><text class="label" x="2" y="12">{escape(titles[1])}</text>'
+            )
 
     def _px(self, value: float) -> str:
         low, high = self._x
@@ -185,8 +194,8 @@ class Plot:
 
     def _py(self, value: float) -> str:
         low, high = self._y
-        inside = self._height - self._TOP - self._BOTTOM
-        return _n(self._height - self._BOTTOM - (value - low) / ((high - low) or 1) * inside)
+        inside = self._height - self._top - self._bottom
+        return _n(self._height - self._bottom - (value - low) / ((high - low) or 1) * inside)
 
     def y_axis(self, label: Callable[[float], str] = short) -> Plot:
         end = self._width - self._RIGHT
@@ -199,7 +208,7 @@ class Plot:
         return self
 
     def x_axis(self, ticks: Sequence[tuple[float, str]]) -> Plot:
-        y = self._height - self._BOTTOM
+        y = self._height - self._bottom
         for number, (at, label) in enumerate(ticks):
             x = self._px(at)
             is_last = number == len(ticks) - 1 and float(x) > self._width - 60
@@ -214,6 +223,18 @@ class Plot:
             f"{'L' if n else 'M'}{self._px(x)} {self._py(y)}" for n, (x, y) in enumerate(points)
         )
         self._parts.append(f'<path class="{name}" d="{path}"/>')
+        return self
+
+    def filled(self, points: Sequence[tuple[float, float]], name: str) -> Plot:
+        """A region with these corners."""
+        path = "L".join(f"{self._px(x)} {self._py(y)}" for x, y in points)
+        self._parts.append(f'<path class="{name}" d="M{path}Z"/>')
+        return self
+
+    def text(self, at: tuple[float, float], text: str) -> Plot:
+        """Write into the plane, from this point to the right."""
+        x, y = self._px(at[0]), self._py(at[1])
+        self._parts.append(f'<text class="label" x="{x}" y="{y}" dy=".32em">{escape(text)}</text>')
         return self
 
     def steps(self, points: Sequence[tuple[float, float]]) -> Plot:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from proxy.servers.console.charts import meter
 from proxy.servers.console.highlight import highlighted
 
+_QUOTED = re.compile("`([^`]+)`")
+_SQL = re.compile(r"--|[A-Z]{3,} ")
 KINDS = {"style.css": "text/css", "console.js": "text/javascript"}
 
 
@@ -37,6 +41,29 @@ def rendered(template: str, **values: Any) -> str:
     return _templates().get_template(f"{template}.html").render(**values)
 
 
+def in_code(text: str) -> Markup:
+    """Show what stands between backticks as code.
+
+    >>> in_code("write `a < b`, please")
+    Markup('write <code>a &lt; b</code>, please')
+    """
+    *pairs, last = _QUOTED.split(text)
+    made = (
+        escape(one) if n % 2 == 0 else Markup("<code>{}</code>").format(one)
+        for n, one in enumerate(pairs)
+    )
+    return Markup("").join((*made, escape(last)))
+
+
+def is_sql(text: str) -> bool:
+    """Tell whether a fix is to be run as it is.
+
+    >>> is_sql("VACUUM (ANALYZE) shop.orders;"), is_sql("write a smaller one")
+    (True, False)
+    """
+    return _SQL.match(text) is not None
+
+
 @cache
 def _templates() -> Environment:
     made = Environment(
@@ -46,6 +73,8 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.filters.update(in_code=in_code)
+    made.tests.update(sql=is_sql)
     made.globals.update(
         highlighted=highlighted,
         address=address,

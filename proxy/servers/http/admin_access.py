@@ -75,8 +75,9 @@ class Administrators(Protocol):
 class ReportedPolicies(Protocol):
     @property
     def names(self) -> Sequence[str]: ...
-    def open_findings(self, database: str) -> Mapping[str, int]:
-        """How many of each severity are open about the policy in force, by its last verdict."""
+    async def open_findings(self, database: str) -> Mapping[str, int]:
+        """How many of each severity are open about the policy in force, by its last verdict. Names of people
+        are looked up now."""
         ...
 
     async def report(self, database: str, text: str | None = None) -> PolicyReport:

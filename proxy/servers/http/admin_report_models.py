@@ -54,10 +54,12 @@ class ChainReport(ResponseModel):
 
 class FindingEntry(ResponseModel):
     name: str
+    meaning: str = Field(description="What a finding of this name says, in one sentence.")
     severity: str
     where: str
     what: str
     fix: str | None = Field(description="SQL for the protected database, or YAML for the policy.")
+    to_do: str = Field(description="`fix`, or what to do where nothing is to be run or written.")
     accepted: str | None = Field(description="The owner's reason; null: it is open.")
 
 
@@ -106,12 +108,20 @@ class PolicyBefore(ResponseModel):
     )
 
 
+class PromiseEntry(ResponseModel):
+    about: str
+    text: str
+
+
 class PolicyReport(ResponseModel):
     database: str
     digest: str
     since: Moment
     text: str = Field(description="In force, without its connection string.")
     not_taken: str | None = Field(description="Why the file was not taken.")
+    promise: list[PromiseEntry] = Field(
+        description="Of the policy in force: who is protected, what analysts can learn, and the odds."
+    )
     before: PolicyBefore | None
     findings: list[FindingEntry] | None = Field(
         description="About the policy in force, when it was looked at last. null: nothing looked for them."
@@ -120,7 +130,10 @@ class PolicyReport(ResponseModel):
 
 
 class CheckPolicyRequest(RequestModel):
-    text: Text = Field(description="A whole policy in YAML, with the source of the one in force.")
+    text: Text = Field(
+        description="A whole policy in YAML, with the source of the one in force, or with the line by which"
+        " `text` of a policy hides it."
+    )
 
 
 class NewAuditRequest(RequestModel):

@@ -18,6 +18,7 @@ from proxy.ledger.adjustments import Adjustment, adjust
 from proxy.ledger.ledger_sources import known_sources
 from proxy.ledger.users import verifiers
 from proxy.servers.console.admin_changes import CHANGES
+from tests.cli.commands import dpproxy
 from tests.cli.test_serving_with_a_ledger import address, connect
 from tests.servers.http.administered import (
     MARK,
@@ -390,6 +391,12 @@ def test_a_policy_is_checked_compared_and_taken(site: Administered, browser: htt
         return found[1]
 
     digest = in_force()
+    # The page begins with the promise, and has no finding twice.
+    page = browser.get("/policy/shop")
+    promise = shown(page).partition("Who is protected")[2].partition("Findings ")[0]
+    assert "A customer with all their rows in shop.customers." in promise
+    assert re.search(r"One statement Someone who guesses 1 in 100 .* 1 in 37", promise)
+    assert "All answers together, for ever" in promise and "NOT_IN_THE_POLICY" not in page.text
     # A text is compared, and nothing is taken up.
     checked = send(browser, "/policy/shop", act="check", text=more)
     assert "Protection of people: stronger in 1 point, 1 to look at" in shown(checked)
@@ -406,6 +413,23 @@ def test_a_policy_is_checked_compared_and_taken(site: Administered, browser: htt
         assert told in shown(found)
         diff = re.sub(r"<textarea.*?</textarea>", "", found.text, flags=re.DOTALL)
         assert "hunter2" not in diff
+    # The form begins with what is in force, its connection string hidden, and takes it back like that.
+    given = re.search(r"<textarea[^>]*>\n(.*?)</textarea>", page.text, re.DOTALL)
+    assert given is not None and unescape(given[1]) == before
+    source = servers().source_dsns["shop"]
+    try:
+        stated = before.replace("${SHOP_DSN}", source)
+        write_policy(site, stated, lambda: in_force() != digest)
+        page = browser.get("/policy/shop")
+        given = re.search(r"<textarea[^>]*>\n(.*?)</textarea>", page.text, re.DOTALL)
+        assert given is not None and "(a connection string, which is not shown)" in given[1]
+        checked = send(browser, "/policy/shop", act="check", text=unescape(given[1]))
+        assert "What is wrong with it" not in checked.text and "NOT_IN_THE_POLICY" in checked.text
+        assert "What this text changes" not in checked.text and source not in checked.text
+    finally:
+        site.operator.policy.write_text(before)
+        send(browser, "/policy/shop", act="reload")
+        until(lambda: in_force() == digest)
     # A file that is wrong is not taken, and the page says why.
     try:
         bad = before.replace("columns:", "colums:")
@@ -433,10 +457,29 @@ def test_a_policy_is_checked_compared_and_taken(site: Administered, browser: htt
     assert "policy reload" in [one.what for one in noted]
     (refused,) = [one.detail for one in noted if one.what == "policy refused"]
     assert refused["database"] == "shop" and refused["in_force"] == digest
-    first, back = [one.detail for one in noted if one.what == "policy taken"]
+    *_, first, back = [one.detail for one in noted if one.what == "policy taken"]
+    assert '{"' not in browser.get("/log").text
     assert (first["before"], first["weaker"], first["points"]) == (digest, 0, [])
     assert (back["digest"], back["weaker"], back["points"]) == (digest, 1, ["budgets.total"])
     assert first["digest"] == back["before"] != digest
+
+
+def test_names_of_nobody_in_a_policy_are_found(site: Administered, browser: httpx.Client) -> None:
+    text = f"{site.operator.policy.read_text()}  analysts: {{ann: {{epsilon: 1, delta: 1e-6}}"
+    text += ", anna: {epsilon: 1, delta: 1e-6}}\n  groups: {ward: {epsilon: 1, delta: 1e-6}}\n"
+    page = shown(send(browser, "/policy/shop", act="check", text=text))
+    assert "budgets.analysts.anna: there is no analyst" in page and "write 'ann', if" in page
+    assert "budgets.groups.ward: no analyst is in this group" in page
+    assert "budgets.analysts.ann:" not in page.partition("Check another text")[0]
+    # Who knows no ledger looks for no names, and leaves their acceptances alone.
+    text += "accept: {NO_SUCH_ANALYST: {anna: hired in May}}\n"
+    file = site.operator.folder / "named.yaml"
+    file.write_text(text)
+    printed = site.operator.run("policy", "check", file).out
+    assert "WARNING  NO_SUCH_GROUP: budgets.groups.ward" in printed
+    assert "ACCEPTED NO_SUCH_ANALYST: budgets.analysts.anna" in printed
+    alone = dpproxy("policy", "check", file, environment=site.operator.environment)
+    assert alone.code == 0 and "NO_SUCH" not in alone.out
 
 
 def test_findings_come_with_what_mends_them(browser: httpx.Client) -> None:
@@ -451,7 +494,7 @@ def test_findings_come_with_what_mends_them(browser: httpx.Client) -> None:
         'href="/findings/shop">' not in overview.text.partition("What waits")[2]
     )
     assert "NOT_IN_THE_POLICY" in page.text and '<ul class="findings">' in page.text
-    assert re.search(r"<pre>.*</pre>", page.text) or "fix" not in page.text
+    assert page.text.count("To do") == page.text.count("<h3>") > 0
 
 
 def test_an_audit_has_a_size(site: Administered, browser: httpx.Client) -> None:
