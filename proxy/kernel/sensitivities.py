@@ -207,10 +207,13 @@ def gaussian(sensitivity: Sensitivity, loss: Loss) -> GaussianNoise:
     return GaussianNoise(sigma2=discrete_gaussian.sigma2_for(sensitivity.squared, rho))
 
 
-def series(moved: Fraction, factor: tuple[int, ...], loss: Loss) -> ContinualNoise:
+def series(
+    moved: Fraction, factor: tuple[int, ...], loss: Loss, *, is_at_once: bool
+) -> ContinualNoise:
     """The noise of a series that hides it (PROOFS.md 33)."""
     rho = zcdp.rho_of_loss(loss.epsilon, loss.delta)
-    return ContinualNoise(factor=factor, sigma2=discrete_gaussian.sigma2_for(moved, rho))
+    sigma2 = discrete_gaussian.sigma2_for(moved, rho)
+    return ContinualNoise(factor=factor, sigma2=sigma2, is_at_once=is_at_once)
 
 
 def _in_one_group(moved: int) -> Sensitivity:
