@@ -22,11 +22,12 @@ from proxy.kernel.plan import (
     PrivatePlan,
 )
 from proxy.kernel.plan_digest import plan_digest
+from proxy.kernel.sensitivities import StepSensitivity, of_series, of_step
+from proxy.kernel.shape import Shape, shape_of
 from proxy.mechanisms.continual import (
     factor_of,
     largest_sum_sigma2,
     range_sigma2,
-    squared_sensitivity,
     step_sigma2,
 )
 from proxy.planner.later_rows import reads_moving
@@ -120,7 +121,7 @@ def errors_of_series(of: Publication, plan: PrivatePlan) -> str:
     The errors of counts and sums in their order: of a day, of the worst sum of days in a row, of all days.
     """
     found = []
-    for kind, noise, grid in _noises(plan):
+    for kind, noise, grid, _ in _noises(plan, shape_of(plan.blocks[0])):
         day, longest, all_days = (_half_width(sigma2, grid) for sigma2 in sums_of_days(noise))
         found.append(f"{kind} +-{day} a day, +-{longest} any days in a row, +-{all_days} all days")
     assert of.continual is not None
@@ -132,13 +133,13 @@ def errors_of_ranges(of: Publication, plan: PrivatePlan) -> str:
     """How exact days that are released together will be, in a line, beside independent noise of each day at the
     same price: of a day, of the worst 30 days in a row, of the worst range."""
     found = []
-    for kind, noise, grid in _noises(plan):
-        days, most = len(noise.factor), of.ranges.most_days if of.ranges is not None else 1
-        alone = factor_of(days, 0)
-        share = Fraction(
-            squared_sensitivity(alone, most, 1), squared_sensitivity(noise.factor, most, 1)
+    shape = shape_of(plan.blocks[0])
+    for kind, noise, grid, moved in _noises(plan, shape):
+        alone = factor_of(len(noise.factor), 0)
+        squared = (
+            of_series(shape, factor, moved, is_at_once=True) for factor in (alone, noise.factor)
         )
-        own = replace(noise, factor=alone, sigma2=noise.sigma2 * share)
+        own = replace(noise, factor=alone, sigma2=noise.sigma2 * Fraction(*squared))
         of_each = [_of_ranges(one) for one in (noise, own)]
         texts = (
             f"{name} +-{_half_width(ours, grid)} ({_half_width(theirs, grid)})"
@@ -161,13 +162,15 @@ def _of_ranges(noise: ContinualNoise) -> tuple[Fraction, ...]:
     )
 
 
-def _noises(plan: PrivatePlan) -> Iterator[tuple[str, ContinualNoise, Fraction]]:
-    """Of each count and sum: what it is, its noise, and the grid of that."""
+def _noises(
+    plan: PrivatePlan, shape: Shape
+) -> Iterator[tuple[str, ContinualNoise, Fraction, StepSensitivity]]:
+    """Of each count and sum: what it is, its noise, the grid of that, and how far a unit moves a day."""
     for release in plan.blocks[0].releases:
         assert isinstance(release, NoisyStatistic | DistinctCount), "as the kernel has it"
         assert isinstance(release.noise, ContinualNoise), "as the kernel has it"
         grid = release.grid if isinstance(release, NoisyStatistic) else Fraction(1)
-        yield release.aggregate.kind.value, release.noise, grid
+        yield release.aggregate.kind.value, release.noise, grid, of_step(release, shape)
 
 
 def _half_width(sigma2: Fraction, grid: Fraction) -> str:

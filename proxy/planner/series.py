@@ -13,7 +13,7 @@ from proxy.base.errors import Code, Refusal
 from proxy.kernel.continual_rules import only_grows
 from proxy.kernel.neighbour_kinds import Neighbours, RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import BlockPlan, ContinualNoise, DistinctCount, NoisyStatistic
-from proxy.kernel.sensitivities import of_series, of_step, series
+from proxy.kernel.sensitivities import of_series, of_step, series, steps_of
 from proxy.kernel.shape import Shape
 from proxy.mechanisms import continual
 from proxy.mechanisms.loss import Loss
@@ -56,8 +56,11 @@ def in_order(neighbours: Neighbours, terms: SeriesTerms) -> Neighbours:
     """
     match neighbours:
         case UnitNeighbours():
-            is_in_order = not terms.is_at_once
-            return replace(neighbours, groups=terms.most_steps, is_in_order=is_in_order)
+            if not terms.is_at_once:
+                return replace(neighbours, groups=terms.most_steps, is_in_order=True)
+            per_group = neighbours.rows_per_group
+            is_summed = per_group is None or neighbours.rows < terms.most_steps * per_group
+            return replace(neighbours, groups=terms.most_steps, is_summed=is_summed)
         case RowNeighbours(rows=1) if terms.most_steps == 1:
             return neighbours
         case RowNeighbours(rows=1):
@@ -99,10 +102,11 @@ def series_noise(
             "Count rows, or COUNT(DISTINCT) the privacy unit.",
         )
     assert shape.count is not None, "as terms.has_steps says"
-    best = continual.best_range_factor if terms.is_at_once else continual.best_factor
-    factor = best(shape.count, terms.most_steps)
-    moved = of_series(shape, factor, of_step(release, shape))
-    return series(moved, factor, loss, is_at_once=terms.is_at_once)
+    moved, is_at_once = of_step(release, shape), terms.is_at_once
+    best = continual.best_range_factor if is_at_once else continual.best_factor
+    factor = best(shape.count, steps_of(shape, moved, is_at_once=is_at_once))
+    squared = of_series(shape, factor, moved, is_at_once=is_at_once)
+    return series(squared, factor, loss, is_at_once=is_at_once)
 
 
 def of_no_series() -> Refusal:

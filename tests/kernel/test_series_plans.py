@@ -198,7 +198,7 @@ def _arriving(random: Random, without: int | None, texts: Sequence[str]) -> list
 def test_nobody_moves_days_at_once_further(most: int) -> None:
     """The audit on neighbours, where all days are read together: whichever days of a person are kept."""
     block = series_block(_DAYS, most, is_at_once=True)
-    found = []
+    found: list[tuple[int, Fraction, Fraction]] = []
     for seed in range(3):
         texts = [text or "" for text in _listed(block)]
         here = _days_at_once(block, _arriving(Random(seed), None, texts))
@@ -220,7 +220,7 @@ def _days_at_once(block: BlockPlan, rows: Sequence[str]) -> list[list[int]]:
 def _streams(block: BlockPlan, seeds: range) -> list[tuple[int, Fraction, Fraction]]:
     """Of each release and person: on how many days they counted, how far R x moved, and how far it may."""
     texts = [text or "" for text in _listed(block)]
-    found = []
+    found: list[tuple[int, Fraction, Fraction]] = []
     for seed in seeds:
         here = _days_read(block, _arriving(Random(seed), None, texts))
         for person in _PEOPLE:

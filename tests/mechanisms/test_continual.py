@@ -46,6 +46,16 @@ def test_no_unit_moves_it_further_and_some_as_far(factor: Sequence[int]) -> None
         assert continual.squared_sensitivity(factor, most, 2) == farthest
 
 
+@pytest.mark.parametrize("factor", [(3, 2, 2, 1, 0), continual.factor_of(5, 3)])
+@pytest.mark.parametrize(("rows", "each"), [(3, 1), (4, 2), (5, 2), (3, 4)])
+def test_rows_of_a_unit_over_all_steps(factor: Sequence[int], rows: int, each: int) -> None:
+    """None are further than those that fill the first steps with `each` of their rows."""
+    changes = product(range(-each, each + 1), repeat=len(factor))
+    farthest = max(_length(factor, one) for one in changes if sum(map(abs, one)) <= rows)
+    bound = continual.squared_sensitivity(factor, -(-rows // each), each)
+    assert farthest <= bound and (rows % each or farthest == bound)
+
+
 @pytest.mark.parametrize("eighths", range(5))
 def test_the_noise_is_that_of_the_factor(eighths: int) -> None:
     """R w = z exactly, w being what the totals are the rounded sums of."""
