@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from proxy.base.errors import Refusal
 from proxy.cli.explain_command import engine_without_data
@@ -12,7 +12,12 @@ from proxy.cli.loading import CheckedPolicy
 from proxy.engine.accuracy import text_of
 from proxy.engine.machine_clock import day_of_machine
 from proxy.engine.query_pipeline import Engine
-from proxy.engine.series_plans import errors_of_series, prepared_series
+from proxy.engine.series_plans import (
+    errors_of_ranges,
+    errors_of_series,
+    prepared_ranges,
+    prepared_series,
+)
 from proxy.planner.facts import PublicContents
 from proxy.policy.problem import Problem
 from proxy.policy.publication import Publication
@@ -44,7 +49,7 @@ def check_publications(checked: CheckedPolicy, public: PublicContents) -> tuple[
         public: Of the policy's public tables, as `serve` reads them.
 
     Returns:
-        How exact series of days will be, a line each.
+        How exact days and their sums will be, a line for each series and `ranges`.
 
     Raises:
         PolicyErrors: Each at the statement that is wrong.
@@ -64,9 +69,17 @@ def check_publications(checked: CheckedPolicy, public: PublicContents) -> tuple[
         )
         engine = engine_without_data(checked.policy, checked.catalog, public, labels)
         refuse_problems(checked, statements, engine)
-        series = [one for one in checked.policy.publish if one.continual is not None]
-        planned = [(one, prepared_series(engine, one, *statements.read(one))) for one in series]
-        return tuple(errors_of_series(one, prepared.private) for one, prepared in planned)
+        return tuple(_errors(statements, engine))
+
+
+def _errors(statements: PublishedStatements, engine: Engine) -> Iterator[str]:
+    for one in engine.policy.publish:
+        if one.continual is not None:
+            prepared = prepared_series(engine, one, *statements.read(one))
+            yield errors_of_series(one, prepared.private)
+        if one.ranges is not None:
+            prepared = prepared_ranges(engine, one, *statements.read(one), day_of_machine())
+            yield errors_of_ranges(one, prepared.private)
 
 
 def refuse_problems(
@@ -92,10 +105,12 @@ def publication_problems(statements: PublishedStatements, engine: Engine) -> lis
         try:
             question, constants = statements.read(of)
             statements.columns(question)
-            if of.continual is None:
-                engine.prepared(question, constants, of.loss, day_of_machine())
-            else:
+            if of.continual is not None:
                 prepared_series(engine, of, question, constants)
+            elif of.ranges is not None:
+                prepared_ranges(engine, of, question, constants, day_of_machine())
+            else:
+                engine.prepared(question, constants, of.loss, day_of_machine())
         except Refusal as refusal:
             problems.append(
                 Problem(("publish", number, "sql"), _message(of, refusal), refusal.hint)

@@ -118,7 +118,7 @@ class Drawer:
         if block.paid_as is not None:
             raise Fault("a block whose bounds were chosen before it was read")
         self._refuse_changed(self.changed_tables(block.block))
-        if block.block.continual:
+        if block.block.is_stepwise:
             return await self._draw_steps(charge, block, session, given)
         claimed = None if charge is None else charge.claimed
         paid = begin_free(block) if charge is None else charge.begin(block)

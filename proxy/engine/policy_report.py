@@ -37,6 +37,7 @@ from proxy.policy.policy_model import (
     ProtectedTable,
     PublicTable,
 )
+from proxy.policy.publication import Publication
 
 _LISTED = 50  # values of a column
 
@@ -338,14 +339,20 @@ def _published(policy: Policy) -> Section:
                 f"published.{one.name}",
                 f"{decimal(Fraction(one.seconds, 3600))} h",
                 *_loss(one.loss),
-                "each release"
-                if one.continual is None
-                else f"all {one.continual.days} days of a series, a unit in at most"
-                f" {one.continual.most_days} of them",
+                _covered(one),
             )
             for one in policy.publish
         ),
     )
+
+
+def _covered(one: Publication) -> str:
+    if one.continual is not None:
+        days, most = one.continual.days, one.continual.most_days
+        return f"all {days} days of a series, a unit in at most {most} of them"
+    if one.ranges is not None:
+        return f"each release, a unit in at most {one.ranges.most_days} of its days"
+    return "each release"
 
 
 def _smallest_groups(policy: Policy) -> Section:

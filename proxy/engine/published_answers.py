@@ -23,6 +23,7 @@ from proxy.engine.derived_answers import (
     total_variance,
 )
 from proxy.engine.explain_text import FreeBlock
+from proxy.engine.summed_days import summed_days
 from proxy.kernel.plan import (
     BlockPlan,
     DeviationMean,
@@ -38,8 +39,8 @@ from proxy.kernel.plan import (
     SampleAggregate,
     UnitExtreme,
 )
-from proxy.mechanisms import discrete_gaussian, discrete_laplace
 from proxy.release.cached_block import Order, cached_block
+from proxy.release.noisy_values import noise_half_width
 from proxy.reuse.derivable import Derivable
 from proxy.turns.threads import beside
 
@@ -93,10 +94,11 @@ class PublishedSources:
         found = {}
         for number, (block, part) in enumerate(zip(blocks, parts, strict=True)):
             one = await self._exact(block, part)
-            if one is None or one.variance is not None:
-                made = await self._made(block, part, accepted)
-                is_better = one is None or (made is not None and not one.is_as_exact_as(made))
-                one = made if is_better else one
+            for make in (self._made, self._summed):
+                if one is None or one.variance is not None:
+                    made = await make(block, part, accepted)
+                    is_better = one is None or (made is not None and not one.is_as_exact_as(made))
+                    one = made if is_better else one
             if one is not None:
                 found[number] = one
         return found
@@ -152,6 +154,27 @@ class PublishedSources:
             )
             if found is not None and (best is None or not best.is_as_exact_as(found)):
                 best = found
+        return best
+
+    async def _summed(
+        self, block: BlockPlan, part: CachedQuestion, accepted: Fraction
+    ) -> DerivedBlock | None:
+        """From days that were released at once, that of the least noise."""
+        if part.derivable is None:
+            return None
+        best: DerivedBlock | None = None
+        for about, wanted in part.derivable.ranges:
+            for source in self._about.get(about, ())[:TRIED]:
+                assert source.derivable is not None, "as it is about something"
+                ((_, days),) = source.derivable.ranges
+                found = await beside(
+                    len(source.relation) // PER_NUMBER,
+                    summed_days,
+                    *(source.relation, source.block, source.order.releases, days, block, wanted),
+                    *(accepted, source.released_at, source.named),
+                )
+                if found is not None and (best is None or not best.is_as_exact_as(found)):
+                    best = found
         return best
 
 
@@ -232,10 +255,4 @@ def _is_at_most(noise: Noise, other: Noise) -> bool:
         case GaussianNoise(), GaussianNoise():
             return noise.sigma2 <= other.sigma2
         case _:
-            return _half_width(noise) <= _half_width(other)
-
-
-def _half_width(noise: Noise) -> int:
-    if isinstance(noise, LaplaceNoise):
-        return discrete_laplace.half_width(noise.scale)
-    return discrete_gaussian.half_width(noise.sigma2)
+            return noise_half_width(noise) <= noise_half_width(other)

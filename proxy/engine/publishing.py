@@ -32,7 +32,7 @@ from proxy.engine.published_ports import (
 from proxy.engine.query_pipeline import Engine
 from proxy.engine.releasing import PlannedRelease, Releasing, day_of
 from proxy.engine.remembered_plans import PreparedQuery
-from proxy.engine.series_plans import prepared_series, series_of
+from proxy.engine.series_plans import prepared_ranges, prepared_series, series_of
 from proxy.engine.session_zone import ZoneRules
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.facts import PlanningContext
@@ -173,6 +173,9 @@ class Publishing:
         series end with its last day."""
         if of.continual is not None:
             return await asyncio.to_thread(prepared_series, self._engine, of, question, constants)
+        if of.ranges is not None:
+            given = self._engine, of, question, constants, day
+            return await asyncio.to_thread(prepared_ranges, *given)
         return await asyncio.to_thread(self._engine.prepared, question, constants, of.loss, day)
 
     async def release_due(self) -> None:

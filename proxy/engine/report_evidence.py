@@ -102,11 +102,11 @@ PROVEN_PARTS = (
         ),
     ),
     ProvenPart(
-        used_for="series (publish: continual)",
-        mechanism="correlated noise (square-root factorisation)",
+        used_for="days that are added up (publish: continual, ranges)",
+        mechanism="correlated noise (matrix factorisation)",
         section=33,
         title="Series",
-        is_used=lambda policy: any(one.continual is not None for one in policy.publish),
+        is_used=lambda policy: any(one.continual or one.ranges for one in policy.publish),
     ),
     ProvenPart(
         used_for="the sum of all charges",

@@ -1,7 +1,10 @@
-"""Plans of published series: the same plan for each step, and when each step ends."""
+"""Plans of days that are published: of a series the same plan for each day, and when it ends; of days that are
+released together one plan. And how exact they and their sums will be."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date, datetime, timedelta, timezone
 from fractions import Fraction
 
@@ -19,12 +22,22 @@ from proxy.kernel.plan import (
     PrivatePlan,
 )
 from proxy.kernel.plan_digest import plan_digest
+from proxy.kernel.sensitivities import StepSensitivity, of_series, of_step
+from proxy.kernel.shape import Shape, shape_of
+from proxy.mechanisms.continual import (
+    factor_of,
+    largest_sum_sigma2,
+    range_sigma2,
+    step_sigma2,
+)
 from proxy.planner.later_rows import reads_moving
 from proxy.planner.series import BY_THE_DAY, SeriesTerms, no_series, sums_of_days
 from proxy.policy.publication import Publication
 from proxy.release.noisy_values import noise_half_width
 
 _EPOCH = date(1970, 1, 1)
+_MONTH = 30
+_RANGES = ("a day", "30 days in a row", "any days in a row")
 _FAR = (date(9999, 12, 31) - _EPOCH).days
 # The ledger keeps the digest beside the text of the statement's own: it hides nothing.
 _NAMING = b"a published series"
@@ -51,6 +64,28 @@ def prepared_series(
         prepared = engine.prepared(question, constants, of.loss, after, terms)
         if series_days(prepared.private) != days:
             raise _no_days()
+    return prepared
+
+
+def prepared_ranges(
+    engine: Engine,
+    of: Publication,
+    question: ProtectedQuery,
+    constants: tuple[str | None, ...],
+    day: int | None,
+) -> PreparedQuery:
+    """Plan a statement whose days are released together, to be added up.
+
+    Args:
+        day: As of PlanningContext.
+
+    Raises:
+        Refusal: Its groups are no days in a row.
+    """
+    assert of.ranges is not None
+    terms = SeriesTerms(steps=None, most_steps=of.ranges.most_days)
+    prepared = engine.prepared(question, constants, of.loss, day, terms)
+    series_days(prepared.private)
     return prepared
 
 
@@ -86,19 +121,60 @@ def errors_of_series(of: Publication, plan: PrivatePlan) -> str:
     The errors of counts and sums in their order: of a day, of the worst sum of days in a row, of all days.
     """
     found = []
-    for release in plan.blocks[0].releases:
-        assert isinstance(release, NoisyStatistic | DistinctCount), "as the kernel has it"
-        assert isinstance(release.noise, ContinualNoise), "as the kernel has it"
-        grid = release.grid if isinstance(release, NoisyStatistic) else Fraction(1)
-        day, longest, all_days = (
-            decimal_text(noise_half_width(GaussianNoise(sigma2=sigma2)) * grid)
-            for sigma2 in sums_of_days(release.noise)
-        )
-        kind = release.aggregate.kind.value
+    for kind, noise, grid, _ in _noises(plan, shape_of(plan.blocks[0])):
+        day, longest, all_days = (_half_width(sigma2, grid) for sigma2 in sums_of_days(noise))
         found.append(f"{kind} +-{day} a day, +-{longest} any days in a row, +-{all_days} all days")
     assert of.continual is not None
     cost = f"{of.continual.days} days for epsilon {decimal_text(of.loss.epsilon)} in all"
     return f"published.{of.name}: {cost}; 95 % errors: {'; '.join(found)}"
+
+
+def errors_of_ranges(of: Publication, plan: PrivatePlan) -> str:
+    """How exact days that are released together will be, in a line, beside independent noise of each day at the
+    same price: of a day, of the worst 30 days in a row, of the worst range."""
+    found = []
+    shape = shape_of(plan.blocks[0])
+    for kind, noise, grid, moved in _noises(plan, shape):
+        alone = factor_of(len(noise.factor), 0)
+        squared = (
+            of_series(shape, factor, moved, is_at_once=True) for factor in (alone, noise.factor)
+        )
+        own = replace(noise, factor=alone, sigma2=noise.sigma2 * Fraction(*squared))
+        of_each = [_of_ranges(one) for one in (noise, own)]
+        texts = (
+            f"{name} +-{_half_width(ours, grid)} ({_half_width(theirs, grid)})"
+            for name, ours, theirs in zip(_RANGES, *of_each, strict=True)
+        )
+        found.append(f"{kind} {', '.join(texts)}")
+    return (
+        f"published.{of.name}: 95 % errors, in brackets those of independent noise of each day:"
+        f" {'; '.join(found)}"
+    )
+
+
+def _of_ranges(noise: ContinualNoise) -> tuple[Fraction, ...]:
+    days = len(noise.factor)
+    month = min(_MONTH, days)
+    return (
+        step_sigma2(noise.factor, noise.sigma2),
+        range_sigma2(noise.factor, noise.sigma2, days - month, days),
+        largest_sum_sigma2(noise.factor, noise.sigma2),
+    )
+
+
+def _noises(
+    plan: PrivatePlan, shape: Shape
+) -> Iterator[tuple[str, ContinualNoise, Fraction, StepSensitivity]]:
+    """Of each count and sum: what it is, its noise, the grid of that, and how far a unit moves a day."""
+    for release in plan.blocks[0].releases:
+        assert isinstance(release, NoisyStatistic | DistinctCount), "as the kernel has it"
+        assert isinstance(release.noise, ContinualNoise), "as the kernel has it"
+        grid = release.grid if isinstance(release, NoisyStatistic) else Fraction(1)
+        yield release.aggregate.kind.value, release.noise, grid, of_step(release, shape)
+
+
+def _half_width(sigma2: Fraction, grid: Fraction) -> str:
+    return decimal_text(noise_half_width(GaussianNoise(sigma2=sigma2)) * grid)
 
 
 def _no_days() -> Refusal:

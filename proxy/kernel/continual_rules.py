@@ -1,4 +1,4 @@
-"""Which blocks may be drawn step by step: those of a series, whose noise pays for all steps together."""
+"""Which blocks may have noise for all groups together: series, and days that are released at once."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from proxy.query.ir.relations import Join, Relation, Scan, Subquery, relations_o
 def check_series(block: BlockPlan, policy: Policy) -> None:
     """Let a block pass that is no series, or whose groups are the steps of one.
 
-    Claim: One unit is in so many steps as `neighbours.groups` says, whenever each step is read, if rows are
-        only added (PROOFS.md 33 C3): the rows of the block only become more then, and SQL keeps the first steps
-        of a unit, in the order of their texts, in which they are listed. Nothing else is drawn of the block:
-        neither bounds nor groups are chosen, as they would be anew at each step.
+    Claim: One unit is in so many steps as `neighbours.groups` says. Where all are read at once, SQL sees to it,
+        whichever steps it keeps (PROOFS.md 33 C6). Else it is so whenever each step is read, if rows are only
+        added (C3): the rows of the block only become more then, and SQL keeps the first steps of a unit, in the
+        order of their texts, in which they are listed. Nothing else is drawn of the block: neither bounds nor
+        groups are chosen, as they would be anew at each step.
 
     Raises:
         NotPrivate: One of these conditions does not hold.
@@ -34,6 +35,8 @@ def check_series(block: BlockPlan, policy: Policy) -> None:
         return
     if len(block.continual) < len(block.releases):
         raise NotPrivate(Rule.CONTINUAL, "another release beside those of a series")
+    if len({noise.is_at_once for noise in block.continual.values()}) > 1:
+        raise NotPrivate(Rule.CONTINUAL, "a series beside what is drawn at once")
     if block.selection is not None or block.choices or block.fewest is not None:
         raise NotPrivate(Rule.CONTINUAL, "something else that is drawn at each step")
     if block.withheld or block.sub_partitions or block.uses_answers:
@@ -45,7 +48,11 @@ def check_series(block: BlockPlan, policy: Policy) -> None:
     if len(texts) < len(values) or len(texts) < 2 or texts != sorted(set(texts)):
         raise NotPrivate(Rule.CONTINUAL, "steps that are not listed in their order")
     units = block.neighbours
-    if isinstance(units, UnitNeighbours) and (units.groups is None or not units.is_in_order):
+    if isinstance(units, UnitNeighbours) and units.groups is None:
+        raise NotPrivate(Rule.CONTINUAL, "steps of a unit without a bound")
+    if not block.is_stepwise:
+        return
+    if isinstance(units, UnitNeighbours) and not units.is_in_order:
         raise NotPrivate(Rule.CONTINUAL, "steps of a unit that are not its first ones")
     if not only_grows(block, policy):
         raise NotPrivate(Rule.CONTINUAL, "rows that may go when others come")

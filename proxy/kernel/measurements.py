@@ -39,6 +39,7 @@ from proxy.kernel.sensitivities import (
     OF_CELLS,
     OF_REPORT,
     Sensitivity,
+    StepSensitivity,
     each_median,
     each_selected,
     of_distinct,
@@ -168,16 +169,18 @@ def price_of_noise(noise: Noise, moved: Sensitivity, loss: Loss, is_open: bool =
             assert_never(noise)
 
 
-def price_of_series(noise: ContinualNoise, shape: Shape, each: int, loss: Loss) -> Price:
+def price_of_series(
+    noise: ContinualNoise, shape: Shape, moved: StepSensitivity, loss: Loss
+) -> Price:
     """Price the noise of a series, of all its steps together.
 
     Privacy: y = R x + z is a list of whole numbers that moves by `of_series` at most, however the steps follow
-    each other, and what is shown is made of it (PROOFS.md 33 C1 to C4).
+    each other, and what is shown is made of it (PROOFS.md 33 C1 to C4, C6).
 
     Args:
         noise: The factor, and sigma squared.
         shape: Of its block, whose groups are the steps (`check_series`).
-        each: A unit moves a step by so much at most.
+        moved: How far a unit moves a step.
         loss: What the whole series may spend.
 
     Raises:
@@ -185,17 +188,18 @@ def price_of_series(noise: ContinualNoise, shape: Shape, each: int, loss: Loss) 
 
     >>> from tests.kernel.examples import series_shape
     >>> loss, shape = Loss(Fraction(1), Fraction(1, 10**6)), series_shape(most_steps=2)
+    >>> one = StepSensitivity(each=1, is_of_rows=False)
     >>> enough = Fraction(17) / (2 * zcdp.rho_of_loss(loss.epsilon, loss.delta))
-    >>> price_of_series(ContinualNoise(factor=(2, 1, 1), sigma2=enough), shape, 1, loss).epsilon
+    >>> price_of_series(ContinualNoise(factor=(2, 1, 1), sigma2=enough), shape, one, loss).epsilon
     Fraction(1, 1)
-    >>> price_of_series(ContinualNoise(factor=(2, 1, 1), sigma2=enough / 2), shape, 1, loss)
+    >>> price_of_series(ContinualNoise(factor=(2, 1, 1), sigma2=enough / 2), shape, one, loss)
     Traceback (most recent call last):
     proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     if not continual.is_factor(noise.factor) or len(noise.factor) != shape.count:
         raise NotPrivate(Rule.CONTINUAL, "a factor that rises, or of other steps")
-    moved = of_series(shape, noise.factor, each)
-    return _price_of_gaussian(GaussianNoise(sigma2=noise.sigma2), moved, loss, False)
+    squared = of_series(shape, noise.factor, moved, is_at_once=noise.is_at_once)
+    return _price_of_gaussian(GaussianNoise(sigma2=noise.sigma2), squared, loss, False)
 
 
 def _price_of_gaussian(noise: GaussianNoise, squared: Fraction, loss: Loss, is_open: bool) -> Price:

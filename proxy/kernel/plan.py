@@ -49,10 +49,12 @@ class GaussianNoise:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContinualNoise:
     """Noise of a series: the groups are its steps, each of which is drawn once, under one charge for all
-    (mechanisms.continual). factor: of so many steps; sigma2: of z, in squared grid steps of 1 / its scale."""
+    (mechanisms.continual). factor: of so many steps; sigma2: of z, in squared grid steps of 1 / its scale;
+    is_at_once: all steps are read and drawn together, so that sums of steps in a row have little noise."""
 
     factor: tuple[int, ...]
     sigma2: Fraction
+    is_at_once: bool = False
 
     @property
     def of_a_step(self) -> GaussianNoise:
@@ -438,6 +440,11 @@ class BlockPlan:
             if isinstance(one, NoisyStatistic | DistinctCount)
             and isinstance(one.noise, ContinualNoise)
         }
+
+    @property
+    def is_stepwise(self) -> bool:
+        """Whether its groups are read one after the other, as the steps of a series."""
+        return any(not noise.is_at_once for noise in self.continual.values())
 
     @property
     def uses_answers(self) -> bool:

@@ -75,7 +75,16 @@ def of_distinct(shape: Shape, *, of_unit: bool) -> Sensitivity:
     return _in_one_group(shape.neighbours.rows)
 
 
-def of_step(release: NoisyStatistic | DistinctCount, shape: Shape) -> int:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepSensitivity:
+    """How far a unit moves the steps of a series: each by so much at most; is_of_rows: by so much for each row,
+    of which `Shape.rows` count over all steps that are read at once."""
+
+    each: int
+    is_of_rows: bool
+
+
+def of_step(release: NoisyStatistic | DistinctCount, shape: Shape) -> StepSensitivity:
     """How far a unit moves one step of a series.
 
     Privacy: of a unit's rows in one group `rows` count, and `rows_per_group` (PROOFS.md 18 U1, U4), each of
@@ -86,31 +95,61 @@ def of_step(release: NoisyStatistic | DistinctCount, shape: Shape) -> int:
         NotPrivate: It is of no number of rows that is bounded, or of different values.
     """
     unit = shape.neighbours
-    rows = unit.rows
-    if isinstance(unit, UnitNeighbours) and unit.rows_per_group is not None:
-        rows = min(rows, unit.rows_per_group)
+    rows = rows_of_step(shape)
     match release:
         case NoisyStatistic(total=None, of=Counted()):
-            return rows * row_sensitivity(release.statistic, ())
+            each = rows * row_sensitivity(release.statistic, ())
+            return StepSensitivity(each=each, is_of_rows=True)
         case NoisyStatistic(total=None, of=tuple() as of):
-            return rows * row_sensitivity(release.statistic, of)
+            each = rows * row_sensitivity(release.statistic, of)
+            return StepSensitivity(each=each, is_of_rows=True)
         case DistinctCount(of_unit=True):
-            return 1 if isinstance(unit, UnitNeighbours) else rows
+            each = 1 if isinstance(unit, UnitNeighbours) else rows
+            return StepSensitivity(each=each, is_of_rows=False)
         case _:
             raise NotPrivate(Rule.CONTINUAL, "a series of what is no count or sum of bounded rows")
 
 
-def of_series(shape: Shape, factor: Sequence[int], each: int) -> Fraction:
-    """How far a unit moves R x, squared.
+def rows_of_step(shape: Shape) -> int:
+    """Bound the rows of a unit that count in one step."""
+    unit = shape.neighbours
+    if isinstance(unit, UnitNeighbours) and unit.rows_per_group is not None:
+        return min(unit.rows, unit.rows_per_group)
+    return unit.rows
+
+
+def steps_of(shape: Shape, moved: StepSensitivity, *, is_at_once: bool) -> int:
+    """Bound the steps that a unit moves by all that it may move one.
 
     Privacy: a unit is in `groups` steps at most, which SQL sees to (`check_series`); rows that change are a sum
-    of vectors of one step each, of which the first step's is the longest (PROOFS.md 33 C2).
+    of vectors of one step each (PROOFS.md 33 C2). Of steps that are read at once its rows are `Shape.rows` over
+    all of them: it moves none further than one that fills so many steps and leaves the others out (C6).
+
+    >>> from tests.kernel.examples import shape
+    >>> units = shape(count=9, groups=5, rows=6, rows_per_group=2)
+    >>> moved = StepSensitivity(each=2, is_of_rows=True)
+    >>> steps_of(units, moved, is_at_once=False), steps_of(units, moved, is_at_once=True)
+    (5, 3)
     """
     unit = shape.neighbours
     steps = unit.groups if isinstance(unit, UnitNeighbours) else 1
     if steps is None:
         raise NotPrivate(Rule.CONTINUAL, "a unit in any number of steps")
-    return Fraction(continual.squared_sensitivity(factor, steps, each))
+    if is_at_once and moved.is_of_rows:
+        return max(1, min(steps, -(-shape.rows // rows_of_step(shape))))
+    return steps
+
+
+def of_series(
+    shape: Shape, factor: Sequence[int], moved: StepSensitivity, *, is_at_once: bool
+) -> Fraction:
+    """How far a unit moves R x, squared.
+
+    Privacy: it moves `steps_of` steps, each by what `of_step` says: the first ones are the worst (PROOFS.md 33
+    C2).
+    """
+    steps = steps_of(shape, moved, is_at_once=is_at_once)
+    return Fraction(continual.squared_sensitivity(factor, steps, moved.each))
 
 
 def of_kept_units(shape: Shape, *, keeps_one_group: bool) -> Sensitivity:
@@ -207,10 +246,13 @@ def gaussian(sensitivity: Sensitivity, loss: Loss) -> GaussianNoise:
     return GaussianNoise(sigma2=discrete_gaussian.sigma2_for(sensitivity.squared, rho))
 
 
-def series(moved: Fraction, factor: tuple[int, ...], loss: Loss) -> ContinualNoise:
+def series(
+    moved: Fraction, factor: tuple[int, ...], loss: Loss, *, is_at_once: bool
+) -> ContinualNoise:
     """The noise of a series that hides it (PROOFS.md 33)."""
     rho = zcdp.rho_of_loss(loss.epsilon, loss.delta)
-    return ContinualNoise(factor=factor, sigma2=discrete_gaussian.sigma2_for(moved, rho))
+    sigma2 = discrete_gaussian.sigma2_for(moved, rho)
+    return ContinualNoise(factor=factor, sigma2=sigma2, is_at_once=is_at_once)
 
 
 def _in_one_group(moved: int) -> Sensitivity:

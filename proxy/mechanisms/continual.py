@@ -5,6 +5,9 @@ first column. What is private is y = R x + z, with z discrete Gaussian and indep
 function of y: the running total of x + R^-1 z, rounded. So x_t itself gets the noise that `step_noises` makes
 of z, and the noise of a total is the rounded sum of R^-1 z up to there: large parts of z cancel.
 
+A list of steps that are all there may be drawn at once, by the same R: then it is a hierarchy over ranges of
+steps, made consistent. Of Gaussian noise each such hierarchy with least squares has the law of some square R.
+
 No float takes part in a draw. Floats choose between factors, and say how exact the result is.
 Proof: PROOFS.md 33.
 
@@ -15,7 +18,7 @@ Source  Fichtenberger, Henzinger, Upadhyay 2023, "Constant matters" (the factor 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
@@ -134,14 +137,49 @@ def best_factor(steps: int, most_steps: int) -> tuple[int, ...]:
     >>> best_factor(365, 365) == factor_of(365, 0), best_factor(365, 1) == factor_of(365, 4)
     (True, True)
     """
+    return _best(steps, most_steps, lambda factor: math.fsum(_total_variances(factor)))
+
+
+@lru_cache(maxsize=64)
+def best_range_factor(steps: int, most_steps: int) -> tuple[int, ...]:
+    """The factor whose sums of steps in a row have the least mean square noise, over all of them.
+
+    >>> best_range_factor(365, 1) == factor_of(365, 3), best_range_factor(365, 365) == factor_of(365, 0)
+    (True, True)
+    """
+    return _best(steps, most_steps, _mean_range_variance)
+
+
+def _best(steps: int, most_steps: int, of: Callable[[tuple[int, ...]], float]) -> tuple[int, ...]:
     if not 2 <= steps <= LARGEST_STEPS or not 1 <= most_steps <= steps:
         raise ValueError("no series")
     factors = [factor_of(steps, eighths) for eighths in _EXPONENTS]
+    return min(factors, key=lambda one: squared_sensitivity(one, most_steps, 1) * of(one))
 
-    def loss(factor: tuple[int, ...]) -> float:
-        return squared_sensitivity(factor, most_steps, 1) * math.fsum(_total_variances(factor))
 
-    return min(factors, key=loss)
+def _mean_range_variance(factor: tuple[int, ...]) -> float:
+    """Of all sums of steps in a row, for z of variance 1. With W_0 = 0, the squares of W_j - W_i over all i < j
+    add up to (steps + 1) times the squares of W_i, without the square of their sum."""
+    weights = _summed(_inverse(factor))
+    steps = len(weights)
+    squares = (steps + 1) * math.fsum(_total_variances(factor))
+    return (squares - math.fsum(one**2 for one in _summed(weights))) / (steps * (steps + 1) / 2)
+
+
+def range_sigma2(factor: tuple[int, ...], sigma2: Fraction, begin: int, end: int) -> Fraction:
+    """About the variance of the noise of the sum of the steps from `begin` on, before `end`. For display.
+
+    It is that of W_end - W_begin, whose large parts cancel: less than the steps have together.
+
+    >>> range_sigma2(factor_of(9, 0), Fraction(SCALE**2), 2, 6) - Fraction(1, 6)  # four independent steps
+    Fraction(4, 1)
+    """
+    weights = _summed(_inverse(factor))
+    length = end - begin
+    own = math.fsum(one**2 for one in weights[:length])
+    pairs = zip(weights[:begin], weights[length:], strict=False)
+    earlier = math.fsum((late - early) ** 2 for early, late in pairs)
+    return _short(float(sigma2) * (own + earlier)) + Fraction(1, 6)
 
 
 @lru_cache(maxsize=64)

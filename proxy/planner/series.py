@@ -1,4 +1,5 @@
-"""Statements that are released step by step, under one charge: their noise, and why a statement is no series.
+"""Statements whose days have noise that cancels in sums: series, released day by day under one charge, and
+days that are released together, whose ranges are asked for. Their noise, and why a statement is none of them.
 
 Source  PROOFS.md 33, docs/how-to/publish.md 5
 """
@@ -12,35 +13,54 @@ from proxy.base.errors import Code, Refusal
 from proxy.kernel.continual_rules import only_grows
 from proxy.kernel.neighbour_kinds import Neighbours, RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import BlockPlan, ContinualNoise, DistinctCount, NoisyStatistic
-from proxy.kernel.sensitivities import of_series, of_step, series
+from proxy.kernel.sensitivities import of_series, of_step, series, steps_of
 from proxy.kernel.shape import Shape
 from proxy.mechanisms import continual
 from proxy.mechanisms.loss import Loss
 from proxy.policy.policy_model import Policy
 
-BY_THE_DAY = (
+_OF_DAYS = (
     "Group by the day alone, such as created_at::date AS day, and give WHERE the first day and the last"
-    " one; continual is the number of these days."
+    " one"
 )
+BY_THE_DAY = f"{_OF_DAYS}; continual is the number of these days."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeriesTerms:
-    """What the policy says of a series: its steps, and in how many of them a unit is at most."""
+    """What the policy says of a series: its steps, and in how many of them a unit is at most.
 
-    steps: int
+    Attributes:
+        steps: None: as many as the statement has groups, all of which are drawn at once (`ranges: day`).
+    """
+
+    steps: int | None
     most_steps: int
+
+    @property
+    def is_at_once(self) -> bool:
+        return self.steps is None
+
+    def has_steps(self, groups: int | None) -> bool:
+        """Whether so many groups can be its steps."""
+        if self.steps is not None:
+            return groups == self.steps
+        return groups is not None and max(2, self.most_steps) <= groups <= continual.LARGEST_STEPS
 
 
 def in_order(neighbours: Neighbours, terms: SeriesTerms) -> Neighbours:
-    """As neighbours are, of whose groups the first ones count.
+    """As neighbours are, of whose groups so many count: the first ones, if the steps are read one by one.
 
     Raises:
         Refusal: Rows are units, which are in one day, or several of them are.
     """
     match neighbours:
         case UnitNeighbours():
-            return replace(neighbours, groups=terms.most_steps, is_in_order=True)
+            if not terms.is_at_once:
+                return replace(neighbours, groups=terms.most_steps, is_in_order=True)
+            per_group = neighbours.rows_per_group
+            is_summed = per_group is None or neighbours.rows < terms.most_steps * per_group
+            return replace(neighbours, groups=terms.most_steps, is_summed=is_summed)
         case RowNeighbours(rows=1) if terms.most_steps == 1:
             return neighbours
         case RowNeighbours(rows=1):
@@ -73,16 +93,20 @@ def series_noise(
         raise no_series(
             "has Gaussian noise, which needs a delta above 0", "Give it one, such as delta: 1e-6."
         )
-    if shape.count != terms.steps:
+    if not terms.has_steps(shape.count):
         count = "an unknown number of" if shape.count is None else str(shape.count)
-        raise no_series(f"has {count} groups, and continual: {terms.steps} days", BY_THE_DAY)
+        raise _other_groups(count, terms)
     if isinstance(release, DistinctCount) and not release.of_unit:
         raise no_series(
             "counts different values, which a day does not add to another",
             "Count rows, or COUNT(DISTINCT) the privacy unit.",
         )
-    factor = continual.best_factor(terms.steps, terms.most_steps)
-    return series(of_series(shape, factor, of_step(release, shape)), factor, loss)
+    assert shape.count is not None, "as terms.has_steps says"
+    moved, is_at_once = of_step(release, shape), terms.is_at_once
+    best = continual.best_range_factor if is_at_once else continual.best_factor
+    factor = best(shape.count, steps_of(shape, moved, is_at_once=is_at_once))
+    squared = of_series(shape, factor, moved, is_at_once=is_at_once)
+    return series(squared, factor, loss, is_at_once=is_at_once)
 
 
 def of_no_series() -> Refusal:
@@ -110,26 +134,36 @@ def refuse_no_series(blocks: tuple[BlockPlan, ...], policy: Policy, terms: Serie
     if len(blocks) != 1:
         raise no_series("has several parts", "Publish each part as a series of its own.")
     (block,) = blocks
-    if len(block.keys) != 1 or block.combinations is not None or block.groups() != terms.steps:
-        count = block.groups()
-        shown = "private" if count is None else count
-        raise no_series(f"has {shown} groups, and continual: {terms.steps} days", BY_THE_DAY)
+    count = block.groups()
+    if len(block.keys) != 1 or block.combinations is not None or not terms.has_steps(count):
+        raise _other_groups("private" if count is None else str(count), terms)
     if block.fewest is not None:
+        key = "ranges" if terms.is_at_once else "continual"
         raise no_series(
             "would show NULL for small groups, and its days would not add up",
-            "Publish it without continual, or leave min_units_per_group out for its table.",
+            f"Publish it without {key}, or leave min_units_per_group out for its table.",
         )
     if block.choices:
         raise no_series(
             "reports how many units a bound cuts, which would be counted each day",
             "Leave dp.clipped(...) out.",
         )
-    if not only_grows(block, policy):
+    if not terms.is_at_once and not only_grows(block, policy):
         raise no_series(
             "reads rows that may change when others come",
             "Read protected tables with plain conditions and inner joins: no window, GROUP BY in a subquery,"
             " EXISTS, OUTER JOIN or public table, and no row that is cut.",
         )
+
+
+def _other_groups(groups: str, terms: SeriesTerms) -> Refusal:
+    if terms.steps is not None:
+        return no_series(f"has {groups} groups, and continual: {terms.steps} days", BY_THE_DAY)
+    least, most = max(2, terms.most_steps), continual.LARGEST_STEPS
+    return no_series(
+        f"has {groups} groups, where ranges: day needs {least} to {most} days",
+        f"{_OF_DAYS}.",
+    )
 
 
 def sums_of_days(noise: ContinualNoise) -> tuple[Fraction, Fraction, Fraction]:

@@ -380,7 +380,7 @@ def _renewed(was: Publication, now: Publication) -> Iterator[Change]:
         a, b = was.loss, now.loss
         people = by_amounts((a.epsilon, b.epsilon), (a.delta, b.delta))
         yield _published(Direction.CHANGES, now.name, what, people)
-    if was.continual != now.continual:
+    if (was.continual, was.ranges) != (now.continual, now.ranges):
         what = f"{_times(was)} -> {_times(now)}: it is released anew at once, {_cost(now)}"
         yield _published(Direction.CHANGES, now.name, what)
     if was.smallest != now.smallest:
@@ -405,6 +405,8 @@ def _every(one: Publication) -> str:
 
 
 def _times(one: Publication) -> str:
+    if one.ranges is not None:
+        return f"each time, of {one.ranges.most_days} days of which a unit counts"
     if one.continual is None:
         return "each time"
     days, most = one.continual.days, one.continual.most_days

@@ -23,10 +23,18 @@ class Continual:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DayRanges:
+    """Of a statement whose groups are days that are released together, and added up: in at most `most_days` of
+    them a unit counts."""
+
+    most_days: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Publication:
     """The table `published.NAME`. A release is due every so many seconds, counted from `offset` seconds after
     midnight, UTC; loss: of each, or of all days of `continual`; smallest: the smallest groups that the policy
-    shows, by table, where it says any."""
+    shows, by table, where it says any. Never both continual and ranges."""
 
     name: str
     sql: str
@@ -35,6 +43,7 @@ class Publication:
     loss: Loss
     smallest: tuple[tuple[str, int], ...] = ()
     continual: Continual | None = None
+    ranges: DayRanges | None = None
 
     @property
     def charged_seconds(self) -> int:
@@ -51,4 +60,6 @@ class Publication:
         ]
         if self.continual is not None:
             parts.append(["continual", self.continual.days, self.continual.most_days])
+        if self.ranges is not None:
+            parts.append(["ranges", self.ranges.most_days])
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]

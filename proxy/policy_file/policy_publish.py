@@ -9,7 +9,7 @@ from fractions import Fraction
 from proxy.mechanisms.continual import LARGEST_STEPS
 from proxy.mechanisms.loss import Loss
 from proxy.policy.policy_model import Privacy
-from proxy.policy.publication import Continual, Publication
+from proxy.policy.publication import Continual, DayRanges, Publication
 from proxy.policy_file.policy_errors import ProblemList, quoted_text
 from proxy.policy_file.policy_nodes import fields, kind, number_within, switch, text, whole
 from proxy.policy_file.policy_privacy import (
@@ -19,7 +19,7 @@ from proxy.policy_file.policy_privacy import (
     LEAST_EPSILON,
 )
 from proxy.policy_file.policy_reuse import LENGTH, TIME_OF_DAY, offset_of, seconds_of_length
-from proxy.policy_file.policy_shapes import SWITCH, TEXT, Keyed, ListOf, Number, Plain, Shape
+from proxy.policy_file.policy_shapes import SWITCH, TEXT, Keyed, ListOf, Number, OneOf, Plain, Shape
 from proxy.policy_file.yaml_positions import (
     Entry,
     MappingNode,
@@ -40,10 +40,17 @@ PUBLICATION_KEYS: Mapping[str, Shape] = {
     "epsilon": Number(LEAST_EPSILON, LARGEST_EPSILON),
     "delta": Number(LEAST_DELTA, LARGEST_DELTA),
     "continual": Number(Fraction(2), Fraction(LARGEST_STEPS), is_whole=True),
+    "ranges": OneOf(("day",)),
     "max_days_per_unit": Number(Fraction(1), Fraction(LARGEST_STEPS), is_whole=True),
     "append_only": SWITCH,
 }
 PUBLISH = ListOf(Keyed(PUBLICATION_KEYS, _REQUIRED, "publish"), _MOST)
+_ONE_OF_TWO = "add ranges: day, or continual: and the number of days, or leave it out"
+_SERIES_ONLY = "add continual: and the number of days, such as continual: 365, or leave it out"
+_NOT_OF_RANGES = {
+    "continual": "take one of both out: continual adds a day at each release, ranges draws all of them anew",
+    "append_only": "leave it out: nothing has to be promised of rows that are read at once",
+}
 _SOONEST, _LATEST = 300, 31 * 86_400
 
 
@@ -101,7 +108,8 @@ def _publication(
         delta = number_within(value, "delta", LEAST_DELTA, LARGEST_DELTA, problems)
     if name is None or sql is None or seconds is None or offset is None:
         return None
-    continual = _continual(given, problems)
+    ranges = _ranges(given, problems)
+    continual = None if "ranges" in given else _continual(given, problems)
     if epsilon is None or delta is None:
         return None
     return Publication(
@@ -111,7 +119,31 @@ def _publication(
         offset=offset,
         loss=Loss(epsilon, delta),
         continual=continual,
+        ranges=ranges,
     )
+
+
+def _ranges(given: Mapping[str, Entry], problems: ProblemList) -> DayRanges | None:
+    entry = given.get("ranges")
+    if entry is None:
+        return None
+    for key, hint in _NOT_OF_RANGES.items():
+        if key in given:
+            what = f"ranges: day releases all days at once, which {key} does not go with"
+            problems.add(given[key].key_at, what, hint)
+    word, most = text(entry.value, "ranges", problems), given.get("max_days_per_unit")
+    if word is not None and word != "day":
+        what = f"ranges must be day, not {quoted_text(word)}"
+        problems.add(entry.value.at, what, "write ranges: day, and GROUP BY the day in sql")
+    if most is None:
+        problems.add(
+            entry.key_at,
+            "ranges needs max_days_per_unit: on so many days at most a person counts",
+            "add max_days_per_unit: 7, or 1 where a person is in one day only: the noise grows with it",
+        )
+        return None
+    bound = whole(most.value, "max_days_per_unit", 1, LARGEST_STEPS, problems)
+    return None if bound is None else DayRanges(most_days=bound)
 
 
 def _continual(given: Mapping[str, Entry], problems: ProblemList) -> Continual | None:
@@ -121,8 +153,8 @@ def _continual(given: Mapping[str, Entry], problems: ProblemList) -> Continual |
         for entry in filter(None, (most, only)):
             problems.add(
                 entry.key_at,
-                f"{entry.key} says something of a series, and there is no continual",
-                "add continual: and the number of days, such as continual: 365, or leave it out",
+                f"{entry.key} says something of days in a row, and there is neither continual nor ranges",
+                _ONE_OF_TWO if entry is most else _SERIES_ONLY,
             )
         return None
     steps = whole(days.value, "continual", 2, LARGEST_STEPS, problems)

@@ -40,6 +40,7 @@ from proxy.mechanisms import (
     smoothed_median,
 )
 from proxy.mechanisms.bits import RandomBits
+from proxy.mechanisms.continual import step_noises
 from proxy.policy.policy_model import MedianNoise
 from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.release.deviation_means import drawn_means
@@ -82,6 +83,24 @@ def drawn_series(
     return found
 
 
+def _drawn_at_once(
+    block: CheckedBlock, tables: Sequence[ExactTable], bits: RandomBits
+) -> DrawnBlock:
+    """All groups of a block whose noise cancels in sums of groups in a row.
+
+    Privacy: z of each release is drawn once, for all groups together (PROOFS.md 33 C6).
+    """
+    noises = {
+        number: step_noises(
+            noise.factor, [discrete_gaussian.sample(bits, noise.sigma2) for _ in noise.factor]
+        )
+        for number, noise in block.block.continual.items()
+    }
+    rows = drawn_series(block, tables, noises, 0)
+    groups = zip(block.block.listed_groups, rows, strict=True)
+    return DrawnBlock(tuple(DrawnGroup(keys, tuple(map(DrawnNumber, row))) for keys, row in groups))
+
+
 def drawn_block(block: CheckedBlock, tables: Sequence[ExactTable], bits: RandomBits) -> DrawnBlock:
     """All that is drawn for one block, which is no series.
 
@@ -90,6 +109,8 @@ def drawn_block(block: CheckedBlock, tables: Sequence[ExactTable], bits: RandomB
              with private keys one per group that the selection keeps, in the order of their texts;
              exactly one without GROUP BY
     """
+    if block.block.continual and not block.block.is_stepwise:
+        return _drawn_at_once(block, tables, bits)
     plan, grouped = block.block, [by_keys(table) for table in tables]
     read = {number: (table, slots) for number, table, slots in places(tables)}
     is_selected = any(table.selected for table in tables[:1])

@@ -26,7 +26,14 @@ from proxy.planner.column_buckets import compared_texts
 from proxy.planner.facts import PlanningContext
 from proxy.query.ir.expressions import Clamped, ColumnRef, Connective, Expression
 from proxy.query.ir.relations import Join, Relation, Scan
-from proxy.reuse.block_question import BlockQuestion, about_of, column_name, measure_name
+from proxy.reuse.block_question import (
+    BlockQuestion,
+    about_of,
+    column_name,
+    measure_name,
+    question_of,
+)
+from proxy.reuse.day_ranges import DayRanges, published_days, wanted_ranges, whole_days
 from proxy.reuse.derivation import (
     NOTHING_MORE,
     AnswerKey,
@@ -35,6 +42,8 @@ from proxy.reuse.derivation import (
     UsableAnswer,
     source_of,
 )
+
+NeverNull = Callable[[ColumnRef], bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,13 +60,14 @@ class ListedKey:
 class Derivable:
     """about: names of what rows; wanted: of which rows sources may be, with the conditions that are left then.
     question: without its texts, which may be long. listed: keys of the source that are complete by what a
-    public table holds, as far as is known."""
+    public table holds, as far as is known. ranges: of days that it asks for, by what they are about."""
 
     question: BlockQuestion
     source: UsableAnswer
     about: bytes
     wanted: tuple[tuple[bytes, Slices], ...]
     listed: tuple[ListedKey, ...] = ()
+    ranges: tuple[tuple[bytes, DayRanges], ...] = ()
 
 
 def derivable(
@@ -74,6 +84,20 @@ def derivable(
 
     names = release_names(block, question, has_value)
     question = replace(question, release_names=names)
+    without_texts = replace(question, question="", terms="", about="")
+    if block.continual:
+        days = _days_of(block, has_value)
+        if days is None:
+            return None
+        about = _named(f"{relied_on} {days.about}")
+        nothing = UsableAnswer(keys=(), releases=())
+        return Derivable(
+            question=without_texts,
+            source=nothing,
+            about=about,
+            wanted=(),
+            ranges=((about, days),),
+        )
     source = source_of(block, question, lambda number: _is_complete(block, number, known))
     if source is None:
         return None
@@ -83,14 +107,25 @@ def derivable(
 
     if sliced is not None:
         wanted.append((_named(f"{relied_on} {about_of(sliced.core)}"), sliced.more))
-    without_texts = replace(question, question="", terms="", about="")
+    ranges = wanted_ranges(block, question)
     return Derivable(
         question=without_texts,
         source=source,
         about=about,
         wanted=tuple(wanted),
         listed=tuple(_references(block, question, source, known)),
+        ranges=tuple((_named(f"{relied_on} {one.about}"), one) for one in ranges),
     )
+
+
+def _days_of(block: BlockPlan, is_never_null: NeverNull) -> DayRanges | None:
+    """Of days that are released at once, under the names by which a range of them is asked for."""
+    if block.is_stepwise:
+        return None
+    whole = whole_days(block)
+    question = question_of(whole)
+    names = release_names(whole, question, is_never_null)
+    return published_days(block, dict(zip(question.releases, names, strict=True)))
 
 
 def without(of: Derivable, listed: Collection[ListedKey]) -> Derivable:
@@ -261,9 +296,6 @@ def _reference(table: Table, column: Column) -> ForeignKey | None:
 #
 # Of columns alone: of an expression it is not proven that it is NULL just where its grid index is, as in
 # planner.budget_allocation, which shares the same numbers within a statement.
-
-
-NeverNull = Callable[[ColumnRef], bool]
 
 
 def release_names(

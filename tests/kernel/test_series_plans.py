@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from random import Random  # noqa: TID251  the same people for the same seed
@@ -10,7 +10,7 @@ from random import Random  # noqa: TID251  the same people for the same seed
 import pytest
 
 from proxy.base.sql_types import SqlType
-from proxy.exact.table import added_up, by_keys, places
+from proxy.exact.table import ExactTable, added_up, by_keys, places
 from proxy.kernel.block_price import price_of_block
 from proxy.kernel.checked_plan import check_plan
 from proxy.kernel.neighbour_kinds import UnitNeighbours
@@ -59,7 +59,7 @@ def _listed(block: BlockPlan) -> list[str | None]:
 
 def _joined(block: BlockPlan, table: str, left_outer: bool = False) -> BlockPlan:
     unit = ColumnRef("uid", SqlType.INT8, None, "r1")
-    other = ColumnRef("k", SqlType.INT4, None, "r2")
+    other = ColumnRef("k", SqlType.INT8, None, "r2")
     return replace(
         block, source=Join(block.source, scan("r2", table), left_outer, ((unit, other),), None)
     )
@@ -94,6 +94,19 @@ _TAMPERED: dict[str, Callable[[BlockPlan], BlockPlan]] = {
     "an outer join": lambda b: _joined(b, "rates", left_outer=True),
     "different values": lambda b: replace(b, releases=tuple(map(_of_values, b.releases))),
 }
+# What holds of days that are read one after the other alone.
+_ONE_BY_ONE = {
+    "days by a hash",
+    "rows that are cut",
+    "a cut below",
+    "numbered rows",
+    "public rows",
+    "an outer join",
+}
+_AT_ONCE = {
+    "some of it one by one": lambda b: _noise(b, lambda n: replace(n, is_at_once=False)),
+    **{name: change for name, change in _TAMPERED.items() if name not in _ONE_BY_ONE},
+}
 
 
 def _with_cut(block: BlockPlan) -> Truncate:
@@ -112,6 +125,22 @@ def _checked(block: BlockPlan) -> None:
 def test_a_series_passes() -> None:
     for most in (1, _MOST, _DAYS):
         _checked(series_block(_DAYS, most))
+
+
+def test_days_that_are_drawn_at_once_pass() -> None:
+    """Also without the promise that rows are only added."""
+    for most in (1, _MOST, _DAYS):
+        block = series_block(_DAYS, most, is_at_once=True)
+        assert not block.is_stepwise
+        _checked(block)
+    _checked(_joined(block, "rates"))
+
+
+@pytest.mark.parametrize("name", _AT_ONCE)
+def test_tampered_days_at_once_do_not(name: str) -> None:
+    with pytest.raises(NotPrivate) as refused:
+        _checked(_AT_ONCE[name](series_block(_DAYS, _MOST, is_at_once=True)))
+    assert refused.value.rule is not Rule.MALFORMED
 
 
 @pytest.mark.parametrize("name", _TAMPERED)
@@ -137,13 +166,16 @@ def _days_read(blocks: BlockPlan, rows: Sequence[str]) -> list[list[int]]:
     for step, (text,) in enumerate(blocks.listed_groups):
         if rows[step]:
             database._execute(f"INSERT INTO visits (id, uid, i4, d) VALUES {rows[step]}")
-        tables = database.tables(blocks)
-        day = []
-        for _, table, slots in sorted(places(tables), key=lambda one: one[0]):
-            slot = slots.total if slots.total is not None else slots.count
-            day.append(added_up(by_keys(tables[table]).get((text,), []), slot))
-        found.append(day)
+        found.append(_of_day(text, database.tables(blocks)))
     return found
+
+
+def _of_day(text: str | None, tables: Sequence[ExactTable]) -> list[int]:
+    day = []
+    for _, table, slots in sorted(places(tables), key=lambda one: one[0]):
+        slot = slots.total if slots.total is not None else slots.count
+        day.append(added_up(by_keys(tables[table]).get((text,), []), slot))
+    return day
 
 
 def _arriving(random: Random, without: int | None, texts: Sequence[str]) -> list[str]:
@@ -162,26 +194,53 @@ def _arriving(random: Random, without: int | None, texts: Sequence[str]) -> list
     return found
 
 
+@pytest.mark.parametrize("most", [1, _MOST, 4])
+def test_nobody_moves_days_at_once_further(most: int) -> None:
+    """The audit on neighbours, where all days are read together: whichever days of a person are kept."""
+    block = series_block(_DAYS, most, is_at_once=True)
+    found: list[tuple[int, Fraction, Fraction]] = []
+    for seed in range(3):
+        texts = [text or "" for text in _listed(block)]
+        here = _days_at_once(block, _arriving(Random(seed), None, texts))
+        for person in _PEOPLE:
+            there = _days_at_once(block, _arriving(Random(seed), person, texts))
+            found += _movements(block, here, there)
+    assert all(days <= most and length <= allowed for days, length, allowed in found)
+    assert any(days == most for days, _, _ in found)
+
+
+def _days_at_once(block: BlockPlan, rows: Sequence[str]) -> list[list[int]]:
+    database = tiny_database()
+    database.fill("SELECT 1")
+    database._execute(f"INSERT INTO visits (id, uid, i4, d) VALUES {', '.join(filter(None, rows))}")
+    tables = database.tables(block)
+    return [_of_day(text, tables) for (text,) in block.listed_groups]
+
+
 def _streams(block: BlockPlan, seeds: range) -> list[tuple[int, Fraction, Fraction]]:
     """Of each release and person: on how many days they counted, how far R x moved, and how far it may."""
     texts = [text or "" for text in _listed(block)]
-    found = []
+    found: list[tuple[int, Fraction, Fraction]] = []
     for seed in seeds:
         here = _days_read(block, _arriving(Random(seed), None, texts))
         for person in _PEOPLE:
             there = _days_read(block, _arriving(Random(seed), person, texts))
-            for number, noise in block.continual.items():
-                moved = [
-                    mine[number] - theirs[number] for mine, theirs in zip(here, there, strict=True)
-                ]
-                length = sum(
-                    sum(noise.factor[row - at] * moved[at] for at in range(row + 1)) ** 2
-                    for row in range(_DAYS)
-                )
-                loss = block.releases[number].loss
-                allowed = 2 * zcdp.rho_of_loss(loss.epsilon, loss.delta) * noise.sigma2
-                found.append((sum(map(bool, moved)), Fraction(length), allowed))
+            found += _movements(block, here, there)
     return found
+
+
+def _movements(
+    block: BlockPlan, here: Sequence[Sequence[int]], there: Sequence[Sequence[int]]
+) -> Iterator[tuple[int, Fraction, Fraction]]:
+    for number, noise in block.continual.items():
+        moved = [mine[number] - theirs[number] for mine, theirs in zip(here, there, strict=True)]
+        length = sum(
+            sum(noise.factor[row - at] * moved[at] for at in range(row + 1)) ** 2
+            for row in range(_DAYS)
+        )
+        loss = block.releases[number].loss
+        allowed = 2 * zcdp.rho_of_loss(loss.epsilon, loss.delta) * noise.sigma2
+        yield sum(map(bool, moved)), Fraction(length), allowed
 
 
 def test_nobody_moves_a_stream_further() -> None:

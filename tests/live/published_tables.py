@@ -55,6 +55,21 @@ tables:
     columns:
       region: {values: [north, south, east]}
 """
+DAYS = """\
+publish:
+  - name: one
+    sql: SELECT day AS region, count(*) AS n FROM k.orders GROUP BY day
+    every: 24h
+    epsilon: 1
+    ranges: day
+    max_days_per_unit: 3
+tables:
+  k.orders:
+    unit: {customer: customer}
+    max_rows_per_unit: 5
+    columns:
+      day: {bounds: [2024-01-01, 2024-12-31]}
+"""
 
 
 def release_and_show(proxy: LiveProxy, database: str) -> None:

@@ -32,7 +32,7 @@ from proxy.shadow.published_statements import PublishedStatements
 from proxy.shadow.shadow_database import as_analysts
 from proxy.shadow.shadow_tables import ShadowBusy
 from tests.ledger_key import LEDGER_CIPHER
-from tests.live.published_tables import ONE, SCRIPT
+from tests.live.published_tables import DAYS, ONE, SCRIPT
 from tests.live.served_database import served_database
 from tests.servers_fixture import servers
 
@@ -110,8 +110,10 @@ class Process:
 
 
 @pytest.fixture(scope="module")
-def database() -> Database:
-    return served_database(servers(), DATABASE, SCRIPT, ONE, "best")
+def database(request: pytest.FixtureRequest) -> Database:
+    policy = getattr(request, "param", ONE)
+    name = DATABASE if policy is ONE else f"{DATABASE}_of_days"
+    return served_database(servers(), name, SCRIPT, policy, "best")
 
 
 def _process(
@@ -218,7 +220,7 @@ def _displayed(database: Database) -> list[tuple[object, ...]] | None:
         if connection.execute("SELECT to_regclass('published.one')").fetchone() == (None,):
             return None
         return connection.execute(
-            "SELECT region, n::text, n_error::text FROM published.one"
+            "SELECT region::text, n::text, n_error::text FROM published.one"
         ).fetchall()
 
 
@@ -227,6 +229,7 @@ _RIGHT = (1, 1, True, False)
 
 @pytest.mark.every(5)
 @pytest.mark.parametrize("step", _STEPS)
+@pytest.mark.parametrize("database", [ONE, DAYS], ids=["groups", "ranges of days"], indirect=True)
 def test_killed_at_a_step(database: Database, begin: datetime, step: str) -> None:
     assert outcome(database, begin, [step]) == _RIGHT
 

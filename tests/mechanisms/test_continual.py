@@ -10,11 +10,17 @@ from itertools import product
 import numpy as np
 import pytest
 
+from proxy.base.slots import Slots
 from proxy.drawing.series_steps import StepsSoFar, noises_of_steps, steps_with_noise
+from proxy.exact.table import ExactTable
+from proxy.kernel.checked_plan import check_plan
 from proxy.kernel.plan import BlockPlan
 from proxy.mechanisms import continual, discrete_gaussian
-from tests.kernel.examples import series_block
+from proxy.release.adding_noise import drawn_block
+from proxy.release.drawn_values import DrawnNumber
+from tests.kernel.examples import WORLD, series_block
 from tests.seeded_bits import SeededBits
+from tests.unchecked_blocks import stated_loss
 
 _FALSE_ALARM = 6.0  # standard deviations
 
@@ -40,6 +46,16 @@ def test_no_unit_moves_it_further_and_some_as_far(factor: Sequence[int]) -> None
         assert continual.squared_sensitivity(factor, most, 2) == farthest
 
 
+@pytest.mark.parametrize("factor", [(3, 2, 2, 1, 0), continual.factor_of(5, 3)])
+@pytest.mark.parametrize(("rows", "each"), [(3, 1), (4, 2), (5, 2), (3, 4)])
+def test_rows_of_a_unit_over_all_steps(factor: Sequence[int], rows: int, each: int) -> None:
+    """None are further than those that fill the first steps with `each` of their rows."""
+    changes = product(range(-each, each + 1), repeat=len(factor))
+    farthest = max(_length(factor, one) for one in changes if sum(map(abs, one)) <= rows)
+    bound = continual.squared_sensitivity(factor, -(-rows // each), each)
+    assert farthest <= bound and (rows % each or farthest == bound)
+
+
 @pytest.mark.parametrize("eighths", range(5))
 def test_the_noise_is_that_of_the_factor(eighths: int) -> None:
     """R w = z exactly, w being what the totals are the rounded sums of."""
@@ -63,6 +79,12 @@ def test_stated_variances(eighths: int) -> None:
     ranges = [*totals, *(totals[i] - totals[j] for i in range(30) for j in range(i))]
     given = factor, Fraction(factor[0] ** 2 * 100)
     scale = float(given[1])
+    for begin, end in ((0, 1), (0, 30), (7, 8), (3, 25), (29, 30)):
+        exact = ((totals[end - 1] - (totals[begin - 1] if begin else 0)) ** 2).sum()
+        stated = continual.range_sigma2(*given, begin, end)
+        assert scale * exact <= stated <= scale * exact + 0.2
+    mean = sum((one**2).sum() for one in ranges) / len(ranges)
+    assert continual._mean_range_variance(factor) == pytest.approx(mean)
     for stated, exact in (
         (continual.step_sigma2(*given), (steps[-1] ** 2).sum()),
         (continual.total_sigma2(*given), (totals[-1] ** 2).sum()),
@@ -89,15 +111,26 @@ class _Kept:
         raise AssertionError("nothing is read")
 
 
-async def _off(block: BlockPlan, series: int, bits: SeededBits) -> list[float]:
+def _noises(block: BlockPlan, number: int, bits: SeededBits) -> Sequence[float]:
+    """The noise of each step of a release, as it is shown, of rows that are none."""
+    if block.is_stepwise:
+        steps = _Kept(len(block.continual[number].factor))
+        return noises_of_steps(block, asyncio.run(steps_with_noise(steps, block, bits)))[number]
+    slots = tuple(Slots(total=0, count=0) for _ in block.releases)
+    table = ExactTable((), slots, tuple(range(len(block.releases))))
+    (checked,) = check_plan([block], stated_loss(block), WORLD).blocks
+    shown = (group.values[number] for group in drawn_block(checked, [table], bits).groups)
+    return [one.index for one in shown if isinstance(one, DrawnNumber)]
+
+
+def _off(block: BlockPlan, series: int, bits: SeededBits) -> list[float]:
     """By how many standard deviations the squares of y - R x, as they follow from what is shown of many series,
     differ from those of the law; of each release, and of products of neighbouring steps."""
     found = []
     for number, noise in block.continual.items():
         recovered = []
         for _ in range(series):
-            kept = await steps_with_noise(_Kept(len(noise.factor)), block, bits)
-            shown = noises_of_steps(block, kept)[number]
+            shown = _noises(block, number, bits)
             recovered.append(np.array(_matrix(noise.factor), float) @ shown)
         z = np.array(recovered) / float(noise.sigma2) ** 0.5
         found.append(((z**2).sum() - z.size) / (2 * z.size) ** 0.5)
@@ -106,13 +139,17 @@ async def _off(block: BlockPlan, series: int, bits: SeededBits) -> list[float]:
     return found
 
 
-def test_what_is_shown_has_the_noise_that_was_paid() -> None:
-    for off in asyncio.run(_off(series_block(20, 7), 40, SeededBits(1))):
+@pytest.mark.parametrize("is_at_once", [False, True])
+def test_what_is_shown_has_the_noise_that_was_paid(is_at_once: bool) -> None:
+    for off in _off(series_block(20, 7, is_at_once=is_at_once), 40, SeededBits(1)):
         assert abs(off) < _FALSE_ALARM
 
 
+@pytest.mark.parametrize("is_at_once", [False, True])
 @pytest.mark.parametrize("fault", ["less noise", "one noise for two steps"])
-def test_other_noise_is_found(monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
+def test_other_noise_is_found(
+    monkeypatch: pytest.MonkeyPatch, fault: str, is_at_once: bool
+) -> None:
     """Mutants: noise that is 30 % too small; noise that is drawn for every other step."""
     real, last = discrete_gaussian.sample, [0]
 
@@ -124,4 +161,5 @@ def test_other_noise_is_found(monkeypatch: pytest.MonkeyPatch, fault: str) -> No
         return last[0]
 
     monkeypatch.setattr(discrete_gaussian, "sample", broken)
-    assert max(map(abs, asyncio.run(_off(series_block(20, 7), 40, SeededBits(1))))) > _FALSE_ALARM
+    block = series_block(20, 7, is_at_once=is_at_once)
+    assert max(map(abs, _off(block, 40, SeededBits(1)))) > _FALSE_ALARM

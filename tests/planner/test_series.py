@@ -9,13 +9,13 @@ from fractions import Fraction
 import pytest
 
 from proxy.base.errors import Refusal
-from proxy.engine.series_plans import errors_of_series
-from proxy.kernel.plan import ContinualNoise
-from proxy.mechanisms.continual import factor_of
+from proxy.engine.series_plans import errors_of_ranges, errors_of_series
+from proxy.kernel.plan import ContinualNoise, DistinctCount
+from proxy.mechanisms.continual import best_range_factor, factor_of
 from proxy.mechanisms.loss import Loss
 from proxy.planner.series import SeriesTerms
 from proxy.policy.policy_model import Policy, ProtectedTable
-from proxy.policy.publication import Continual, Publication
+from proxy.policy.publication import Continual, DayRanges, Publication
 from tests.kernel.examples import policy_of_fewest
 from tests.pipeline_world import POLICIES, Pipeline, walk
 
@@ -68,7 +68,43 @@ def test_it_is_a_series(text: str, terms: SeriesTerms) -> None:
     assert all(isinstance(noise, ContinualNoise) for noise in block.continual.values())
 
 
-_WITHOUT_WHERE = "SELECT d, count(*) FROM visits GROUP BY d"
+_AT_ONCE = replace(_TERMS, steps=None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        _GOOD,
+        f"SELECT d, count(*) FROM visits v WHERE {_WHERE} AND NOT EXISTS (SELECT 1 FROM orders o WHERE"
+        " o.uid = v.uid) GROUP BY d",
+        f"SELECT d, count(*) FROM visits WHERE {_WHERE} AND i4 IN (SELECT k FROM rates) GROUP BY d",
+        "SELECT d, count(*) FROM (SELECT d, row_number() OVER (PARTITION BY uid ORDER BY d DESC) AS n FROM"
+        f" visits) q WHERE n <= 3 AND {_WHERE} GROUP BY d",
+    ],
+)
+def test_days_at_once_may_be_of_rows_that_change(text: str) -> None:
+    (block,) = _series(text, _AT_ONCE).plan.blocks
+    noises = block.continual.values()
+    assert len(noises) == len(block.releases) and not block.is_stepwise
+    for release, noise in zip(block.releases, noises, strict=True):
+        days = 2 if isinstance(release, DistinctCount) else 1  # all rows of a person may be in one
+        assert noise.factor == best_range_factor(5, days)
+
+
+@pytest.mark.parametrize("most", [2, 6])
+@pytest.mark.parametrize("where", ["", "WHERE d = '2010-01-01'", f"WHERE {_WHERE}"])
+def test_other_groups_than_days_of_a_range(where: str, most: int) -> None:
+    text = f"SELECT {'d' if most == 2 else 'b'}, count(*) FROM visits {where} GROUP BY 1"
+    if "-06" in where and most == 2:
+        _series(text, replace(_AT_ONCE, most_steps=most))
+        return
+    with pytest.raises(
+        Refusal, match=r"groups, where ranges: day needs \d to 1100 days"
+    ) as refused:
+        _series(text, replace(_AT_ONCE, most_steps=most))
+    assert refused.value.hint.startswith("Group by the day alone")
+
+
 _REFUSED = {
     "average": (f"SELECT d, avg(i4) FROM visits WHERE {_WHERE} GROUP BY d", "another aggregate"),
     "variance": (
@@ -164,6 +200,18 @@ def test_where_people_come_each_day_noise_is_independent() -> None:
     one_day = _series(_GOOD, replace(_TERMS, most_steps=1)).plan.blocks[0]
     assert {noise.factor for noise in every_day.continual.values()} == {factor_of(5, 0)}
     assert all(noise.factor[1] > 0 for noise in one_day.continual.values())
+
+
+def test_stated_errors_of_ranges_beside_independent_noise() -> None:
+    """Of days on which a person is once: a range gains, a day loses."""
+    of = replace(_PUBLISHED, continual=None, ranges=DayRanges(most_days=1))
+    text = errors_of_ranges(of, _series(_GOOD, replace(_AT_ONCE, most_steps=1)).plan)
+    assert text.startswith("published.one: 95 % errors, in brackets those of independent noise")
+    pairs = re.findall(r"(a day|in a row) \+-(\d+) \((\d+)\)", text)
+    assert len(pairs) == 9
+    for (_, day, alone), _, (_, worst, summed) in zip(*[iter(pairs)] * 3, strict=True):
+        assert int(day) >= int(alone) and int(worst) < int(summed)
+        assert abs(int(summed) - int(alone) * 5**0.5) < 3
 
 
 def test_stated_errors_are_those_of_the_noise() -> None:
