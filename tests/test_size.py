@@ -10,8 +10,8 @@ from pathlib import Path
 
 _PRODUCT = Path(__file__).resolve().parents[1] / "proxy"
 
-MOST_LINES = 137_000
-MOST_FILES = 785
+MOST_LINES = 142_000
+MOST_FILES = 800
 
 
 def lines_and_files(files: Iterable[Path]) -> tuple[int, int]:

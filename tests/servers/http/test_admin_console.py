@@ -392,11 +392,11 @@ def test_a_policy_is_checked_compared_and_taken(site: Administered, browser: htt
 
     digest = in_force()
     # The page begins with the promise, and has no finding twice.
-    page = browser.get("/policy/shop")
-    promise = shown(page).partition("Who is protected")[2].partition("Findings ")[0]
+    seen = browser.get("/policy/shop")
+    promise = shown(seen).partition("Who is protected")[2].partition("Findings ")[0]
     assert "A customer with all their rows in shop.customers." in promise
     assert re.search(r"One statement Someone who guesses 1 in 100 .* 1 in 37", promise)
-    assert "All answers together, for ever" in promise and "NOT_IN_THE_POLICY" not in page.text
+    assert "All answers together, for ever" in promise and "NOT_IN_THE_POLICY" not in seen.text
     # A text is compared, and nothing is taken up.
     checked = send(browser, "/policy/shop", act="check", text=more)
     assert "Protection of people: stronger in 1 point, 1 to look at" in shown(checked)
@@ -414,14 +414,14 @@ def test_a_policy_is_checked_compared_and_taken(site: Administered, browser: htt
         diff = re.sub(r"<textarea.*?</textarea>", "", found.text, flags=re.DOTALL)
         assert "hunter2" not in diff
     # The form begins with what is in force, its connection string hidden, and takes it back like that.
-    given = re.search(r"<textarea[^>]*>\n(.*?)</textarea>", page.text, re.DOTALL)
+    given = re.search(r"<textarea[^>]*>\n(.*?)</textarea>", seen.text, re.DOTALL)
     assert given is not None and unescape(given[1]) == before
     source = servers().source_dsns["shop"]
     try:
         stated = before.replace("${SHOP_DSN}", source)
         write_policy(site, stated, lambda: in_force() != digest)
-        page = browser.get("/policy/shop")
-        given = re.search(r"<textarea[^>]*>\n(.*?)</textarea>", page.text, re.DOTALL)
+        seen = browser.get("/policy/shop")
+        given = re.search(r"<textarea[^>]*>\n(.*?)</textarea>", seen.text, re.DOTALL)
         assert given is not None and "(a connection string, which is not shown)" in given[1]
         checked = send(browser, "/policy/shop", act="check", text=unescape(given[1]))
         assert "What is wrong with it" not in checked.text and "NOT_IN_THE_POLICY" in checked.text
