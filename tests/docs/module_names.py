@@ -14,6 +14,9 @@ from pathlib import Path, PurePosixPath
 # A schema of that name is in the ledger's database: ledger.receipt is a table.
 _SCHEMAS = frozenset({"ledger"})
 _IMPORT = re.compile(r"^(?:from [\w.]+ import .*|import [\w.]+)$", re.MULTILINE)
+_WRITTEN = re.compile(
+    r'"""(?s:.*?)"""|#.*'
+)  # more than comments and documentation strings, and all of them
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -47,7 +50,9 @@ class Modules:
         Gives    lines and names that lead to no module, or to no word in it
         """
         named = {found[1] for found in self._names.finditer(_IMPORT.sub("", text))}
-        if all(name.endswith(".sql") or self._is_there(name) for name in named):
+        gone = [name for name in named if not name.endswith(".sql") and not self._is_there(name)]
+        written = "\n".join(_WRITTEN.findall(text)) if gone else ""
+        if not any(name in written for name in gone):
             return  # and need not be taken apart, which takes longer than all else
         for line, comment in _comments(text):
             for found in self._names.finditer(comment):
