@@ -15,7 +15,7 @@ import typer
 from proxy.accounting.budget_lines import WARNED_FROM
 from proxy.cli.adjust_command import adjust_command, confirm_command
 from proxy.cli.cli_error import CliError
-from proxy.cli.command_options import LedgerDsn, PolicyFile, State
+from proxy.cli.command_options import LedgerDsn, PolicyFiles, State
 from proxy.cli.proxy_servers import accept_command, ledger_only
 from proxy.cli.source_variables import SourceVariables
 from proxy.cli.state_folder import state_folder
@@ -193,7 +193,7 @@ def key(
 
 @ledger.command("adopt")
 def adopt(
-    policy: PolicyFile,
+    policy: PolicyFiles,
     new: Annotated[
         bool,
         typer.Option(
@@ -204,37 +204,46 @@ def adopt(
         Optional[str],  # noqa: UP045
         typer.Option(
             "--as",
-            help="The data is that of a source that the ledger knows, moved or restored: budgets go on.",
+            help="The data is that of a source that the ledger knows, moved or restored: budgets go on."
+            " Of one policy.",
             metavar="NAME",
         ),
     ] = None,
     name: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help="With --new: another name than the policy's database.", metavar="NAME"),
+        typer.Option(
+            help="With --new: another name than the policy's database. Of one policy.",
+            metavar="NAME",
+        ),
     ] = None,
     state: State = None,
     ledger: LedgerDsn = None,
 ) -> None:
-    """Tell the ledger which data a policy is about: before it is first served, or after it moved."""
+    """Tell the ledger which data policies are about: before they are first served, or after they moved."""
     from proxy.cli.loading import read_policy_file
     from proxy.policy_file.policy_errors import PolicyErrors
 
     if new == (as_name is not None):
         raise CliError("give either --new or --as NAME")
+    if len(policy) > 1 and (as_name or name):
+        raise CliError("--as and --name are for one policy: give the others by themselves")
     try:
-        read, _ = read_policy_file(policy, SourceVariables())
-        identity = read_identity(read.source)
+        variables = SourceVariables()
+        read = [read_policy_file(file, variables)[0] for file in policy]
+        identities = [read_identity(one.source) for one in read]
         with ledger_only(state, ledger, may_make=new, for_people=True) as dsn:
-            refuse_own_source(dsn, read.source)
-            if as_name is None:
-                found = adopt_new(dsn, identity, name or read.database)
-            else:
-                found = adopt_as(dsn, identity, as_name)
+            for one in read:
+                refuse_own_source(dsn, one.source)
+            for one, identity in zip(read, identities, strict=True):
+                if as_name is None:
+                    found = adopt_new(dsn, identity, name or one.database)
+                else:
+                    found = adopt_as(dsn, identity, as_name)
+                typer.echo(f"{identity} is the source {found.name}")
     except PolicyErrors as error:
         raise CliError(str(error)) from None
     except SourceError as error:
         raise CliError(str(error)) from None
-    typer.echo(f"{identity} is the source {found.name}")
 
 
 @ledger.command("accept")

@@ -43,9 +43,14 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Serving, 
     ]
     free = ["--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"]
     state = ("--state", folder / "state")
-    for file in (_SHOP, _CENSUS):
-        adopt = ("ledger", "adopt", "--new", "--policy", file)
-        assert dpproxy(*adopt, *state, environment=_sources()).code == 0
+    adopt = ("ledger", "adopt", "--new", "--policy", _SHOP, "--policy", _CENSUS)
+    both = dpproxy(*adopt, "--name", "a", *state, environment=_sources())
+    assert (both.code, both.err) == (
+        1,
+        "dpproxy: --as and --name are for one policy: give the others by themselves\n",
+    )
+    both = dpproxy(*adopt, *state, environment=_sources())
+    assert both.code == 0 and re.findall(r"is the source (\w+)", both.out) == ["shop", "census"]
     added = dpproxy("user", "add", "erin", "--password-stdin", *state, typed=_PASSWORD)
     assert added.code == 0, added.err
     with serving(folder, [*arguments, *free], "/docs\n", _sources()) as running:

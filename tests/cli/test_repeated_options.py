@@ -55,11 +55,11 @@ def test_there_are_both_kinds() -> None:
 
 
 def test_values_and_words_behind_two_hyphens_are_no_options() -> None:
-    refuse_repeated_options(_ROOT, ["ledger", "adopt", "--policy", "--policy", "--name", "x"])
+    refuse_repeated_options(_ROOT, ["ledger", "adopt", "--state", "--state", "--name", "x"])
     refuse_repeated_options(_ROOT, ["explain", "--policy", "a", "--", "--policy", "b"])
 
 
-def test_ledger_adopt_drops_no_policy() -> None:
-    done = dpproxy("ledger", "adopt", "--new", "--policy", "a.yaml", "--policy", "b.yaml")
+def test_a_command_drops_no_option() -> None:
+    done = dpproxy("ledger", "adopt", "--new", "--policy", "a.yaml", "--state", "a", "--state", "b")
     assert (done.code, done.out) == (1, "")
-    assert done.err == "dpproxy: --policy is given twice, and takes one value: give it once\n"
+    assert done.err == "dpproxy: --state is given twice, and takes one value: give it once\n"
