@@ -16,7 +16,7 @@ from proxy.engine.noise_proposal import NoiseProposal
 from proxy.engine.unit_words import unit_of_policy
 from proxy.mechanisms.loss import Loss
 from proxy.policy.odds_words import odds_json, odds_text
-from proxy.policy.policy_model import Accounting, Policy
+from proxy.policy.policy_model import Accounting, Policy, PublicTable
 
 _HEADS = (
     "table",
@@ -60,6 +60,17 @@ def odds_report(policy: Policy) -> Iterator[str]:
     yield f"All answers together, within budgets.total: {odds_text(total, one)}."
     if policy.accounting is Accounting.ZCDP:
         yield "This holds under `accounting: zcdp`, too: half of that delta is for the conversion of rho."
+
+
+def said_report(policy: Policy) -> Iterator[str]:
+    """Who states what is public, where the policy says so."""
+    tables = policy.tables.values()
+    said = [(str(one.name), one.said.words) for one in tables if isinstance(one, PublicTable)]
+    for table in policy.protected():
+        said += ((f"{table.name}.{one.name}", one.said.words) for one in table.columns.values())
+    for where, words in said:
+        if words:
+            yield f"As public: {where}, {words}."
 
 
 def _statement(policy: Policy) -> Loss:

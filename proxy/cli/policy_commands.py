@@ -39,6 +39,7 @@ def policy_check(
         accuracy_json,
         accuracy_report,
         odds_report,
+        said_report,
         unbounded_report,
     )
     from proxy.cli.findings_report import findings_json, findings_lines
@@ -92,7 +93,13 @@ def policy_check(
     else:
         for line in (*accuracy_report(checked.policy, lines, proposals), ""):
             typer.echo(line)
-        for line in (*odds_report(checked.policy), *(one.text() for one in smallest), *series, ""):
+        for line in (
+            *odds_report(checked.policy),
+            *(one.text() for one in smallest),
+            *series,
+            *said_report(checked.policy),
+            "",
+        ):
             typer.echo(line)
         for line in unbounded_report(unbounded(checked.policy, checked.catalog), file):
             typer.echo(line)

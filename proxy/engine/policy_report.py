@@ -36,6 +36,7 @@ from proxy.policy.policy_model import (
     Policy,
     ProtectedTable,
     PublicTable,
+    Said,
 )
 from proxy.policy.publication import Publication
 
@@ -162,21 +163,26 @@ def _public(policy: Policy) -> Section:
     rows: list[tuple[str, ...]] = []
     for table in policy.tables.values():
         match table:
-            case PublicTable(name=name, columns=columns):
+            case PublicTable(name=name, columns=columns, said=said):
                 shown = "all columns" if columns is None else ", ".join(columns)
-                rows.append((str(name), "public table, copied exactly", shown))
+                rows.append((str(name), "public table, copied exactly", shown, *_signed(said)))
             case ProtectedTable(name=name, columns=listed):
                 for column in listed.values():
-                    rows += ((f"{name}.{column.name}", *one) for one in _stated(column))
+                    where, signed = f"{name}.{column.name}", _signed(column.said)
+                    rows += ((where, *one, *signed) for one in _stated(column))
     return Section(
         key="public",
         title="What the owner states as public",
         text=(
             "The owner promises that none of this was read off the data. The proxy cannot check that.",
         ),
-        heads=("where", "what", "as stated"),
+        heads=("where", "what", "as stated", "said by", "said on"),
         rows=tuple(rows),
     )
+
+
+def _signed(said: Said) -> tuple[str, str]:
+    return said.by or "-", "-" if said.on is None else said.on.isoformat()
 
 
 def _stated(column: ColumnPolicy) -> Iterator[tuple[str, str]]:
@@ -211,8 +217,7 @@ def _accepted(policy: Policy) -> Section:
                 one.where or "wherever it is found",
                 ", ".join(sorted(one.covers or ())) or "-",
                 one.reason,
-                one.said_by or "-",
-                "-" if one.said_on is None else one.said_on.isoformat(),
+                *_signed(one.signed),
             )
             for one in policy.accepted
         ),

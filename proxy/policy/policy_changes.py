@@ -39,6 +39,7 @@ from proxy.policy.policy_model import (
     ProtectedTable,
     PublicTable,
     RowUnit,
+    Said,
     Unit,
 )
 from proxy.policy.publication import Publication
@@ -127,6 +128,7 @@ def _tables(old: Policy, new: Policy) -> Iterator[Change]:
 
 
 def _public(name: TableName, before: PublicTable, after: PublicTable) -> Iterator[Change]:
+    yield from _said_by(f"tables.{name}", before.said, after.said)
     if before.columns != after.columns:
         was = "all columns" if before.columns is None else _list(before.columns)
         now = "all columns" if after.columns is None else _list(after.columns)
@@ -208,8 +210,15 @@ def _column(
         was, now = getattr(before, key), getattr(after, key)
         if was != now:
             yield error(f"{where}.{key}", f"{_said(was)} -> {_said(now)}")
+    yield from _said_by(where, before.said, after.said)
     if before.references != after.references:
         yield change(Topic.RIGHTS, Direction.CHANGES, f"{where}.references", "joins by it")
+
+
+def _said_by(where: str, before: Said, after: Said) -> Iterator[Change]:
+    if before != after:
+        what = f"{before.words or 'not said'} -> {after.words or 'not said'}"
+        yield change(Topic.REST, Direction.CHANGES, f"{where}.said_by", what, ForPeople.SAME)
 
 
 def _values(

@@ -122,6 +122,24 @@ class Weighed(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Said:
+    """Who states something of the policy, and when."""
+
+    by: str | None = None
+    on: date | None = None
+
+    @property
+    def words(self) -> str:
+        """
+        >>> Said("Ida", date(2026, 11, 27)).words, Said(on=date(2026, 11, 27)).words, Said().words
+        ('said by Ida on 2026-11-27', 'said on 2026-11-27', '')
+        """
+        by = "" if self.by is None else f" by {self.by}"
+        on = "" if self.on is None else f" on {self.on.isoformat()}"
+        return f"said{by}{on}" if by or on else ""
+
+
+@dataclass(frozen=True, slots=True)
 class ColumnPolicy:
     """What is known publicly about one column.
 
@@ -131,6 +149,7 @@ class ColumnPolicy:
     partitions: fixed odd number of sample-and-aggregate partitions; None: the adopted rule.
     references: schema, table and column that this column refers to.
     per_unit: of the sum over all rows of a unit; chooses_per_unit: that bound is chosen privately.
+    said: who states bounds and values, for reports alone.
     """
 
     name: str
@@ -142,6 +161,7 @@ class ColumnPolicy:
     mechanism: Mechanism | None = None  # None: what the policy says for all columns
     per_unit: Bounds | None = None
     chooses_per_unit: bool = False
+    said: Said = field(default_factory=Said, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +204,9 @@ class PublicTable:
     name: TableName
     join_keys: Mapping[str, JoinKey] = field(default_factory=dict)
     columns: tuple[str, ...] | None = None
+    said: Said = field(
+        default_factory=Said, repr=False, compare=False
+    )  # who says so, for reports alone
 
     def has(self, column: str) -> bool:
         """Whether the column, if the database has it, is there for analysts."""
@@ -245,18 +268,15 @@ class Acceptance:
     where: str | None
     reason: str
     covers: frozenset[str] | None = None
-    said_by: str | None = None  # who takes it, and when
-    said_on: date | None = None
+    signed: Said = field(default_factory=Said)  # who takes it, and when
 
     @property
     def said(self) -> str:
         """
-        >>> Acceptance(FindingName.TOTAL_IS_LARGE, None, "agreed", said_by="DPO").said
+        >>> Acceptance(FindingName.TOTAL_IS_LARGE, None, "agreed", signed=Said("DPO")).said
         'agreed (said by DPO)'
         """
-        by = "" if self.said_by is None else f" by {self.said_by}"
-        on = "" if self.said_on is None else f" on {self.said_on.isoformat()}"
-        return f"{self.reason} (said{by}{on})" if by or on else self.reason
+        return f"{self.reason} ({self.signed.words})" if self.signed.words else self.reason
 
 
 class Previews(Enum):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
-from datetime import date
 
 from proxy.policy.finding_names import FindingName
 from proxy.policy.policy_model import Acceptance
 from proxy.policy_file.policy_errors import ProblemList, quoted_text
 from proxy.policy_file.policy_nodes import fields, kind, named_entries, text
+from proxy.policy_file.policy_said import SAID_KEYS, read_said
 from proxy.policy_file.policy_shapes import TEXT, Either, Keyed, ListOf, NamedBy, Shape
 from proxy.policy_file.yaml_positions import (
     Entry,
@@ -25,8 +24,7 @@ _MOST_COVERED = 1000
 ACCEPT_KEYS: Mapping[str, Shape] = {
     "covers": ListOf(TEXT, _MOST_COVERED),
     "because": TEXT,
-    "said_by": TEXT,
-    "said_on": TEXT,
+    **SAID_KEYS,
 }
 _REQUIRED = ("because",)
 _PLACE = Either((TEXT, Keyed(ACCEPT_KEYS, _REQUIRED, "accept")))
@@ -38,7 +36,6 @@ ACCEPT = Keyed(
     }
 )
 _REASON_CHARACTERS = 1000
-_DAY = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 def read_acceptances(entry: Entry, problems: ProblemList) -> tuple[Acceptance, ...]:
@@ -101,50 +98,19 @@ def _bound(name: FindingName, place: Entry, what: str, problems: ProblemList) ->
     """With the subjects of the finding that it is about, and who said so when."""
     where = f"accept of {what}"
     inside = place.value.entries if isinstance(place.value, MappingNode) else {}
-    is_signed = "said_by" in inside or "said_on" in inside
-    required = _REQUIRED if is_signed else ("covers", *_REQUIRED)
+    required = _REQUIRED if SAID_KEYS.keys() & inside.keys() else ("covers", *_REQUIRED)
     given = fields(place.value, where, place.key_at, ACCEPT_KEYS, required, problems)
     if given is None or not given.keys() >= set(required):
         return None
     before = len(problems.found)
     reason = _reason(given["because"].value, what, problems)
-    covers = by = on = None
+    covers = None
     if "covers" in given:
         covers = _covers(given["covers"].value, f"covers of {what}", problems)
-    if "said_by" in given:
-        by = _who(given["said_by"].value, f"said_by of {what}", problems)
-    if "said_on" in given:
-        on = _day(given["said_on"].value, f"said_on of {what}", problems)
+    signed = read_said(given, what, problems)
     if reason is None or len(problems.found) > before:
         return None
-    return Acceptance(name, place.key, reason, covers, said_by=by, said_on=on)
-
-
-def _who(node: Node, what: str, problems: ProblemList) -> str | None:
-    said = text(node, what, problems)
-    if said is None:
-        return None
-    if not said.strip() or len(said) > _REASON_CHARACTERS or not said.isprintable():
-        problems.add(
-            node.at,
-            f"{what} must be one line of 1 to {_REASON_CHARACTERS} characters",
-            "write the name or the office of who takes the responsibility",
-        )
-        return None
-    return said
-
-
-def _day(node: Node, what: str, problems: ProblemList) -> date | None:
-    said = text(node, what, problems)
-    if said is None:
-        return None
-    try:
-        if _DAY.fullmatch(said):
-            return date.fromisoformat(said)
-    except ValueError:
-        pass
-    problems.add(node.at, f"{what} must be a date", "write it as 2026-11-27")
-    return None
+    return Acceptance(name, place.key, reason, covers, signed)
 
 
 def _covers(node: Node, what: str, problems: ProblemList) -> frozenset[str] | None:

@@ -28,6 +28,7 @@ from proxy.policy_file.policy_nodes import (
     values,
     whole,
 )
+from proxy.policy_file.policy_said import SAID_KEYS, read_said
 from proxy.policy_file.policy_shapes import (
     NUMBER,
     TEXT,
@@ -64,6 +65,7 @@ COLUMN_KEYS: Mapping[str, Shape] = {
     "mechanism": one_of(Mechanism),
     "references": TEXT,
     "per_unit": Either((OneOf((CHOSEN_PRIVATELY,)), Pair(NUMBER))),
+    **SAID_KEYS,
 }
 COLUMN = Keyed(COLUMN_KEYS, (), "columns.C")
 PUBLIC_COLUMNS = NamedBy(Keyed({}), least=1)
@@ -125,6 +127,13 @@ def read_column(entry: Entry, problems: ProblemList) -> ColumnPolicy | None:
         partitions = _partitions(found["partitions"], problems)
     target = _target(found["references"], problems) if "references" in found else None
     per_unit = _per_unit(found.get("per_unit"), limits, problems)
+    for key in SAID_KEYS:
+        if key in found and not found.keys() & {"bounds", "values"}:
+            problems.add(
+                found[key].key_at,
+                f"{key} has no effect without bounds or values",
+                f"write what is said, as bounds or values, or take {key} out",
+            )
     return ColumnPolicy(
         entry.key,
         limits,
@@ -135,6 +144,7 @@ def read_column(entry: Entry, problems: ProblemList) -> ColumnPolicy | None:
         mechanism,
         per_unit=per_unit if isinstance(per_unit, Bounds) else None,
         chooses_per_unit=per_unit is True,
+        said=read_said(found, where, problems),
     )
 
 

@@ -39,6 +39,7 @@ from proxy.policy_file.policy_nodes import (
     text,
     whole,
 )
+from proxy.policy_file.policy_said import SAID_KEYS, read_said
 from proxy.policy_file.policy_shapes import (
     TEXT,
     Either,
@@ -118,6 +119,7 @@ PUBLIC_KEYS: Mapping[str, Shape] = {
     "unit": _PUBLIC,
     "join_keys": JOIN_KEYS,
     "columns": PUBLIC_COLUMNS,
+    **SAID_KEYS,
 }
 _REQUIRED = ("unit",)
 TABLES = NamedBy(
@@ -190,7 +192,8 @@ def _table(
             fields(entry.value, f"public {where}", entry.key_at, PUBLIC_KEYS, (), problems) or {}
         )
         join_keys = read_join_keys(public.get("join_keys"), problems)
-        return PublicTable(name, join_keys, read_public_columns(public.get("columns"), problems))
+        shown = read_public_columns(public.get("columns"), problems)
+        return PublicTable(name, join_keys, shown, read_said(public, f"public {where}", problems))
     found = fields(entry.value, where, entry.key_at, TABLE_KEYS, _REQUIRED, problems)
     if found is None:
         return None

@@ -11,7 +11,7 @@ from proxy.policy_file.policy_columns import COLUMN_KEYS
 from proxy.policy_file.policy_manual import MANUAL
 from proxy.policy_file.policy_privacy import AGENTS_KEYS, MEDIAN_KEYS, PRIVACY_KEYS
 from proxy.policy_file.policy_publish import PUBLICATION_KEYS
-from proxy.policy_file.policy_tables import TABLE_KEYS
+from proxy.policy_file.policy_tables import PUBLIC_KEYS, TABLE_KEYS
 from proxy.policy_file.policy_yaml import POLICY_KEYS
 
 
@@ -23,7 +23,7 @@ def test_every_key_is_explained() -> None:
     known = {
         *POLICY_KEYS,
         *(f"privacy.{key}" for key in PRIVACY_KEYS),
-        *(f"tables.T.{key}" for key in TABLE_KEYS),
+        *(f"tables.T.{key}" for key in (*TABLE_KEYS, *PUBLIC_KEYS)),
         *(f"columns.C.{key}" for key in COLUMN_KEYS),
         *(f"budgets.{key}" for key in BUDGETS_KEYS),
         *BUDGET_KEYS,
