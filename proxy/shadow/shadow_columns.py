@@ -62,7 +62,8 @@ def exposed_columns(
                 of_planner = accepted.of(table.name, displayed.name)
                 uses = _uses(of_planner, column, known, policy.privacy.mechanism)
                 unit = exposed.unit
-                if isinstance(unit, IdentifierUnit) and unit.column == displayed.name:
+                is_unit = isinstance(unit, IdentifierUnit) and unit.column == displayed.name
+                if is_unit or (known is not None and known.references is not None):
                     uses = f"joins, {uses}"
                 row = row._replace(usable_for=uses)
                 if known is not None and known.bounds is not None:

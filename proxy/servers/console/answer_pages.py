@@ -9,7 +9,7 @@ import math
 import re
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from decimal import (
     MAX_EMAX,
@@ -38,6 +38,7 @@ _DIGITS = 2  # of an error
 _TIMES = ("date", "timestamp")
 _WIDE, _NARROW = 924, 358
 _TICKS = 6
+_STEPS = (1, 2, 3, 4, 6, 12, 24, 36, 60)  # of days or months between labels
 _MIDNIGHT = re.compile(r"\d{4,6}-\d\d-\d\d 00:00:00(?:\+00)?")
 _MANY = 20  # values of which one in 20 is told to be beyond its interval
 
@@ -76,6 +77,7 @@ class AnswerPage:
     notes: Sequence[str]
     made: Sequence[Mapping[str, str]]
     download: str
+    file_name: str = "answer.csv"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,17 +97,19 @@ def shown_rows(columns: int) -> int:
     return max(1, min(_SHOWN_ROWS, _SHOWN_CELLS // max(1, columns)))
 
 
-def shown_answer(body: bytes, rows: int) -> AnswerPage:
+def shown_answer(body: bytes, rows: int, database: str = "answer") -> AnswerPage:
     """Make the page of an answer. It takes long: not in a thread that serves others.
 
     Args:
         body: Of /v1/query, with the rows that are shown.
         rows: How many the answer has.
+        database: For the name of a file that it is saved as.
     """
     # Numbers of PostgreSQL have more digits than a context has by default, and integers more than int() reads.
     with localcontext(Context(prec=_DIGITS_OF_NUMBERS, Emax=MAX_EMAX, Emin=MIN_EMIN)):
         document = json.loads(body, parse_float=Decimal, parse_int=Decimal)
-        return _shown(document, rows)
+        shown = _shown(document, rows)
+    return replace(shown, file_name=_file_name(document["privacy"], database))
 
 
 def _shown(document: Document, count: int) -> AnswerPage:
@@ -144,6 +148,17 @@ def _shown(document: Document, count: int) -> AnswerPage:
         made=[_made(one) for one in document["accuracy"]],
         download=_download(document, noisy),
     )
+
+
+def _file_name(privacy: Document, database: str) -> str:
+    """
+    >>> _file_name({"receipt": "3"}, "my shop")
+    'my-shop-receipt-3.csv'
+    """
+    receipt = privacy["receipt"]
+    name = re.sub(r"[^A-Za-z0-9_]+", "-", database).strip("-")
+    now = datetime.now(timezone.utc)
+    return f"{name}-{f'{now:%Y%m%d-%H%M%S}' if receipt is None else f'receipt-{receipt}'}.csv"
 
 
 def _error(errors: Any, number: int, place: int) -> Decimal | None:
@@ -196,7 +211,7 @@ def _cell(
     low, high = noisy.ends(value, error)
     if noisy.at_least or noisy.at_most:
         end = low if noisy.at_least else high
-        word, down = ("≥", ROUND_FLOOR) if noisy.at_least else ("≤", ROUND_CEILING)
+        word, down = ("at least", ROUND_FLOOR) if noisy.at_least else ("at most", ROUND_CEILING)
         told = f"{word} {number_text(end, places, down)}"
     else:
         told = f"± {number_text(_three_digits(error), places, ROUND_CEILING)}"
@@ -291,11 +306,17 @@ def _caption(
         )
     is_cut = any(one.at_least or one.at_most for one in noisy.values())
     ends = (
-        " With ≥ or ≤ only that end is known, as what is cut of the number is not."
+        " “At least” and “at most”: the policy cuts values, so that the other end is not known."
         if is_cut
         else ""
     )
-    return f"Each value with its 95 % interval. {number}{ends}{many} Grey values cannot be told from zero."
+    is_faint = any(
+        _cell(row[place], _error(errors, n, place), None, one).is_faint
+        for n, row in enumerate(rows)
+        for place, one in noisy.items()
+    )
+    grey = " Grey values cannot be told from zero." if is_faint else ""
+    return f"Each value with its 95 % interval. {number}{ends}{many}{grey}"
 
 
 def moment(text: str) -> str:
@@ -430,7 +451,8 @@ def _series(points: Sequence[Point], title: str, width: int, name: str) -> Marku
     is_small = width < _WIDE
     plot = Plot(width, 250 if is_small else 310, (first - pad, last + pad), (low, high or 1.0))
     most = _TICKS // 2 if is_small else _TICKS
-    step = max(1, math.ceil(len(points) / most))
+    rough = math.ceil(len(points) / most)
+    step = next((one for one in _STEPS if one >= rough), rough)
     long = last - first > 2 * 365 * 86_400
     labels = [(one.at, _day(one.at, long=long)) for one in points[::step]]
     plot.y_axis().x_axis(labels).line([(one.at, one.value) for one in points], "line thin")

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
 from decimal import Decimal
+from fractions import Fraction
 from functools import partial, wraps
 from http import HTTPStatus
 from importlib.metadata import version
@@ -24,6 +25,8 @@ from markupsafe import Markup
 
 from proxy.base.errors import Fault
 from proxy.engine.sessions import AnalystSession, WrongCredentials
+from proxy.policy.policy_decimals import decimal
+from proxy.policy.policy_model import Policy, StatementTexts
 from proxy.servers.admission import Admission
 from proxy.servers.console.answer_pages import shown_answer, shown_rows
 from proxy.servers.console.forms import read_form
@@ -59,11 +62,16 @@ from proxy.turns.fair_share import Busy
 from proxy.turns.threads import in_thread
 
 _COOKIE = SessionCookie("dp")
-_WRONG = "Name or password is wrong."
+_WRONG = "Name or password is wrong. After several wrong ones an answer takes some seconds."
 _BUSY = "Too many attempts from your network. Try again in a few seconds."
 _AWAY = "Nobody can sign in at the moment. Try again in a few seconds."
 _NOTHING = "You may query no database here. Ask the operator, who can `dpproxy access allow` you."
 _HISTORY = 50  # receipts on a page
+_WAY = 300  # characters of the page to come back to
+_OWN_PAGE = re.compile(r"/db/[A-Za-z0-9_.~%+-]+/(query|tables|budget|published)")
+_EXPLAIN = re.compile(
+    r"\s*EXPLAIN\s+(?=SELECT\b|WITH\b)", re.IGNORECASE
+)  # Price and error says more
 _EPSILON = re.compile(r"\d{1,9}(\.\d{1,18})?")
 # Classes of errors that say for certain that a statement was not charged, unless they come with a receipt.
 _UNCHARGED = ("0A", "22", "28", "2B", "3D", "42", "53400")
@@ -125,6 +133,7 @@ class Console:
             ("/sign-in", self.sign_in_page, get),
             ("/sign-in", self.sign_in, {"methods": ["POST"]}),
             ("/sign-out", self.sign_out, {"methods": ["POST"]}),
+            ("/help", self.help_page, get),
             ("/db/{database:path}/query", self.query_page, get),
             ("/db/{database:path}/query", self.query, {"methods": ["POST"]}),
             ("/db/{database:path}/tables", self.tables_page, get),
@@ -139,28 +148,32 @@ class Console:
         session = self._signed_in(request)
         databases = self._databases(_caller(request, session))
         if not databases:
-            return html("sign_in", status=HTTPStatus.FORBIDDEN, wrong=_NOTHING, name="")
+            return html("sign_in", status=HTTPStatus.FORBIDDEN, wrong=_NOTHING, name="", to="")
         return to(f"/db/{quote(databases[0], safe='')}/query")
 
     async def sign_in_page(self, request: Request) -> Response:
-        return html("sign_in", wrong="", name="")
+        return html("sign_in", wrong="", name="", to=request.query_params.get("to", "")[:_WAY])
+
+    async def help_page(self, request: Request) -> Response:
+        return html("help")
 
     async def sign_in(self, request: Request) -> Response:
         form = await read_form(request, is_stranger=True)
         name, password = form.get("name", ""), form.get("password", "")
+        again = partial(html, "sign_in", name=name, to=form.get("to", "")[:_WAY])
         try:
             await self._routes.logins.sign_in(request, name, password)
         except WrongCredentials:
-            return html("sign_in", status=HTTPStatus.UNAUTHORIZED, wrong=_WRONG, name=name)
+            return again(status=HTTPStatus.UNAUTHORIZED, wrong=_WRONG)
         except Busy:
-            return html("sign_in", status=HTTPStatus.SERVICE_UNAVAILABLE, wrong=_BUSY, name=name)
+            return again(status=HTTPStatus.SERVICE_UNAVAILABLE, wrong=_BUSY)
         except Fault:
-            return html("sign_in", status=HTTPStatus.SERVICE_UNAVAILABLE, wrong=_AWAY, name=name)
+            return again(status=HTTPStatus.SERVICE_UNAVAILABLE, wrong=_AWAY)
         begun = self._people.begin(name)
         if begun is None:  # added or removed within the last second
-            return html("sign_in", status=HTTPStatus.SERVICE_UNAVAILABLE, wrong=_AWAY, name=name)
+            return again(status=HTTPStatus.SERVICE_UNAVAILABLE, wrong=_AWAY)
         cookie, _ = begun
-        response = to("/")
+        response = to(own_page(form.get("to", "")))
         _COOKIE.set(request, response, cookie)
         return response
 
@@ -169,7 +182,7 @@ class Console:
         form = await read_form(request)
         _check_token(session, form)
         self._people.end(_COOKIE.of(request))
-        response = to("/sign-in")
+        response = to(sign_in_for(form.get("to", "")))
         _COOKIE.delete(request, response)
         return response
 
@@ -184,21 +197,25 @@ class Console:
         form = await read_form(request)
         _check_token(session, form)
         sql, epsilon = form.get("sql", ""), form.get("epsilon", "").strip()
+        explained = _EXPLAIN.match(sql)
         caller = self._caller(request, session, database)
         is_fragment = request.headers.get("x-fragment") == "1"
         # All that could fail is asked before a statement is charged: then its answer is shown.
         frame = {} if is_fragment else await self._query_frame(request, caller, database)
-        is_run = form.get("act") == "run"  # whatever else a form says costs nothing
+        # Whatever else a form says costs nothing.
+        is_run = form.get("act") == "run" and explained is None
         if is_run and await self._people.is_sent_again(session, form.get("form", "")):
             shown: dict[str, Any] = {"kind": "again"}
         else:
-            shown = await self._result(request, caller, database, sql, epsilon, is_run=is_run)
+            asked = sql if explained is None else sql[explained.end() :]
+            shown = await self._result(request, caller, database, asked, epsilon, is_run=is_run)
         left, next_form = await self._left(caller, database), new_form()
         values = {**frame, **shown, "database": database, "token": session.token, "form": next_form}
         values |= {"sql": sql, "epsilon": epsilon}
         if is_fragment:
-            told = {"X-Form": next_form, "X-Left": "" if left is None else left.left}
-            return await self._html(caller, "result", {**values, "examples": ()}, **told)
+            told = {"X-Form": next_form, "X-Left": "" if left is None else left.told}
+            values |= {"examples": (), "has_published": self._has_published(database)}
+            return await self._html(caller, "result", values, **told)
         problem = shown.get("problem")
         values["bad"] = None if problem is None else problem.position
         values["left"] = values["left"] if left is None else left
@@ -224,8 +241,13 @@ class Console:
                 spent = "" if before else await engine.history(session.analyst)
             shared = await self._shared(request, caller, database, "Budget", "budget")
         # What was left is drawn beside the latest receipts only: it needs all of them.
-        given = budget, page, None if before else spent, caller.analyst
+        privacy = engine.policy.privacy
+        given = budget, page, None if before else spent, caller.analyst, privacy.epsilon
         shown = await self._in_thread(caller, database, _shown_budget, *given)
+        shown |= {
+            "form": new_form(),
+            "keeps_texts": engine.policy.statements is StatementTexts.ENCRYPTED,
+        }
         return await self._html(caller, "budget", {**shared, **shown})
 
     async def published_page(self, request: Request, database: str) -> Response:
@@ -253,6 +275,7 @@ class Console:
             "known": known_words(tables),
             "examples": examples(tables),
             "epsilon": usual,
+            "most_epsilon": decimal(self._policy(database).privacy.max_epsilon),
         }
 
     async def _in_thread(
@@ -283,6 +306,9 @@ class Console:
         """The answer, the price or the refusal of a statement, as values of the template."""
         try:
             asked = _request_of(sql, epsilon)
+        except HttpProblem as wrong:
+            return refusal(wrong, is_run=False)
+        try:
             with self._routes.logins.under_way(caller, database) as ended:
                 work = (
                     self._answer(caller, database, sql, epsilon)
@@ -297,7 +323,7 @@ class Console:
             problem = problem_of(error)
             if problem is None:
                 raise
-            return refusal(problem)
+            return refusal(problem, is_run=is_run)
 
     async def _answer(
         self, caller: Caller, database: str, sql: str, epsilon: str
@@ -310,7 +336,7 @@ class Console:
         count, most = len(answered.rows.values), shown_rows(len(answered.rows.columns))
         with adapter.turns_of(caller.analyst):
             body = await as_json(_first(answered, most))
-            shown = await in_thread(shown_answer, body, count)
+            shown = await in_thread(shown_answer, body, count, database)
         return {"kind": "answer", "answer": shown}
 
     async def _price(self, caller: Caller, database: str, sql: str, epsilon: str) -> dict[str, Any]:
@@ -352,6 +378,7 @@ class Console:
             "analyst": caller.analyst,
             "token": self._signed_in(request).token,
             "left": await self._left(caller, database),
+            "has_published": self._has_published(database),
             "version": version("dpproxy"),
         }
 
@@ -361,8 +388,14 @@ class Console:
             budget = _document(await self._routes.engines[database].now.budget(caller.analyst))
         except Fault:
             return None
-        lines = budget_lines(budget, caller.analyst)
+        lines = budget_lines(budget, caller.analyst, self._policy(database).privacy.epsilon)
         return next((one for one in lines if one.is_own), None)
+
+    def _policy(self, database: str) -> Policy:
+        return self._routes.engines[database].now.policy
+
+    def _has_published(self, database: str) -> bool:
+        return bool(self._policy(database).publish)
 
     def _signed_in(self, request: Request) -> SignedIn:
         session = self._people.of(_COOKIE.of(request))
@@ -386,9 +419,10 @@ class Console:
         return caller
 
 
-def refusal(problem: HttpProblem) -> dict[str, Any]:
-    """What the template shows of an error. Not of each one is it known that nothing was charged."""
-    is_uncharged = problem.receipt is None and (problem.sqlstate or "").startswith(_UNCHARGED)
+def refusal(problem: HttpProblem, *, is_run: bool = True) -> dict[str, Any]:
+    """What the template shows of an error. Not of each one of a run is it known that nothing was charged."""
+    is_early = not is_run or (problem.sqlstate or "").startswith(_UNCHARGED)
+    is_uncharged = problem.receipt is None and is_early
     return {"kind": "refusal", "problem": problem, "is_uncharged": is_uncharged}
 
 
@@ -401,7 +435,7 @@ def _page(page: Page) -> Page:
             found: Response = await page(request, **given)
             return found
         except (_SignInFirst, WrongCredentials):
-            return to("/sign-in")
+            return to(sign_in_for(str(request.url.path) if request.method == "GET" else ""))
         except Exception as error:
             problem = problem_of(error)
             if problem is None:
@@ -409,6 +443,21 @@ def _page(page: Page) -> Page:
             return problem_page(problem)
 
     return answered
+
+
+def own_page(place: str) -> str:
+    """Give a page of this console, or the first one.
+
+    >>> own_page("/db/shop/budget"), own_page("//example.org"), own_page("/db/a/../query")
+    ('/db/shop/budget', '/', '/')
+    """
+    return place if _OWN_PAGE.fullmatch(place[:_WAY]) else "/"
+
+
+def sign_in_for(place: str) -> str:
+    """Where to sign in, to come to a page then."""
+    found = own_page(place)
+    return "/sign-in" if found == "/" else f"/sign-in?to={quote(found, safe='/')}"
 
 
 def _caller(request: Request, session: SignedIn) -> Caller:
@@ -434,7 +483,7 @@ def _request_of(sql: str, epsilon: str) -> QueryRequest:
 def _check_epsilon(text: str) -> None:
     if _EPSILON.fullmatch(text) is None:
         raise HttpProblem(
-            HTTPStatus.BAD_REQUEST, "epsilon must be a number", hint="Write it as 0.1."
+            HTTPStatus.BAD_REQUEST, "ε is a number above 0", hint="Write it as 0.1, with a point."
         )
 
 
@@ -459,7 +508,9 @@ def _shown_schema(schema: str, wanted: str) -> list[ShownTable]:
     return shown_tables(_document(schema), wanted)
 
 
-def _shown_budget(budget: str, page: str, spent: str | None, analyst: str) -> dict[str, Any]:
+def _shown_budget(
+    budget: str, page: str, spent: str | None, analyst: str, usual: Fraction
+) -> dict[str, Any]:
     """The page of a budget.
 
     Args:
@@ -474,7 +525,7 @@ def _shown_budget(budget: str, page: str, spent: str | None, analyst: str) -> di
         else burn_down(lines, _document(spent), analyst, datetime.now(timezone.utc))
     )
     return {
-        "lines": budget_lines(lines, analyst),
+        "lines": budget_lines(lines, analyst, usual),
         "burn": burn,
         "history": history_lines(shown),
         "older": shown[-1]["receipt"] if len(receipts) > _HISTORY else 0,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -142,7 +143,7 @@ def _three_digits(value: Decimal) -> str:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownBudget:
     """is_own: it is the analyst's; share: of what is left, None where there is no limit; odds: what the whole
-    limit means, "" without one."""
+    limit means, "" without one; statements: how many more at the usual epsilon, "" without a limit."""
 
     name: str
     is_own: bool
@@ -152,10 +153,20 @@ class ShownBudget:
     renews: str
     share: float | None
     odds: str
+    statements: str
+
+    @property
+    def told(self) -> str:
+        """In a line: of what is left."""
+        return f"{self.left} left{f', {self.statements}' if self.statements else ''}"
 
 
-def budget_lines(document: Sequence[Document], analyst: str) -> list[ShownBudget]:
-    """The lines of /v1/budget, the analyst's own first. What all spend together is told in steps already."""
+def budget_lines(document: Sequence[Document], analyst: str, usual: Fraction) -> list[ShownBudget]:
+    """The lines of /v1/budget, the analyst's own first. What all spend together is told in steps already.
+
+    Args:
+        usual: Epsilon of a statement that says nothing.
+    """
     found = []
     for one in document:
         limit, left = one["epsilon_limit"], one["epsilon_remaining"]
@@ -169,9 +180,19 @@ def budget_lines(document: Sequence[Document], analyst: str) -> list[ShownBudget
                 renews="never" if one["renews_at"] is None else moment(one["renews_at"]),
                 share=None if not limit or left is None else float(left) / float(limit),
                 odds=_odds_of_limit(limit, one["delta_limit"]),
+                statements="" if left is None or not usual else _statements(left, usual),
             )
         )
     return found
+
+
+def _statements(left: object, usual: Fraction) -> str:
+    """
+    >>> _statements("8.25", Fraction(1, 2)), _statements("0.5", Fraction(1, 2))
+    ('16 statements', '1 statement')
+    """
+    count = max(0, math.floor(Fraction(str(left)) / usual))
+    return f"{count:,} statement{'s'[: count != 1]}"
 
 
 def _odds_of_limit(epsilon: object, delta: object) -> str:

@@ -66,7 +66,7 @@ def _column(one: Mapping[str, Any]) -> ShownColumn:
     short = counts = ""
     if values is not None:
         known = [value for value in values if value is not None]
-        short = f"{len(known)} keys"
+        short = f"{len(known)} values"
         rest = f", and {len(known) - _LISTED} more" if len(known) > _LISTED else ""
         counts = f"{', '.join(known[:_LISTED])}{rest}"
     if low is not None or high is not None:

@@ -11,6 +11,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from proxy.servers.console.browser_words import in_browser
 from proxy.servers.console.charts import meter
 from proxy.servers.console.highlight import highlighted
 
@@ -73,7 +74,7 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(in_code=in_code)
+    made.filters.update(in_code=in_code, in_browser=in_browser)
     made.tests.update(sql=is_sql)
     made.globals.update(
         highlighted=highlighted,

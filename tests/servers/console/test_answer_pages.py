@@ -52,12 +52,13 @@ def test_a_value_has_its_error_beside_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("side", "told", "saved"), [("at_least", "≥ 8,411", "8411"), ("at_most", "≤ 10,989", "10989")]
+    ("side", "told", "saved"),
+    [("at_least", "at least 8,411", "8411"), ("at_most", "at most 10,989", "10989")],
 )
 def test_what_is_known_to_one_side_is_no_interval(side: str, told: str, saved: str) -> None:
     """A count whose bound was chosen: how much is cut of it is not known."""
     page = _page("[[9700]]", "[[1289]]", {**_TWO_SIDED, side: True})
-    assert _cells(page) == [("9,700", told)] and "only that end is known" in page.caption
+    assert _cells(page) == [("9,700", told)] and "the other end is not known" in page.caption
     assert _saved(page) == [f"c0,c0_{side}", f"9700,{saved}"]
     plot = page.rows[0][0].plot
     assert plot is not None and plot.count("v8") == 1

@@ -434,10 +434,10 @@ def test_a_policy_is_checked_compared_and_taken(site: Administered, browser: htt
     try:
         bad = before.replace("columns:", "colums:")
         write_policy(site, bad, lambda: "was not taken" in shown(browser.get("/policy/shop")))
-        page = shown(send(browser, "/policy/shop", act="reload"))
-        assert "unknown key 'colums'" in page and in_force() == digest
-        assert "Refused, so that the policy of before stays: shop." in page
-        assert "In force as the file says" not in page
+        told = shown(send(browser, "/policy/shop", act="reload"))
+        assert "unknown key 'colums'" in told and in_force() == digest
+        assert "Refused, so that the policy of before stays: shop." in told
+        assert "In force as the file says" not in told
         findings = browser.get("/findings/shop").text
         assert "findings about the policy in force" in findings and "NOT_IN_THE_POLICY" in findings
         assert "not taken" in shown(browser.get("/"))
@@ -446,8 +446,8 @@ def test_a_policy_is_checked_compared_and_taken(site: Administered, browser: htt
         done = send(browser, "/policy/shop", act="reload")
         assert "The files were read again" in shown(done)
         until(lambda: in_force() != digest)  # at once, or when nobody is in its way
-        page = shown(browser.get("/policy/shop"))
-        assert "What the last change did" in page and "epsilon 50 -> 40" in page
+        last = shown(browser.get("/policy/shop"))
+        assert "What the last change did" in last and "epsilon 50 -> 40" in last
         assert "of ε 40" in shown(browser.get("/budgets?database=shop"))
     finally:
         site.operator.policy.write_text(before)

@@ -122,7 +122,7 @@ def test_a_wrong_name_and_a_wrong_password_are_told_alike(site: Site) -> None:
             "/sign-in", data={"name": user, "password": password}, headers=_OWN
         )
         assert found.status_code == 401 and "dp" not in found.cookies
-        texts.add(found.text.replace(f'value="{user}"', ""))
+        texts.add(found.text.replace(f'value="{user}" required', ""))
         assert password == "" or password not in found.text
     assert len(texts) == 1
 
@@ -348,8 +348,51 @@ def test_an_epsilon_that_is_none_is_refused(site: Site, epsilon: str, act: str) 
     with site.signed_in(name) as browser:
         found = _run(browser, "SELECT 1", act, epsilon=epsilon)
     is_number = epsilon.strip() == "0.1"
-    assert ("epsilon must be a number" in found.text) != is_number
+    assert ("ε is a number above 0" in found.text) != is_number
     assert site.charged(name)[0] == 0
+
+
+def test_explain_is_a_price_and_nothing_is_charged(site: Site) -> None:
+    name = site.analyst()
+    with site.signed_in(name) as browser:
+        found = _run(browser, f"EXPLAIN {_COUNT}").text
+    assert "Before you run it" in found and site.charged(name)[0] == 0
+
+
+def test_signing_in_again_leads_back(site: Site) -> None:
+    name = site.analyst()
+    with site.signed_in(name) as browser:
+        out = browser.post(
+            "/sign-out",
+            data={
+                "token": _fields(browser.get("/db/shop/query").text)["token"],
+                "to": "/db/shop/budget",
+            },
+            headers=_OWN,
+        )
+        assert str(out.url).endswith("/sign-in?to=/db/shop/budget")
+        assert 'name="to" value="/db/shop/budget"' in out.text
+        given = {"name": name, "password": PASSWORD}
+        for place, there in (
+            ("/db/shop/budget", "/db/shop/budget"),
+            ("//example.org", "/db/census/query"),
+        ):
+            found = browser.post("/sign-in", data={**given, "to": place}, headers=_OWN)
+            assert found.url.path == there
+    with site.browser() as browser:  # a page that was asked for without a session
+        assert str(browser.get("/db/shop/tables").url).endswith("/sign-in?to=/db/shop/tables")
+
+
+def test_the_help_says_each_word_that_pages_link_to(site: Site) -> None:
+    with site.signed_in(site.analyst()) as browser:
+        there = browser.get("/help").text
+        for page in ("query", "budget", "tables"):
+            text = browser.get(f"/db/shop/{page}").text
+            assert 'href="/help"' in text
+            for word in re.findall(r'href="/help#([a-z]+)"', text):
+                assert f'id="{word}"' in there
+            assert "Published" not in text, "nothing is published here"
+        assert "statements more at the usual" in browser.get("/db/shop/budget").text
 
 
 def test_of_a_long_answer_the_first_rows_are_shown(site: Site) -> None:
@@ -396,7 +439,12 @@ def test_a_refusal_says_of_its_charge_what_is_known(
     sqlstate: str | None, receipt: str | None, told: str
 ) -> None:
     problem = HttpProblem(400, "no", sqlstate=sqlstate, receipt=receipt)
-    assert told in rendered("result", **refusal(problem), database="shop", sql="", examples=())
+    shown = {"database": "shop", "sql": "", "examples": (), "has_published": False}
+    assert told in rendered("result", **refusal(problem), **shown)
+    if receipt is None:  # a price is never charged
+        assert "nothing was charged" in rendered(
+            "result", **refusal(problem, is_run=False), **shown
+        )
 
 
 def test_a_refusal_has_a_button_that_takes_the_corrected_statement(site: Site) -> None:

@@ -17,10 +17,11 @@ document.addEventListener("submit", async (event) => {
     });
     if (answer.redirected) { location.assign(answer.url); return; } // signed out
     into.innerHTML = await answer.text(); // from our templates, which escape
+    remember(body.get("sql"), into);
     const next = answer.headers.get("X-Form"); // a form is sent once
     if (next) form.querySelectorAll("[name=form]").forEach((field) => { field.value = next; });
     const left = answer.headers.get("X-Left"), shown = document.querySelector(".me .left span");
-    if (left && shown) shown.textContent = `ε ${left} left`;
+    if (left && shown) shown.textContent = `ε ${left}`;
     into.querySelector("h2")?.setAttribute("tabindex", "-1");
     into.querySelector("h2")?.focus();
   } catch (error) {
@@ -30,6 +31,18 @@ document.addEventListener("submit", async (event) => {
     into.removeAttribute("aria-busy");
   }
 });
+
+// What was asked in this tab, the latest first. Signing out clears it.
+const asked = () => JSON.parse(sessionStorage.getItem("asked") || "[]");
+
+function remember(sql, into) {
+  if (!sql) return;
+  const how = into.querySelector(".refusal") ? "refused" : into.querySelector(".price") ? "price" : "answered";
+  const others = asked().filter((one) => one.sql !== sql || one.how !== how);
+  try {
+    sessionStorage.setItem("asked", JSON.stringify([{ sql, how, at: new Date().toISOString() }, ...others].slice(0, 50)));
+  } catch { sessionStorage.removeItem("asked"); } // the browser's room for it is full
+}
 
 // 2. The editor: a textarea over a layer that shows the same text in colours.
 const WORDS = "SELECT FROM WHERE GROUP BY ORDER HAVING LIMIT JOIN LEFT ON AS AND OR NOT IN BETWEEN IS NULL DESC ASC WITH" +
@@ -65,7 +78,11 @@ class Editor {
     this.status = Object.assign(document.createElement("p"), { className: "sr" });
     this.status.setAttribute("role", "status");
     this.list.after(this.status);
-    area.addEventListener("input", () => { this.draw(); this.offer(false); });
+    area.addEventListener("input", () => {
+      this.draw();
+      this.offer(false);
+      document.querySelectorAll("[data-stale]").forEach((note) => { note.hidden = false; });
+    });
     area.addEventListener("keydown", (event) => this.key(event));
     area.addEventListener("blur", () => this.close());
     this.list.addEventListener("pointerdown", (event) => {
@@ -113,6 +130,8 @@ class Editor {
     ];
     const fits = (one) => one.word.toLowerCase().startsWith(this.part.toLowerCase()) ||
       (word && one.word.toLowerCase().split(".").pop().startsWith(word));
+    const isWhole = all.some((one) => [one.word, one.word.split(".").pop()].some((name) => name.toLowerCase() === word));
+    if (isWhole && !isAsked) return this.close(); // typed to its end
     const seen = new Set();
     const found = all.filter((one) => fits(one) && one.word !== this.part && !seen.has(one.word) && seen.add(one.word)).slice(0, 8);
     if (!found.length) return this.close();
@@ -125,9 +144,24 @@ class Editor {
       return item;
     }));
     this.list.hidden = false;
+    this.place();
     this.status.textContent = `${found.length} completions, arrow keys and Enter`;
     this.at = 0;
     this.move(0);
+  }
+
+  // Below the caret: the layer behind the textarea has the same text at the same place.
+  place() {
+    const walker = document.createTreeWalker(this.layer, NodeFilter.SHOW_TEXT), range = document.createRange();
+    let left = this.area.selectionStart - this.part.length, node = walker.nextNode();
+    while (node && left > node.length) { left -= node.length; node = walker.nextNode(); }
+    if (!node) return;
+    range.setStart(node, left);
+    range.setEnd(node, left);
+    const at = range.getBoundingClientRect(), box = this.area.getBoundingClientRect();
+    if (!at.height) return;
+    this.list.style.top = `${at.bottom - box.top + 4}px`;
+    this.list.style.left = `${Math.max(8, Math.min(at.left - box.left, box.width - this.list.offsetWidth - 8))}px`;
   }
 
   move(step) {
@@ -153,9 +187,51 @@ class Editor {
 }
 
 document.querySelectorAll(".code textarea").forEach((area) => new Editor(area));
+document.querySelectorAll("[data-insert]").forEach((button) => button.addEventListener("click", () => {
+  const area = document.querySelector(".code textarea"), word = button.dataset.insert;
+  const before = area.value.slice(0, area.selectionStart);
+  area.setRangeText(/[\w.]$/.test(before) ? ` ${word}` : word, area.selectionStart, area.selectionEnd, "end");
+  area.dispatchEvent(new Event("input"));
+  area.focus();
+}));
 document.querySelectorAll("[data-use]").forEach((button) => button.addEventListener("click", () => {
   const area = document.querySelector(".code textarea");
   area.value = button.dataset.use;
   area.dispatchEvent(new Event("input"));
   area.focus();
+}));
+
+// 4. Tables: what is typed leaves the rows that have it, at once.
+document.querySelectorAll("[data-filter]").forEach((field) => field.addEventListener("input", () => {
+  const word = field.value.trim().toLowerCase();
+  document.querySelectorAll("main section[id]").forEach((section) => {
+    const isAll = section.id.toLowerCase().includes(word);
+    const rows = [...section.querySelectorAll("tbody tr")];
+    rows.forEach((row) => { row.hidden = !isAll && !row.querySelector("th").textContent.toLowerCase().includes(word); });
+    section.hidden = rows.every((row) => row.hidden);
+  });
+}));
+
+// 5. Statements of this tab, under Budget.
+document.querySelectorAll("#session").forEach((section) => {
+  section.hidden = !asked().length;
+  section.querySelector("ol").replaceChildren(...asked().map((one) => {
+    const item = document.createElement("li"), again = document.createElement("button");
+    const when = Object.assign(document.createElement("span"), { className: "soft small" });
+    when.textContent = `${new Date(one.at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })}, ${one.how}`;
+    Object.assign(again, { type: "button", className: "plain", textContent: "Use again" });
+    again.addEventListener("click", () => {
+      sessionStorage.setItem("sql", one.sql);
+      location.assign(document.querySelector(".tabs a").href);
+    });
+    item.append(Object.assign(document.createElement("code"), { textContent: one.sql }), " ", when, " ", again);
+    return item;
+  }));
+});
+
+// 6. A form that takes a while says so.
+document.querySelectorAll("form[data-wait]").forEach((form) => form.addEventListener("submit", () => {
+  const button = form.querySelector("button");
+  button.textContent = form.dataset.wait;
+  button.setAttribute("aria-busy", "true");
 }));
