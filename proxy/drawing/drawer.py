@@ -142,8 +142,9 @@ class Drawer:
     ) -> DrawnAnswer:
         """Read and draw the steps of a series that are due, and that nobody has read.
 
-        Privacy: a step is read after its noise is kept, and what is shown of it is what was stored first. So
-        all steps together are one draw of the block, which the charge pays for (PROOFS.md 33 C4).
+        Privacy: a step is read after its noise is kept, in a snapshot that is taken when all steps before it
+        are stored, and what is shown of it is what was stored first, with all that was read there. So all steps
+        together are one draw of the block, which the charge pays for (PROOFS.md 33 C3 to C5).
 
         Returns:
             All steps so far. Others have no group.
@@ -161,6 +162,7 @@ class Drawer:
             if compiled is None or compiled.block is not block:
                 compiled = await in_thread(compiled_block, block)
             reads = _Reads(session, paid, given, self.bits)
+            await reads.renew()
             exact = [await reads.at_once(query, block) for query in compiled.queries]
             with in_stage(Stage.DRAW):
                 noises = await in_thread(noises_of_steps, block.block, so_far)
@@ -230,6 +232,9 @@ class _Reads:
         self._paid = paid
         self._given = given
         self._bits = bits
+
+    async def renew(self) -> None:
+        await self._in_session().renew()
 
     async def at_once(
         self,

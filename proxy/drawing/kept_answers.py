@@ -85,6 +85,7 @@ class ClaimedAnswers:
         self._slots = {one.part.block: one for one in slots}
         self._ready = {one.part.block: one.text for one in slots if one.text is not None}
         self._open = {one.part.block for one in slots if one.state is CacheState.DRAW}
+        self._forgotten: set[CheckedBlock] = set()
 
     async def wait(self) -> None:
         """Wait for what others are drawing.
@@ -137,6 +138,7 @@ class ClaimedAnswers:
             return drawn
         text = await beside(work, cached_text, drawn, slot.part.order)
         if len(text) > _RELATION or self._rests_on_others(slot):
+            self._forgotten.add(block)
             is_ours = await self._ledger.forget(cached, self._holder)
             self._open.discard(block)
             if not is_ours:
@@ -157,6 +159,8 @@ class ClaimedAnswers:
 
     def _rests_on_others(self, slot: ClaimedSlot) -> bool:
         """Whether an answer that its question names stands nowhere in the ledger."""
+        if not self._forgotten.isdisjoint(slot.part.rests_on):
+            return True
         before = (self._slots.get(block) for block in slot.part.rests_on)
         return any(one is None or one.cached is None for one in before)
 

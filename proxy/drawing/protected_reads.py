@@ -33,6 +33,14 @@ class ListValues:
 class ProtectedSession(Protocol):
     """A read-only transaction: all its statements see the same rows, on a server that is one."""
 
+    async def renew(self) -> None:
+        """Begin anew: what is read next is as of later than now, whatever was asked before.
+
+        Raises:
+            Fault: Whatever went wrong.
+        """
+        ...
+
     async def public_list(self, wanted: PublicList) -> ListValues:
         """Read the values of a column of a public table, for the conditions that look them up.
 

@@ -18,6 +18,14 @@ _NOISE, _DRAWN = "noise of a step", "drawn step"
 _STEPS = """\
 SELECT s.number, s.noise, s.drawn FROM ledger.series_step s WHERE s.receipt = %s AND s.number < %s
 ORDER BY s.number"""
+# All of them or none: of two who read the same steps one stores, so that all are of one snapshot. The first
+# step is locked, so that whoever comes second sees that it has been drawn.
+_STORE = """\
+UPDATE ledger.series_step s SET drawn = g.drawn
+FROM (SELECT f.receipt, f.number FROM ledger.series_step f
+      WHERE f.receipt = %s AND f.number = %s AND f.drawn IS NULL FOR UPDATE) first,
+     jsonb_array_elements_text(%s::jsonb) WITH ORDINALITY AS g(drawn, place)
+WHERE s.receipt = first.receipt AND s.number = first.number + g.place - 1 RETURNING s.number"""
 
 
 class LedgerSteps:
@@ -55,11 +63,11 @@ class LedgerSteps:
         return await self.begun()
 
     async def store(self, first: int, drawn: StepNumbers) -> StepsSoFar:
-        await self._tables.first(
-            "SELECT ledger.store_steps(%s, %s, %s::jsonb)",
-            (self._receipt, first, self._sealed(first, drawn, _DRAWN)),
-        )
+        sealed = self._sealed(first, drawn, _DRAWN)
+        await self._tables.rows(_STORE, (self._receipt, first, sealed))
         found = await self.begun()
+        if len(found.drawn) < first + len(drawn):
+            raise Fault("another has drawn a part of the steps of a series")
         if len(found.drawn) >= self._steps:
             await self._tables.first(
                 "SELECT ledger.end_steps(%s, %s)", (self._receipt, self._steps)

@@ -66,7 +66,8 @@ WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')
   AND (%(declared)s OR pg_catalog.has_column_privilege(c.oid, a.attnum, 'SELECT'))
 ORDER BY n.nspname, c.relname, a.attnum;
 -- next --
--- Keys. Not: partial or expression indexes, invalid ones, exclusion (WITHOUT OVERLAPS), columns that
+-- Keys. Not: partial or expression indexes, invalid ones, exclusion (WITHOUT OVERLAPS), deferrable ones (a trigger
+-- checks them, which a load by pg_restore --disable-triggers or by logical replication leaves out), columns that
 -- may be NULL, and any key of a table with inheritance children, whose rows it does not cover, or of what is
 -- no table (a foreign one, and a partitioned one with foreign partitions, can have none).
 SELECT n.nspname AS schema, c.relname AS table, i.indisprimary AS is_primary, k.columns
@@ -85,7 +86,7 @@ CROSS JOIN LATERAL (
     JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = x.attnum
     WHERE x.position <= i.indnkeyatts
 ) k
-WHERE i.indisunique AND i.indisvalid AND i.indislive AND NOT i.indisexclusion
+WHERE i.indisunique AND i.indisvalid AND i.indislive AND i.indimmediate AND NOT i.indisexclusion
   AND i.indpred IS NULL AND i.indexprs IS NULL AND k.never_null AND k.visible
   AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
   AND (c.relkind = 'p' OR c.relkind = 'r'

@@ -24,6 +24,7 @@ _LOG = structlog.get_logger()
 
 # All statements of one answer see the same rows, where the server is one (PROOFS.md A6).
 _BEGIN = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_ROLLBACK = b"ROLLBACK"
 
 # What the operator's connection string says stands above these. A peer that has vanished is noticed in
 # 25 s, and in 15 s where something was sent to it.
@@ -72,7 +73,7 @@ async def _is_rolled_back(connection: ProtectedConnection) -> bool:
     if connection.closed:
         return False
     try:
-        await connection.command(b"ROLLBACK", _END_SECONDS)
+        await connection.command(_ROLLBACK, _END_SECONDS)
     except (psycopg.Error, TimeoutError):
         return False
     return True
@@ -140,6 +141,14 @@ class ProtectedConnections:
             except NotAvailable:
                 self._drop_idle()  # those left have been idle for longer
         return await self._begin(await self._connect(until - loop.time()), until - loop.time())
+
+    async def begun_anew(self, connection: ProtectedConnection) -> None:
+        """A transaction after that which a connection is in.
+
+        Refuses  psycopg.Error, TimeoutError
+        """
+        for command in (_ROLLBACK, _BEGIN):
+            await connection.command(command, _BEGIN_SECONDS)
 
     def end(
         self,

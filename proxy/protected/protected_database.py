@@ -263,6 +263,13 @@ class DatabaseSession:
         self._has_run = False
         self._ended: asyncio.Task[None] | None = None
 
+    async def renew(self) -> None:
+        """Another transaction, whose snapshot is taken by what is read next.
+
+        Refuses  Fault
+        """
+        await self._fails_alike(self._connections.begun_anew(self._connection))
+
     async def run(
         self,
         paid: PaidQuery,

@@ -146,3 +146,29 @@ def test_the_modifier_of_a_foreign_table_is_not_believed(
     asked = question.format(table)
     assert foreign.raises(asked) == (False, False)
     assert foreign.too_far(asked) == []
+
+
+_DEFERRED = """
+CREATE SCHEMA s;
+CREATE TABLE s.t (uid int {unit}, id int PRIMARY KEY, x int, k text);
+ALTER TABLE s.t DISABLE TRIGGER ALL;
+INSERT INTO s.t SELECT g, g, g, 'k' || g % 3 FROM generate_series(1, 20) g;
+INSERT INTO s.t SELECT 7, 100 + g, 10, 'k' || g % 3 FROM generate_series(1, 5) g;
+ALTER TABLE s.t ENABLE TRIGGER ALL;
+"""
+_OF_PEOPLE = """\
+  s.t:
+    unit: {person: uid}
+    max_rows_per_unit: 2
+    columns: {x: {bounds: [0, 100]}, k: {values: [k0, k1, k2]}}
+"""
+
+
+def test_a_key_that_a_trigger_checks_is_not_believed(server: EmbeddedPostgres) -> None:
+    """As after pg_restore --disable-triggers, or where rows come by logical replication."""
+    script = _DEFERRED.format(unit="NOT NULL UNIQUE DEFERRABLE")
+    states = two_states(
+        server, "beliefs_deferred", script, _OF_PEOPLE, "DELETE FROM s.t WHERE uid = 7"
+    )
+    for question in ("SELECT count(*) FROM s.t", "SELECT k, sum(x), avg(x) FROM s.t GROUP BY k"):
+        assert states.too_far(question) == []

@@ -92,6 +92,27 @@ def test_it_is_forgotten_beside_an_answer_that_is_not_kept() -> None:
     assert (ledger.stored, ledger.forgotten) == ([], [8])
 
 
+@pytest.mark.parametrize("most", [1, 10**6])
+def test_nor_is_what_hangs_on_one_that_was_forgotten(
+    monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    """Because it is too large, or hangs on another answer itself. Its name would be that of another draw, for
+    which whoever asks again pays."""
+    monkeypatch.setattr(kept_answers, "_RELATION", most)
+    last = renamed(named_slot(priced(NOTHING), b"last"), rests_on=frozenset({_OUTER.block}))
+    ledger = AnswersOfTest()
+    inner = _slot(_INNER, _APART, None) if most > 1 else _slot(_INNER, _DRAW, 7)
+    claimed = _claimed(ledger, inner, _slot(_OUTER, _DRAW, 8), _slot(last, _DRAW, 9))
+
+    async def both() -> None:
+        await claimed.stored(_OUTER.block, _DRAWN)
+        monkeypatch.setattr(kept_answers, "_RELATION", 10**6)
+        assert await claimed.stored(last.block, _DRAWN) is _DRAWN
+
+    asyncio.run(both())
+    assert (ledger.stored, ledger.forgotten) == ([], [8, 9])
+
+
 @pytest.mark.parametrize("is_there", [True, False])
 def test_it_is_not_shown_beside_an_answer_that_is_not_kept(is_there: bool) -> None:
     inner = [_slot(_INNER, _APART, None)] if is_there else []

@@ -94,6 +94,9 @@ class Recorder:
             self.calls.append("nodes")
             raise Refusal(Code.UNSUPPORTED, "the nodes cannot run it", "ask about one table")
 
+    async def renew(self) -> None:
+        raise AssertionError("no series")
+
     async def zone_offsets(self, zone: str, instants: Sequence[int]) -> tuple[int, ...] | None:
         self.calls.append("zone")
         known = zone_named(zone)

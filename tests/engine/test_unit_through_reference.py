@@ -112,6 +112,9 @@ class Ports:
     async def refuse_impossible(self, queries: Sequence[CompiledQuery]) -> None:
         pass  # a single server can
 
+    async def renew(self) -> None:
+        raise AssertionError("no series")
+
     async def zone_offsets(self, zone: str, instants: Sequence[int]) -> tuple[int, ...] | None:
         raise AssertionError("all sessions here are in UTC")
 

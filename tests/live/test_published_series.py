@@ -8,19 +8,27 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import date, datetime, timedelta, timezone
 from fractions import Fraction
+from typing import Any
 
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
+from proxy.base.errors import Fault
 from proxy.cli.assembly import Database, assemble
+from proxy.drawing.protected_reads import ProtectedSession
+from proxy.drawing.series_steps import StepNumbers, StepsSoFar
 from proxy.engine.published_ports import ReleaseState
 from proxy.engine.publishing import Publishing
+from proxy.engine.session_zone import ZoneRules
 from proxy.ledger.kept_steps import LedgerSteps
 from proxy.ledger.ledger_restored import series_forgotten
+from proxy.ledger.published_releases import PublishedReleases
 from proxy.mechanisms import continual
 from tests.ledger_key import LEDGER_CIPHER
 from tests.live.served_database import served_database
@@ -290,3 +298,86 @@ def test_a_ledger_that_went_back_draws_no_step_again(turns: Turns) -> None:
     turns.exact = {_day(number): turns.counted(_day(number)) for number in range(3)}
     assert turns.release(_day(2), is_now=True) is ReleaseState.DRAW
     assert turns.shown == _expected(turns) and turns.charges == [3, 0, 3]
+
+
+def _add_late(turns: Turns) -> None:
+    """Everybody was there on days 2 and 3, and counts on fewer days after them."""
+    for number in (2, 3):
+        with psycopg.connect(turns._owner, autocommit=True) as connection:
+            connection.execute(_ADD.replace("(p + %s) %% 3 = 0", "%s > 0"), (_day(number), 1))
+
+
+def _release_after_late_rows(turns: Turns) -> None:
+    """With all days from day 3 on."""
+    assert turns.release(_day(5)) is ReleaseState.DRAW
+    turns.exact.update((_day(number), turns.counted(_day(number))) for number in (3, 4, 5))
+
+
+def test_steps_that_two_read_at_once_are_of_one_of_them(
+    turns: Turns, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both have read days from the same one on, the later of them before rows that come late. Days of both
+    together would be of two snapshots, and a person on more days than are paid."""
+    _pass_days(turns, 0, 3)
+    turns.add(_day(3))
+    turns.add(_day(4))
+    has_read, has_stored = threading.Event(), threading.Event()
+    begin, store = LedgerSteps.begin, LedgerSteps.store
+    others: list[Future[ReleaseState]] = []
+
+    async def beginning(steps: LedgerSteps, first: int, noise: StepNumbers) -> StepsSoFar:
+        begun = await begin(steps, first, noise)
+        if steps.due == 4:
+            with psycopg.connect(turns.database.lease.ledger_dsn, autocommit=True) as connection:
+                connection.execute(
+                    "UPDATE ledger.published SET lease_until = due WHERE released_at IS NULL"
+                )
+            others.append(pool.submit(turns.release, _day(4)))
+            assert await asyncio.to_thread(has_read.wait, 60)
+            _add_late(turns)
+        return begun
+
+    async def storing(steps: LedgerSteps, first: int, drawn: StepNumbers) -> StepsSoFar:
+        if steps.due == 5:
+            has_read.set()
+            assert await asyncio.to_thread(has_stored.wait, 60)
+        try:
+            return await store(steps, first, drawn)
+        finally:
+            has_stored.set()
+
+    with ThreadPoolExecutor() as pool, monkeypatch.context() as patched:
+        patched.setattr(LedgerSteps, "begin", beginning)
+        patched.setattr(LedgerSteps, "store", storing)
+        assert turns.release(_day(3)) is ReleaseState.DRAW
+        with pytest.raises(Fault):
+            others[0].result(60)
+    _release_after_late_rows(turns)
+    assert turns.shown == _expected(turns)
+
+
+def test_a_step_is_read_after_the_steps_before_it(
+    turns: Turns, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A session that has asked for the rules of a zone has its snapshot before another process draws a day."""
+    _pass_days(turns, 0, 3)
+    turns.add(_day(3))
+    turns.add(_day(4))
+    claim = PublishedReleases.claim
+    is_first = True
+
+    async def asking(_: ZoneRules, session: ProtectedSession, __: object) -> None:
+        await session.zone_offsets("Europe/Berlin", [0])
+
+    async def claiming(*given: Any, **named: Any) -> object:
+        nonlocal is_first
+        if is_first:
+            is_first = False
+            _add_late(turns)
+            await asyncio.to_thread(turns.release, _day(3))
+        return await claim(*given, **named)
+
+    monkeypatch.setattr(ZoneRules, "check", asking)
+    monkeypatch.setattr(PublishedReleases, "claim", claiming)
+    _release_after_late_rows(turns)
+    assert turns.shown == _expected(turns)

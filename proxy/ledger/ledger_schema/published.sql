@@ -193,21 +193,13 @@ BEGIN
 END $$;
 
 -- The steps of a series that have noise by now: that of the first who drew it, whoever draws later. given: what was
--- drawn for steps from `begin` on, sealed. What a step was read as is stored once, too: then its noise is no longer
--- needed to finish it, but by later steps.
+-- drawn for steps from `begin` on, sealed. What steps were read as is stored by ledger/kept_steps.py.
 CREATE OR REPLACE FUNCTION ledger.begin_steps(of_receipt bigint, begin integer, given jsonb)
 RETURNS void LANGUAGE sql AS $$
     INSERT INTO ledger.series_step (receipt, number, noise)
     SELECT of_receipt, begin + g.place - 1, g.noise
     FROM jsonb_array_elements_text(given) WITH ORDINALITY AS g(noise, place)
     ON CONFLICT (receipt, number) DO NOTHING
-$$;
-
-CREATE OR REPLACE FUNCTION ledger.store_steps(of_receipt bigint, begin integer, given jsonb)
-RETURNS void LANGUAGE sql AS $$
-    UPDATE ledger.series_step s SET drawn = g.drawn
-    FROM jsonb_array_elements_text(given) WITH ORDINALITY AS g(drawn, place)
-    WHERE s.receipt = of_receipt AND s.number = begin + g.place - 1 AND s.drawn IS NULL
 $$;
 
 -- After the last step nobody needs the noise.
