@@ -78,8 +78,10 @@ def _errors(statements: PublishedStatements, engine: Engine) -> Iterator[str]:
             prepared = prepared_series(engine, one, *statements.read(one))
             yield errors_of_series(one, prepared.private)
         if one.ranges is not None:
-            prepared = prepared_ranges(engine, one, *statements.read(one), day_of_machine())
-            yield errors_of_ranges(one, prepared.private)
+            read, day = statements.read(one), day_of_machine()
+            prepared = prepared_ranges(engine, one, *read, day)
+            alone = engine.prepared(*read, one.loss, day)
+            yield errors_of_ranges(one, prepared.private, alone.private)
 
 
 def refuse_problems(

@@ -3,8 +3,6 @@ released together one plan. And how exact they and their sums will be."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
 from datetime import date, datetime, timedelta, timezone
 from fractions import Fraction
 
@@ -18,22 +16,22 @@ from proxy.kernel.plan import (
     ContinualNoise,
     DistinctCount,
     GaussianNoise,
+    Noise,
     NoisyStatistic,
     PrivatePlan,
+    Release,
 )
 from proxy.kernel.plan_digest import plan_digest
-from proxy.kernel.sensitivities import StepSensitivity, of_series, of_step
-from proxy.kernel.shape import Shape, shape_of
 from proxy.mechanisms.continual import (
-    factor_of,
     largest_sum_sigma2,
     range_sigma2,
     step_sigma2,
 )
 from proxy.planner.later_rows import reads_moving
-from proxy.planner.series import BY_THE_DAY, SeriesTerms, no_series, sums_of_days
+from proxy.planner.series import BY_DAYS, SeriesTerms, no_series, sums_of_days
 from proxy.policy.publication import Publication
 from proxy.release.noisy_values import noise_half_width
+from proxy.reuse.derivation import variance
 
 _EPOCH = date(1970, 1, 1)
 _MONTH = 30
@@ -121,56 +119,59 @@ def errors_of_series(of: Publication, plan: PrivatePlan) -> str:
     The errors of counts and sums in their order: of a day, of the worst sum of days in a row, of all days.
     """
     found = []
-    for kind, noise, grid, _ in _noises(plan, shape_of(plan.blocks[0])):
+    for release in plan.blocks[0].releases:
+        noise, grid = _noise_and_grid(release)
+        assert isinstance(noise, ContinualNoise), "as the kernel has it"
         day, longest, all_days = (_half_width(sigma2, grid) for sigma2 in sums_of_days(noise))
+        kind = release.aggregate.kind.value
         found.append(f"{kind} +-{day} a day, +-{longest} any days in a row, +-{all_days} all days")
     assert of.continual is not None
     cost = f"{of.continual.days} days for epsilon {decimal_text(of.loss.epsilon)} in all"
     return f"published.{of.name}: {cost}; 95 % errors: {'; '.join(found)}"
 
 
-def errors_of_ranges(of: Publication, plan: PrivatePlan) -> str:
-    """How exact days that are released together will be, in a line, beside independent noise of each day at the
-    same price: of a day, of the worst 30 days in a row, of the worst range."""
-    found = []
-    shape = shape_of(plan.blocks[0])
-    for kind, noise, grid, moved in _noises(plan, shape):
-        alone = factor_of(len(noise.factor), 0)
-        squared = (
-            of_series(shape, factor, moved, is_at_once=True) for factor in (alone, noise.factor)
+def errors_of_ranges(of: Publication, plan: PrivatePlan, alone: PrivatePlan) -> str:
+    """How exact days that are released together will be, in a line, beside the same statement without `ranges`.
+
+    The errors of counts and sums in their order: of a day, of 30 days in a row, of the worst days in a row.
+
+    Args:
+        of: The published statement.
+        plan: With `ranges`.
+        alone: Of which each day has noise of its own.
+    """
+    found, gains = [], []
+    pairs = zip(plan.blocks[0].answers, alone.blocks[0].answers, strict=True)
+    for answer, other in pairs:
+        noise, grid = _noise_and_grid(plan.blocks[0].releases[answer.releases[0]])
+        own, own_grid = _noise_and_grid(alone.blocks[0].releases[other.releases[0]])
+        assert isinstance(noise, ContinualNoise), "as the kernel has it"
+        days = len(noise.factor)
+        month = min(_MONTH, days)
+        of_month = range_sigma2(noise.factor, noise.sigma2, days - month, days)
+        worst = largest_sum_sigma2(noise.factor, noise.sigma2)
+        sums = (
+            ("a day", 1, step_sigma2(noise.factor, noise.sigma2)),
+            (f"{month} days", month, of_month),
+            ("any days in a row", days, worst),
         )
-        own = replace(noise, factor=alone, sigma2=noise.sigma2 * Fraction(*squared))
-        of_each = [_of_ranges(one) for one in (noise, own)]
         texts = (
-            f"{name} +-{_half_width(ours, grid)} ({_half_width(theirs, grid)})"
-            for name, ours, theirs in zip(_RANGES, *of_each, strict=True)
+            f"{name} +-{_half_width(sigma2, grid)} ({_half_width(count * variance(own), own_grid)})"
+            for name, count, sigma2 in sums
         )
-        found.append(f"{kind} {', '.join(texts)}")
+        found.append(f"{answer.aggregate.kind.value} {', '.join(texts)}")
+        gains.append(worst * grid**2 < days * variance(own) * own_grid**2)
+    advice = "" if any(gains) else "; ranges gains nothing here: leave it out"
     return (
-        f"published.{of.name}: 95 % errors, in brackets those of independent noise of each day:"
-        f" {'; '.join(found)}"
+        f"published.{of.name}: 95 % errors, in brackets without ranges: {'; '.join(found)}{advice}"
     )
 
 
-def _of_ranges(noise: ContinualNoise) -> tuple[Fraction, ...]:
-    days = len(noise.factor)
-    month = min(_MONTH, days)
-    return (
-        step_sigma2(noise.factor, noise.sigma2),
-        range_sigma2(noise.factor, noise.sigma2, days - month, days),
-        largest_sum_sigma2(noise.factor, noise.sigma2),
-    )
-
-
-def _noises(
-    plan: PrivatePlan, shape: Shape
-) -> Iterator[tuple[str, ContinualNoise, Fraction, StepSensitivity]]:
-    """Of each count and sum: what it is, its noise, the grid of that, and how far a unit moves a day."""
-    for release in plan.blocks[0].releases:
-        assert isinstance(release, NoisyStatistic | DistinctCount), "as the kernel has it"
-        assert isinstance(release.noise, ContinualNoise), "as the kernel has it"
-        grid = release.grid if isinstance(release, NoisyStatistic) else Fraction(1)
-        yield release.aggregate.kind.value, release.noise, grid, of_step(release, shape)
+def _noise_and_grid(release: Release) -> tuple[Noise, Fraction]:
+    if isinstance(release, NoisyStatistic):
+        return release.noise, release.grid / release.parts
+    assert isinstance(release, DistinctCount), "a count or a sum"
+    return release.noise, Fraction(1)
 
 
 def _half_width(sigma2: Fraction, grid: Fraction) -> str:
@@ -178,4 +179,4 @@ def _half_width(sigma2: Fraction, grid: Fraction) -> str:
 
 
 def _no_days() -> Refusal:
-    return no_series("has groups that are no days in a row", BY_THE_DAY)
+    return no_series("has groups that are no days in a row", BY_DAYS)

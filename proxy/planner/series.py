@@ -23,6 +23,7 @@ _OF_DAYS = (
     "Group by the day alone, such as created_at::date AS day, and give WHERE the first day and the last"
     " one"
 )
+BY_DAYS = f"{_OF_DAYS}."
 BY_THE_DAY = f"{_OF_DAYS}; continual is the number of these days."
 
 
@@ -162,7 +163,7 @@ def _other_groups(groups: str, terms: SeriesTerms) -> Refusal:
     least, most = max(2, terms.most_steps), continual.LARGEST_STEPS
     return no_series(
         f"has {groups} groups, where ranges: day needs {least} to {most} days",
-        f"{_OF_DAYS}.",
+        BY_DAYS,
     )
 
 

@@ -194,12 +194,12 @@ def _arriving(random: Random, without: int | None, texts: Sequence[str]) -> list
     return found
 
 
-@pytest.mark.parametrize("most", [1, _MOST, 4])
+@pytest.mark.parametrize("most", [1, 4])
 def test_nobody_moves_days_at_once_further(most: int) -> None:
     """The audit on neighbours, where all days are read together: whichever days of a person are kept."""
     block = series_block(_DAYS, most, is_at_once=True)
     found: list[tuple[int, Fraction, Fraction]] = []
-    for seed in range(3):
+    for seed in range(2):
         texts = [text or "" for text in _listed(block)]
         here = _days_at_once(block, _arriving(Random(seed), None, texts))
         for person in _PEOPLE:

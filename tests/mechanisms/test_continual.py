@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import product
 
@@ -111,27 +111,32 @@ class _Kept:
         raise AssertionError("nothing is read")
 
 
-def _noises(block: BlockPlan, number: int, bits: SeededBits) -> Sequence[float]:
-    """The noise of each step of a release, as it is shown, of rows that are none."""
+def _noises(block: BlockPlan, bits: SeededBits) -> Callable[[int], Sequence[float]]:
+    """Draws the noise of each step of a release, as it is shown, of rows that are none."""
     if block.is_stepwise:
-        steps = _Kept(len(block.continual[number].factor))
-        return noises_of_steps(block, asyncio.run(steps_with_noise(steps, block, bits)))[number]
+
+        def one_by_one(number: int) -> Sequence[float]:
+            steps = _Kept(len(block.continual[number].factor))
+            return noises_of_steps(block, asyncio.run(steps_with_noise(steps, block, bits)))[number]
+
+        return one_by_one
     slots = tuple(Slots(total=0, count=0) for _ in block.releases)
     table = ExactTable((), slots, tuple(range(len(block.releases))))
     (checked,) = check_plan([block], stated_loss(block), WORLD).blocks
-    shown = (group.values[number] for group in drawn_block(checked, [table], bits).groups)
-    return [one.index for one in shown if isinstance(one, DrawnNumber)]
+
+    def at_once(number: int) -> Sequence[float]:
+        shown = (group.values[number] for group in drawn_block(checked, [table], bits).groups)
+        return [one.index for one in shown if isinstance(one, DrawnNumber)]
+
+    return at_once
 
 
 def _off(block: BlockPlan, series: int, bits: SeededBits) -> list[float]:
     """By how many standard deviations the squares of y - R x, as they follow from what is shown of many series,
     differ from those of the law; of each release, and of products of neighbouring steps."""
-    found = []
+    found, draw = [], _noises(block, bits)
     for number, noise in block.continual.items():
-        recovered = []
-        for _ in range(series):
-            shown = _noises(block, number, bits)
-            recovered.append(np.array(_matrix(noise.factor), float) @ shown)
+        recovered = [np.array(_matrix(noise.factor), float) @ draw(number) for _ in range(series)]
         z = np.array(recovered) / float(noise.sigma2) ** 0.5
         found.append(((z**2).sum() - z.size) / (2 * z.size) ** 0.5)
         pairs = z[:, 1:] * z[:, :-1]

@@ -202,16 +202,25 @@ def test_where_people_come_each_day_noise_is_independent() -> None:
     assert all(noise.factor[1] > 0 for noise in one_day.continual.values())
 
 
-def test_stated_errors_of_ranges_beside_independent_noise() -> None:
-    """Of days on which a person is once: a range gains, a day loses."""
-    of = replace(_PUBLISHED, continual=None, ranges=DayRanges(most_days=1))
-    text = errors_of_ranges(of, _series(_GOOD, replace(_AT_ONCE, most_steps=1)).plan)
-    assert text.startswith("published.one: 95 % errors, in brackets those of independent noise")
-    pairs = re.findall(r"(a day|in a row) \+-(\d+) \((\d+)\)", text)
-    assert len(pairs) == 9
-    for (_, day, alone), _, (_, worst, summed) in zip(*[iter(pairs)] * 3, strict=True):
-        assert int(day) >= int(alone) and int(worst) < int(summed)
-        assert abs(int(summed) - int(alone) * 5**0.5) < 3
+def test_stated_errors_of_ranges_beside_the_statement_without() -> None:
+    """Of people who come on some days: a range gains. Of one row each: Laplace noise of each day is less."""
+    where = "d >= '2010-01-01' AND d < '2010-06-01'"
+    people = f"SELECT d, count(DISTINCT uid) FROM visits WHERE {where} GROUP BY d"
+    of = replace(_PUBLISHED, continual=None, ranges=DayRanges(most_days=3))
+    alone = walk(people, settings={"dp.delta": "1e-6"})
+    assert alone is not None
+    plan = _series(people, replace(_AT_ONCE, most_steps=3)).plan
+    line = errors_of_ranges(of, plan, alone.plan)
+    begin = "published.one: 95 % errors, in brackets without ranges: count(distinct) a day +-"
+    assert line.startswith(begin) and "leave it out" not in line
+    pairs = [tuple(map(int, one)) for one in re.findall(r"\+-(\d+) \((\d+)\)", line)]
+    (day, of_a_day), (month, of_a_month), (worst, of_all) = pairs
+    assert of_a_day < day < month <= of_a_month and worst < 0.7 * of_all
+    assert abs(of_all - of_a_month * (151 / 30) ** 0.5) < 2
+    rows = walk(_OF_ROWS, settings={"dp.delta": "1e-6"})
+    assert rows is not None
+    plan = _series(_OF_ROWS, replace(_AT_ONCE, most_steps=1)).plan
+    assert errors_of_ranges(of, plan, rows.plan).endswith("gains nothing here: leave it out")
 
 
 def test_stated_errors_are_those_of_the_noise() -> None:
