@@ -53,7 +53,7 @@ def amount_findings(policy: Policy) -> Iterator[Finding]:
     yield from _published_up(policy)
     yield from _of_a_year(policy)
     yield from _against_units(policy)
-    yield from _of_blocks(policy)
+    yield from block_findings(policy)
     forever: dict[tuple[str, ...], Budget] = {("budgets", "total"): total}
     forever |= {
         ("budgets", "tables", str(name)): own for name, own in policy.budgets.tables.items()
@@ -128,7 +128,7 @@ def _of_a_year(policy: Policy) -> Iterator[Finding]:
     )
 
 
-def _of_blocks(policy: Policy) -> Iterator[Finding]:
+def block_findings(policy: Policy) -> Iterator[Finding]:
     """A finding of each table whose unit has blocks of time."""
     total = policy.budgets.total.limit.epsilon
     for table in policy.protected():

@@ -182,3 +182,32 @@ def test_what_is_cached_is_charged_once_and_reads_no_more_months(months: LivePro
     before = _spent(months, "months_kept")
     assert _asked(months, _FEBRUARY, "months_kept")[0] == first
     assert _more(months, "months_kept", before) == {}
+
+
+@pytest.mark.parametrize(
+    ("refused", "hint", "shows"),
+    [
+        (
+            "SELECT count(DISTINCT buyer) FROM m.sales",
+            "Add GROUP BY date_trunc('month', at), or a condition that leaves one month of at.",
+            (
+                "SELECT date_trunc('month', at), count(DISTINCT buyer) FROM m.sales"
+                " GROUP BY date_trunc('month', at)",
+                "SELECT count(DISTINCT buyer) FROM m.sales WHERE date_trunc('month', at) = '2026-01-01'",
+            ),
+        ),
+        (
+            "SELECT count(*) FROM m.sales WHERE buyer = 3",
+            "Ask COUNT(DISTINCT buyer) of one month, or COUNT(*) of rows.",
+            (_FEBRUARY, "SELECT count(*) FROM m.sales"),
+        ),
+    ],
+)
+def test_what_hints_show_runs(
+    months: LiveProxy, refused: str, hint: str, shows: tuple[str, ...]
+) -> None:
+    with pytest.raises(psycopg.Error) as error:
+        _asked(months, refused, "months_kept")
+    assert error.value.diag.message_hint == hint
+    for text in shows:
+        _asked(months, text, "months_kept")
