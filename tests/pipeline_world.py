@@ -39,6 +39,7 @@ from proxy.planner.planning import ChosenBounds, planned
 from proxy.planner.series import SeriesTerms
 from proxy.policy.allowed_mechanisms import allowed_mechanisms
 from proxy.policy.policy_model import (
+    BlockLength,
     Bounds,
     BoundsKind,
     Budget,
@@ -54,6 +55,7 @@ from proxy.policy.policy_model import (
     ProtectedTable,
     PublicTable,
     RowUnit,
+    TimeBlocks,
     UnitPath,
     Weighed,
 )
@@ -316,9 +318,30 @@ POLICIES: Mapping[str, Policy] = {
 }
 
 
+def _in_blocks(policy: Policy) -> Policy:
+    """Visits and calls of a person are of each month by itself, orders of each quarter; others as ever."""
+
+    def timed(name: str, per: BlockLength, time: str) -> ProtectedTable:
+        table = policy.tables[_name(name)]
+        assert isinstance(table, ProtectedTable)
+        return replace(
+            table, unit=replace(_PERSON, blocks=TimeBlocks(per=per, time=time)), columns=_COLUMNS
+        )
+
+    tables = (
+        timed("visits", BlockLength.MONTH, "ts"),
+        timed("calls", BlockLength.MONTH, "d"),
+        timed("orders", BlockLength.QUARTER, "tz"),
+    )
+    return replace(policy, tables={**policy.tables, **{one.name: one for one in tables}})
+
+
+IN_BLOCKS = _in_blocks(POLICIES["best"])
+
+
 def _exposed(table: ProtectedTable) -> Exposed:
     held = table.unit.column if isinstance(table.unit, IdentifierUnit) else None
-    leads = isinstance(table.unit, IdentifierUnit) and table.unit.path is not None
+    leads = isinstance(table.unit, IdentifierUnit) and not table.unit.is_in_column
     described = CATALOG.tables[table.name]
     shown = {c.name: c for c in described.columns if c.name in table.columns or c.name == held}
     return Exposed(table.name, shown, True, None if leads else held, key=described.key_among(shown))
@@ -328,6 +351,8 @@ EXPOSED = {table.name: _exposed(table) for table in _PROTECTED} | {
     name: Exposed(name, {c.name: c for c in table.columns}, protected=False, key=table.primary_key)
     for name, table in ((name, CATALOG.tables[name]) for name in PUBLIC)
 }
+# A person is several units there, so that no column holds the unit.
+EXPOSED_IN_BLOCKS = EXPOSED | {table.name: _exposed(table) for table in IN_BLOCKS.protected()}
 NAMES = Names({name.name for name in PROTECTED}, {name.name for name in PUBLIC})
 _BY_TEXT = {
     text: name for name in (*PROTECTED, *PUBLIC) for text in (name.name, f"{SCHEMA}.{name.name}")
@@ -355,7 +380,10 @@ def resolve(written: str) -> TableName | None:
 
 
 def read(
-    text: str, types: tuple[SqlType, ...] = (), with_errors: bool = False
+    text: str,
+    types: tuple[SqlType, ...] = (),
+    with_errors: bool = False,
+    exposed: Mapping[TableName, Exposed] = EXPOSED,
 ) -> tuple[Statement, Reading] | None:
     """None: relayed as it is.
 
@@ -365,7 +393,7 @@ def read(
     if not isinstance(statement, Statement):
         return None
     resolved = tuple(map(resolve, statement.relations))
-    reading = read_statement(statement, resolved, EXPOSED, types, with_errors)
+    reading = read_statement(statement, resolved, exposed, types, with_errors)
     if reading is not None and reading.preview is not None:
         raise reading.preview.refusal  # as in a session that refuses previews
     return None if reading is None else (statement, reading)
@@ -384,7 +412,8 @@ def walk(
 
     Given    chosen: bounds for a plan that has to choose some; series: of a statement that is published so
     """
-    found = read(text, types)
+    is_in_blocks = policy.tables[_name("visits")] is IN_BLOCKS.tables[_name("visits")]
+    found = read(text, types, exposed=EXPOSED_IN_BLOCKS if is_in_blocks else EXPOSED)
     if found is None:
         return None
     statement, reading = found

@@ -111,7 +111,7 @@ PARTS: Mapping[str, Part] = {
         decides="that the policy in force is the one that the owner wrote",
         names=(
             "proxy.policy_file",
-            *_within("policy", "policy_model grid public_labels"),
+            *_within("policy", "policy_model blocks_of_time grid public_labels"),
             "proxy.policy.publication",
         ),
     ),

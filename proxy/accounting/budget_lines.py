@@ -13,6 +13,7 @@ from math import ceil, floor
 from typing import Any
 
 from proxy.accounting.amounts import Amount
+from proxy.policy.blocks_of_time import is_block_line
 
 WARNED_FROM = Fraction(4, 5)
 STEPS = 20  # of a shared budget, as analysts are told of it
@@ -84,12 +85,19 @@ class BudgetLine:
         )
 
     @property
+    def is_block(self) -> bool:
+        """Of a block of time, to which statements are charged instead of the total."""
+        return self.kind is LineKind.TABLE and is_block_line(self.name)
+
+    @property
     def whose(self) -> str:
         match self.kind:
             case LineKind.ANALYST:
                 return f'the privacy budget of "{self.name}"'
             case LineKind.GROUP:
                 return f'the privacy budget of the group "{self.name}"'
+            case LineKind.TABLE if self.is_block:
+                return f"the privacy budget of {self.name}"
             case LineKind.TABLE:
                 return f"the privacy budget of the table {self.name}"
             case LineKind.TOTAL:
@@ -187,3 +195,10 @@ def usable(lines: tuple[BudgetLine, ...], *, is_cached: bool) -> Amount:
         if one.kind is not LineKind.TABLE
     ]
     return Amount(min(one.epsilon for one in left), min(one.delta for one in left))
+
+
+def without_other_blocks(lines: tuple[BudgetLine, ...]) -> tuple[BudgetLine, ...]:
+    """Of blocks of time, of which a statement may read very many, the one of which most is spent."""
+    blocks = [one for one in lines if one.is_block]
+    most = max(blocks, key=lambda one: one.used, default=None)
+    return tuple(one for one in lines if one is most or not one.is_block)

@@ -23,7 +23,7 @@ from proxy.engine.report_registry import privacy_label, registry_entry
 from proxy.engine.report_section import Section
 from proxy.engine.unit_words import unit_of_policy
 from proxy.mechanisms.loss import Loss
-from proxy.policy.amount_findings import stated_budgets, yearly_losses
+from proxy.policy.amount_findings import block_findings, stated_budgets, yearly_losses
 from proxy.policy.change_words import word_of
 from proxy.policy.odds_words import odds_text
 from proxy.policy.policy_changes import bounds_text, rows_text, stated_unit_text
@@ -315,11 +315,12 @@ def _adjustments(ledger: LedgerFacts | None) -> Section:
 
 def _year(policy: Policy) -> Section:
     one, losses = unit_of_policy(policy), yearly_losses(policy)
+    blocks = tuple(f"{found.what}." for found in block_findings(policy))
     if not losses:
         return Section(
             key="year",
             title="What a year can come to",
-            text=("No budget renews. The total above holds for all years.",),
+            text=("No budget renews. The total above holds for all years.", *blocks),
         )
     return Section(
         key="year",
@@ -327,6 +328,7 @@ def _year(policy: Policy) -> Section:
         text=(
             "The total does not renew: all years and all analysts together stay within it, until"
             " `dpproxy ledger adjust` adds to it. A line above the total ends at the total.",
+            *blocks,
         ),
         heads=("line of the policy", "epsilon", "delta", "as odds"),
         rows=tuple((line, *_loss(loss), odds_text(loss, one)) for line, loss in losses.items()),

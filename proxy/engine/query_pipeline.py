@@ -40,6 +40,7 @@ from proxy.engine.published_answers import PublishedSources
 from proxy.engine.remembered_plans import PreparedQuery, RememberedPlans
 from proxy.engine.session_zone import in_session_zone, zones_used
 from proxy.engine.settings import Settings, read_settings
+from proxy.engine.unit_words import charged_blocks
 from proxy.engine.unlisted_values import unlisted_lines
 from proxy.engine.work_refusals import in_words_of
 from proxy.kernel.checked_plan import CheckedPlan, together
@@ -467,6 +468,7 @@ class Engine:
             times=(
                 *((self._whole_steps_text(),) if whole != written else ()),
                 *present_lines(bound, known),
+                *charged_blocks(found.checked.tables),
             ),
             scalars=query.scalars,
         )

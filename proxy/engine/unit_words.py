@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from proxy.engine.accuracy import text_of
 from proxy.kernel.plan import BlockPlan
+from proxy.policy.blocks_of_time import is_block_line
 from proxy.policy.policy_model import IdentifierUnit, Policy
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.noisy_expressions import AnswerOf
@@ -39,10 +41,27 @@ def with_article(word: str) -> str:
 def unit_of_policy(policy: Policy) -> str:
     """Name one privacy unit of a policy with its article, each kind if there are several."""
     units = [
-        table.unit.identifier if isinstance(table.unit, IdentifierUnit) else "row"
+        table.unit.kind if isinstance(table.unit, IdentifierUnit) else "row"
         for table in policy.protected()
     ]
     return " or ".join(with_article(word) for word in dict.fromkeys(units)) or "a row"
+
+
+def charged_blocks(tables: Iterable[str]) -> tuple[str, ...]:
+    """Say which budgets of blocks of time a statement is charged to, in a line at most.
+
+    >>> charged_blocks(["shop.orders", "person 2026-01", "person 2026-02"])
+    ('charged to each of 2 budgets of blocks of time, and not to the total: person 2026-01 to person 2026-02',)
+    """
+    blocks = sorted(filter(is_block_line, tables))
+    if not blocks:
+        return ()
+    if len(blocks) == 1:
+        return (f"charged to the budget of {blocks[0]}, and not to the total",)
+    return (
+        f"charged to each of {len(blocks)} budgets of blocks of time, and not to the total:"
+        f" {blocks[0]} to {blocks[-1]}",
+    )
 
 
 def units_word(block: BlockPlan) -> str:
@@ -53,9 +72,12 @@ def units_word(block: BlockPlan) -> str:
 def plural(word: str) -> str:
     """Write the plural of an English noun.
 
-    >>> [plural(word) for word in ("customer", "person", "company", "box", "survey")]
-    ['customers', 'people', 'companies', 'boxes', 'surveys']
+    >>> [plural(word) for word in ("customer", "person", "company", "box", "survey", "person in a month")]
+    ['customers', 'people', 'companies', 'boxes', 'surveys', 'people in a month']
     """
+    word, within, block = word.partition(" in a ")  # as of IdentifierUnit.kind
+    if within:
+        return f"{plural(word)}{within}{block}"
     if word in _IRREGULAR:
         return _IRREGULAR[word]
     if word.endswith("y") and word[-2:-1] not in _VOWELS:

@@ -48,6 +48,7 @@ from proxy.kernel.refusals import NotCovered as NotCovered
 from proxy.kernel.refusals import NotPrivate, Rule
 from proxy.kernel.row_numbers import one_number as one_number
 from proxy.kernel.truncation_rules import truncation_rule
+from proxy.kernel.units_in_time import unit_outputs
 from proxy.kernel.world import World as World
 from proxy.policy.policy_model import IdentifierUnit, ProtectedTable, PublicTable, RowUnit
 from proxy.query.ir.expressions import ColumnRef
@@ -183,6 +184,9 @@ def _rows_of_units(scan: Scan, table: Table, unit: IdentifierUnit, world: World)
     column = (scan.alias, unit.column)
     if table.column(unit.column) is None:
         raise NotPrivate(Rule.SCAN, "a unit in a column that is not there")
+    if unit.blocks is not None:  # no column holds it by itself: `unit_outputs`
+        # No name has an end of a line in it.
+        return OfUnit(identifier=f"{unit.identifier}\n{unit.blocks.per.value}", columns=frozenset())
     if unit.path is None:
         return OfUnit(
             identifier=unit.identifier,
@@ -237,7 +241,7 @@ def subquery_rule(subquery: Subquery, inner: Known, world: World) -> Known:
         types[subquery.alias, window.name] = window_type(window, inner.types)
     renamed = _Renamed(subquery)
     return Known(
-        owner=_owner_of_subquery(subquery, inner, renamed),
+        owner=_owner_of_subquery(subquery, inner, renamed, unit_outputs(subquery, world)),
         types=types,
         keys=renamed.keys(inner.keys),
         nullable_keys=renamed.keys(inner.nullable_keys),
@@ -282,7 +286,9 @@ class _Renamed:
         )
 
 
-def _owner_of_subquery(subquery: Subquery, inner: Known, renamed: _Renamed) -> Owner:
+def _owner_of_subquery(
+    subquery: Subquery, inner: Known, renamed: _Renamed, units: ColumnNames
+) -> Owner:
     owner = inner.owner
     has_windows = any(one.function is not WindowFunction.ROW_NAME for one in subquery.windows)
     match owner:
@@ -302,7 +308,7 @@ def _owner_of_subquery(subquery: Subquery, inner: Known, renamed: _Renamed) -> O
             ]
             return OfUnit(
                 identifier=owner.identifier,
-                columns=renamed.columns(owner.columns),
+                columns=renamed.columns(owner.columns) | units,
                 or_null=renamed.columns(owner.or_null),
                 alone=owner.alone or one_number(subquery.where, owner.numbered),
                 fixed=fixed_by_subquery(subquery, inner),

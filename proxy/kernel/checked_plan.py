@@ -22,10 +22,12 @@ from proxy.kernel.plan_digest import plan_digest
 from proxy.kernel.price import NOTHING_PAID, Price
 from proxy.kernel.refusals import NotPrivate, Rule
 from proxy.kernel.statistics import Counted
+from proxy.kernel.units_in_time import budget_lines
 from proxy.kernel.well_formed import check_well_formed
 from proxy.kernel.work import TooMuchWork, check_work
 from proxy.kernel.world import World
 from proxy.mechanisms.loss import NOTHING, Loss
+from proxy.policy.blocks_of_time import is_block_line
 from proxy.policy.policy_model import ProtectedTable
 from proxy.query.ir.relations import scans
 
@@ -45,7 +47,7 @@ class CheckedBlock:
         block: The block as it is drawn.
         price: Of all that is drawn for it. Of a block with bounds that were chosen, or with centres that were
             released: of what is drawn in the end.
-        tables: The protected tables that it reads.
+        tables: The protected tables that it reads, and the budgets of blocks of time (`units_in_time`).
         world: Policy and catalogue that it was checked against.
         paid_as: The block whose charge pays for this one. None: its own.
     """
@@ -77,7 +79,7 @@ class CheckedPlan:
     Attributes:
         blocks: In the order of the statement.
         price: Of all of them, by basic composition; rho adds up (PROOFS.md 5, 16).
-        tables: What of it is drawn of each protected table.
+        tables: What of it is drawn of each protected table, and of each block of time.
         private: The blocks as plain data, with their loss.
     """
 
@@ -118,8 +120,15 @@ def check_plan(blocks: Sequence[BlockPlan], wanted: Loss, world: World) -> Check
 def together(blocks: Sequence[CheckedBlock]) -> CheckedPlan:
     """Put blocks under one charge: those of a statement that are drawn, or others instead of some.
 
-    Privacy: each is private at its price, whatever the others are and say (PROOFS.md 5, 16).
+    Privacy: each is private at its price, whatever the others are and say (PROOFS.md 5, 16). A charge that
+        names blocks of time is to their budgets alone, and not to that of everybody together, so no block is
+        beside them that has none (34 T3).
+
+    Raises:
+        NotPrivate: Some blocks are paid for by budgets of blocks of time, and others are not.
     """
+    if len({any(map(is_block_line, one.tables)) for one in blocks if one.tables}) > 1:
+        raise NotPrivate(Rule.UNIT_IN_TIME, "rows that two kinds of budgets pay for")
     tables: dict[str, Loss] = {}
     for one in blocks:
         for name in one.tables:
@@ -209,9 +218,8 @@ def _check_centred(block: BlockPlan, before: BlockPlan) -> None:
 def _checked(block: BlockPlan, price: Price, world: World) -> CheckedBlock:
     read = dict.fromkeys(scan.table for scan in scans(block.source))
     of_people = (name for name in read if isinstance(world.policy.tables[name], ProtectedTable))
-    return CheckedBlock(
-        block=block, price=price, tables=tuple(map(str, of_people)), world=world, made=_HERE
-    )
+    tables = (*map(str, of_people), *budget_lines(block.source, world))
+    return CheckedBlock(block=block, price=price, tables=tables, world=world, made=_HERE)
 
 
 def _made_of(of: CheckedBlock, block: BlockPlan, price: Price) -> CheckedBlock:

@@ -126,6 +126,8 @@ def check_scans(table: TableProposals, world: World) -> tuple[TableName, ...]:
     if not isinstance(named_one, ProtectedTable):
         raise NotPrivate(Rule.PROPOSAL, "a table that is not protected")
     unit = named_one.unit
+    if isinstance(unit, IdentifierUnit) and unit.blocks is not None:
+        raise NotPrivate(Rule.PROPOSAL, "a table that budgets of blocks of time pay for")
     path = unit.path if isinstance(unit, IdentifierUnit) else None
     charged = (table.table,) if path is None else (table.table, path.table)
     if Counter(scan.table for scan in scans(table.relation)) != Counter(charged):

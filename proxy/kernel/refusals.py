@@ -36,6 +36,7 @@ class Rule(Enum):
     UNIT_EXTREME = "minimum or maximum of units"
     SAMPLE_AGGREGATE = "sample and aggregate"
     SELECTION = "selection of groups"
+    UNIT_IN_TIME = "unit in a block of time"
     CONTINUAL = "series of releases"
     FEWEST_UNITS = "fewest units of a group"
     CHOSEN_BOUND = "chosen bound"

@@ -8,9 +8,11 @@ CROSS JOIN LATERAL ledger.lines_at(
     who.source, who.name, %s::jsonb, transaction_timestamp(), %s, %s, %s::jsonb) l"""
 # None of who was removed or may not query this data: as each charge decides it.
 ADMITTED_LINES = f"{LINES} WHERE ledger.may_charge(who.source, who.name)"
+# Blocks of time are many: those of which nothing is spent are all alike.
 BUDGET = """\
 SELECT coalesce(json_agg(b), '[]')::text FROM (
-    SELECT CASE kind WHEN 'total' THEN '(everybody together)' WHEN 'analyst' THEN name
+    SELECT CASE WHEN kind = 'total' THEN '(everybody together)' WHEN kind = 'analyst' THEN name
+                WHEN kind = 'table' AND ledger.is_of_blocks(ARRAY[name]) THEN format('(%%s)', name)
                 ELSE format('(%%s %%s)', kind, name) END AS analyst,
            trim_scale(epsilon_limit) AS epsilon_limit,
            ledger.in_steps(epsilon_spent, epsilon_limit, steps, true) AS epsilon_spent,
@@ -22,6 +24,7 @@ SELECT coalesce(json_agg(b), '[]')::text FROM (
            ledger.in_steps(rho_spent, rho_limit, steps, true) AS rho_spent
     FROM ledger.lines_at(%(source)s, %(analyst)s, NULL, transaction_timestamp())
     CROSS JOIN LATERAL (SELECT CASE WHEN kind <> 'analyst' THEN %(steps)s::integer END AS steps) told
+    WHERE kind <> 'table' OR NOT ledger.is_of_blocks(ARRAY[name]) OR epsilon_spent > 0 OR delta_spent > 0
     UNION ALL
     SELECT name, NULL, trim_scale(epsilon_spent), NULL, NULL, trim_scale(delta_spent), NULL, period, NULL, NULL,
            trim_scale(rho_spent)

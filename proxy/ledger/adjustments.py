@@ -26,7 +26,7 @@ from proxy.accounting.amounts import (
 )
 from proxy.accounting.budget_lines import LineKind
 from proxy.ledger.admin_log import at_the_command_line, note, person_of
-from proxy.ledger.ledger_reports import BUDGET_NAMES
+from proxy.ledger.ledger_reports import budget_name
 
 WAITS_DAYS = 7
 _REASON_CHARACTERS = 1000
@@ -107,7 +107,7 @@ class WaitingRequest:
         """What is asked for, why and by whom."""
         amounts = (("epsilon", self.epsilon), ("delta", self.delta), ("rho", self.rho))
         changed = ", ".join(f"{name} {one.normalize():f}" for name, one in amounts if one)
-        budget = BUDGET_NAMES[self.kind].format(self.name)
+        budget = budget_name(self.kind, self.name)
         return f'{changed} of {budget}, "{self.reason}", by {self.made_by}'
 
 

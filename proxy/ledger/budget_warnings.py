@@ -11,7 +11,13 @@ from collections.abc import Hashable
 import structlog
 
 from proxy.accounting.amounts import text
-from proxy.accounting.budget_lines import WARNED_FROM, BudgetLine, LineKind, as_reported
+from proxy.accounting.budget_lines import (
+    WARNED_FROM,
+    BudgetLine,
+    LineKind,
+    as_reported,
+    without_other_blocks,
+)
 from proxy.accounting.refusal import nearly_spent
 
 _REMEMBERED = 100_000
@@ -47,7 +53,7 @@ class BudgetWarnings:
                     epsilon_left=text(line.left.epsilon),
                     delta_left=text(line.left.delta),
                 )
-        reported = as_reported(lines, is_cached=is_cached)
+        reported = as_reported(without_other_blocks(lines), is_cached=is_cached)
         return tuple(
             nearly_spent(line)
             for line in reported

@@ -19,7 +19,7 @@ import weakref
 import psycopg
 
 from proxy.ledger.lasting_connection import connect_lasting
-from proxy.ledger.ledger_sources import SourceError, budgets_text, write_budgets
+from proxy.ledger.ledger_sources import SourceError, budgets_of, write_budgets
 from proxy.ledger.policy_texts import keep_text
 from proxy.policy.policy_model import Policy
 
@@ -111,7 +111,7 @@ class BudgetLease:
         ).fetchone()
         assert row is not None
         self._vote(policy)
-        if row[0] == budgets_text(policy.budgets, policy.accounting):
+        if row[0] == budgets_of(policy):
             return False
         if not self._all_agree(policy):
             raise BudgetsAwaited(
@@ -131,7 +131,7 @@ class BudgetLease:
         self._voted = wanted
 
     def _ballot(self, policy: Policy) -> int:
-        budgets = budgets_text(policy.budgets, policy.accounting)
+        budgets = budgets_of(policy)
         text = f"{_CLASS} {self.source} {budgets}"
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big", signed=True)
 
@@ -168,7 +168,7 @@ class BudgetLease:
                 "SELECT budgets FROM ledger.source WHERE id = %s FOR UPDATE", (source,)
             ).fetchone()
             assert row is not None
-            if row[0] != budgets_text(policy.budgets, policy.accounting):
+            if row[0] != budgets_of(policy):
                 if not self._is_free(source):
                     raise SourceError(
                         f"database {policy.database}: another dpproxy serves the same data with other"

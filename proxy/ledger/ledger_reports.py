@@ -7,9 +7,10 @@ from collections.abc import Iterator
 import psycopg
 
 from proxy.accounting.budget_lines import WARNED_FROM, LineKind, lines_of_json
+from proxy.policy.blocks_of_time import is_block_line
 
-# Of everybody, groups and tables all that have a budget or were charged; of analysts those who were charged,
-# or who are there, too.
+# Of everybody, groups and tables all that have a budget or were charged; of blocks of time those that were
+# charged; of analysts those who were charged, or who are there, too.
 _SPENDING = """\
 SELECT s.name, w.kind, w.name, coalesce(st.period, 'none'), trim_scale(st.epsilon_spent)::text,
        coalesce(trim_scale(st.epsilon_limit)::text, '-'), trim_scale(st.delta_spent)::text,
@@ -27,6 +28,7 @@ CROSS JOIN LATERAL (
         UNION ALL SELECT j.kind, j.name, 0 FROM ledger.adjustment j WHERE j.source = s.id
         UNION ALL SELECT l.kind, l.analyst, 0 FROM ledger.allowance l
                   WHERE l.source = s.id AND l.kind IN ('total', 'group', 'table')
+                    AND NOT (l.kind = 'table' AND ledger.is_of_blocks(ARRAY[l.analyst]))
         UNION ALL SELECT 'analyst', p.name, 0 FROM ledger.analyst p WHERE %s AND p.removed_at IS NULL
     ) x GROUP BY 1, 2
 ) w
@@ -58,12 +60,21 @@ _HEADS = (
     "digest",
 )
 NEARLY_SPENT = " !"
-BUDGET_NAMES = {
+_BUDGET_NAMES = {
     LineKind.ANALYST: "{}",
     LineKind.GROUP: "(group {})",
     LineKind.TABLE: "(table {})",
     LineKind.TOTAL: "(everybody together)",
 }
+
+
+def budget_name(kind: LineKind, name: str) -> str:
+    """
+    >>> budget_name(LineKind.TABLE, "shop.orders"), budget_name(LineKind.TABLE, "person 2026-03")
+    ('(table shop.orders)', '(person 2026-03)')
+    """
+    is_block = kind is LineKind.TABLE and is_block_line(name)
+    return f"({name})" if is_block else _BUDGET_NAMES[kind].format(name)
 
 
 def spending(ledger_dsn: str, *, uncharged: bool = False) -> Iterator[tuple[str, ...]]:
@@ -79,7 +90,7 @@ def spending(ledger_dsn: str, *, uncharged: bool = False) -> Iterator[tuple[str,
                 (found,) = lines_of_json([line])
                 mark = NEARLY_SPENT if found.used >= WARNED_FROM else ""
                 used = f"{int(found.used * 100)} %{mark}"
-            yield source, BUDGET_NAMES[LineKind(kind)].format(name), *amounts, used, count
+            yield source, budget_name(LineKind(kind), name), *amounts, used, count
 
 
 def receipts(ledger_dsn: str) -> Iterator[tuple[object, ...]]:
@@ -94,4 +105,4 @@ def adjustments(ledger_dsn: str, source: str) -> Iterator[tuple[str, ...]]:
     """Time, budget, epsilon, delta, rho, reason, by whom, by whom confirmed: below 0 it was given back."""
     with psycopg.connect(ledger_dsn) as connection:
         for at, kind, name, *more in connection.execute(_ADJUSTMENTS, (source,)).fetchall():
-            yield f"{at} UTC", BUDGET_NAMES[LineKind(kind)].format(name), *more
+            yield f"{at} UTC", budget_name(LineKind(kind), name), *more

@@ -17,6 +17,7 @@ from proxy.ledger.admin_log import note
 from proxy.ledger.bounds_account import renew_account
 from proxy.ledger.public_columns import PUBLIC_COLUMNS
 from proxy.ledger.unit_columns import UNIT_COLUMNS
+from proxy.policy.blocks_of_time import block_lines
 from proxy.policy.policy_model import Accounting, Budget, Budgets, Policy
 from proxy.postgres.failure_reason import reason_of
 
@@ -170,16 +171,15 @@ def write_budgets(connection: psycopg.Connection, source: int, policy: Policy) -
         *(_line("analyst", name, one, accounting) for name, one in budgets.analysts.items()),
         *(_line("group", name, one, accounting) for name, one in budgets.groups.items()),
         *(_line("table", str(name), one, accounting) for name, one in budgets.tables.items()),
+        # What one unit may lose: it is in one block, which pays instead of the total.
+        *(_line("table", name, budgets.total, accounting) for name in block_lines(policy)),
     ]
     before = connection.execute(
         "SELECT budgets FROM ledger.source WHERE id = %s", (source,)
     ).fetchone()
-    if before is None or before[0] != budgets_text(budgets):
-        detail = {
-            "source": source,
-            "policy": policy.digest,
-            "budgets": json.loads(budgets_text(budgets)),
-        }
+    as_epsilons = budgets_text(budgets, blocks=block_lines(policy))
+    if before is None or before[0] != as_epsilons:
+        detail = {"source": source, "policy": policy.digest, "budgets": json.loads(as_epsilons)}
         note(connection, None, "budgets of a policy", detail)
     connection.execute("DELETE FROM ledger.allowance WHERE source = %s", (source,))
     connection.cursor().executemany(
@@ -190,12 +190,19 @@ def write_budgets(connection: psycopg.Connection, source: int, policy: Policy) -
     renew_account(connection, source)
     connection.execute(
         "UPDATE ledger.source SET policy_digest = %s, budgets = %s WHERE id = %s",
-        (policy.digest, budgets_text(budgets, accounting), source),
+        (policy.digest, budgets_of(policy), source),
     )
 
 
-def budgets_text(budgets: Budgets, accounting: Accounting = Accounting.BASIC) -> str:
-    """The same text for the same limits, to compare two policies by."""
+def budgets_of(policy: Policy) -> str:
+    """The limits of a policy as one text."""
+    return budgets_text(policy.budgets, policy.accounting, block_lines(policy))
+
+
+def budgets_text(
+    budgets: Budgets, accounting: Accounting = Accounting.BASIC, blocks: tuple[str, ...] = ()
+) -> str:
+    """The same text for the same limits, to compare two policies by. blocks: that the total is of, each."""
 
     def line(budget: Budget) -> tuple[object, ...]:
         *limits, rho = _line("", "", budget, accounting)
@@ -211,6 +218,8 @@ def budgets_text(budgets: Budgets, accounting: Accounting = Accounting.BASIC) ->
     for key, more in (("groups", budgets.groups), ("tables", of_tables)):
         if more:
             lines[key] = {name: line(one) for name, one in sorted(more.items())}
+    if blocks:
+        lines["blocks"] = sorted(blocks)
     return json.dumps(lines, default=str, sort_keys=True)
 
 

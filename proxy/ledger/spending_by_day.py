@@ -10,7 +10,7 @@ import psycopg
 from psycopg.rows import class_row
 
 from proxy.accounting.budget_lines import LineKind
-from proxy.ledger.ledger_reports import BUDGET_NAMES
+from proxy.ledger.ledger_reports import budget_name
 
 # As ledger.payments, of all lines at once.
 _DAYS = """\
@@ -79,7 +79,7 @@ def spending_by_day(
     return [
         SpentDay(
             source=one.source,
-            budget=BUDGET_NAMES[LineKind(one.kind)].format(one.name),
+            budget=budget_name(LineKind(one.kind), one.name),
             day=one.day,
             epsilon=one.epsilon,
             delta=one.delta,

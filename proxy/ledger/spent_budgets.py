@@ -17,6 +17,7 @@ _LINES = """\
 SELECT l.kind, l.name, x.epsilon_spent, x.epsilon_limit, x.delta_spent, x.delta_limit, x.rho_spent, x.line
 FROM (SELECT kind, analyst AS name FROM ledger.allowance
       WHERE source = %(source)s AND kind IN ('total', 'group', 'table')
+        AND NOT (kind = 'table' AND ledger.is_of_blocks(ARRAY[analyst]))
       UNION SELECT kind, analyst FROM ledger.balance WHERE source = %(source)s) l
 CROSS JOIN LATERAL ledger.line_at(%(source)s, l.kind, l.name, transaction_timestamp()) x"""
 

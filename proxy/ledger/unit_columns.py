@@ -105,6 +105,8 @@ def _places(table: ProtectedTable, catalog: Catalog, protected: set[TableName]) 
     unit = table.unit
     if isinstance(unit, IdentifierUnit):
         yield table.name, unit.column
+        if unit.blocks is not None:
+            yield table.name, unit.blocks.time
         if unit.path is not None:
             yield unit.path.table, unit.path.column
             between = catalog.tables.get(unit.path.table)

@@ -24,7 +24,13 @@ from proxy.planner.private_bounds import choice_of
 from proxy.planner.table_rows import table_rows
 from proxy.policy.grid import type_step
 from proxy.policy.key_texts import integer_range
-from proxy.policy.policy_model import BoundsKind, ColumnPolicy, Policy, ProtectedTable
+from proxy.policy.policy_model import (
+    BoundsKind,
+    ColumnPolicy,
+    IdentifierUnit,
+    Policy,
+    ProtectedTable,
+)
 from proxy.policy.type_rules import bounds_kind
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.relations import Scan
@@ -85,12 +91,19 @@ def _wanted(
     protected = {table.name: table for table in known.policy.protected()}
     if only is None:
         chosen = {name for name, table in protected.items() if table.chooses_rows}
-        return {name: found.get(name, ()) for name in protected if name in found or name in chosen}
+        asked = (name for name, table in protected.items() if not _is_in_blocks(table))
+        return {name: found.get(name, ()) for name in asked if name in found or name in chosen}
     if only not in protected:
         raise Refusal(
             Code.UNSUPPORTED,
             f"the policy has no protected table {only}",
             "Write it as the policy does: --table schema.table.",
+        )
+    if _is_in_blocks(protected[only]):
+        raise Refusal(
+            Code.UNSUPPORTED,
+            f"no bounds are proposed for {only}, whose privacy unit has blocks of time",
+            "State them by what is known of the table: each block has a budget of its own, a proposal none.",
         )
     for name in columns:
         real = known.catalog.tables[only].column(name)
@@ -102,6 +115,10 @@ def _wanted(
                 "List the column in the policy first: `columns: {name: {}}`.",
             )
     return {only: tuple(dict.fromkeys(columns)) or found.get(only, ())}
+
+
+def _is_in_blocks(table: ProtectedTable) -> bool:
+    return isinstance(table.unit, IdentifierUnit) and table.unit.blocks is not None
 
 
 _Part = tuple[Proposed, str | None]

@@ -96,6 +96,8 @@ def _lifts(
         return none
     if other.loss != found.checked.loss:
         return none
+    if other.tables != found.checked.tables:  # more blocks of time would be read, and charged
+        return none
     return tuple(
         None if more is None else _lift(block, more, of)
         for block, more, of in zip(found.private.blocks, wider, other.blocks, strict=True)

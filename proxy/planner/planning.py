@@ -74,6 +74,7 @@ from proxy.planner.private_bounds import choice_of, given_bound, report_weight, 
 from proxy.planner.rows_per_unit import reach_of
 from proxy.planner.series import in_order, refuse_no_series
 from proxy.planner.shared_releases import Spent, block_releases
+from proxy.planner.time_blocks import with_blocks
 from proxy.planner.unit_truncation import most_read, with_condition
 from proxy.policy.policy_model import Privacy, Weighed
 from proxy.query.ir.expressions import Expression
@@ -104,7 +105,7 @@ def planned(query: Query, known: PlanningContext, wanted: Loss) -> Planned:
              not let through, which would be a fault of ours
     Source   basic composition over distinct releases, by the policy's weights (docs/design/mechanisms.md 8)
     """
-    query = without_later_rows(query, known)
+    query = with_blocks(without_later_rows(query, known), known)
     with one_statement(known.evaluating):
         try:
             return _plan(query, known, wanted)

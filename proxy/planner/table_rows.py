@@ -37,6 +37,10 @@ def table_rows(scan: Scan, known: PlanningContext) -> RelationWithUnit:
     ownership = found.ownership
     if known.most_stored is None or not isinstance(ownership, UnitRows) or ownership.unique:
         return found
+    table = known.policy.tables[scan.table]
+    assert isinstance(table, ProtectedTable) and isinstance(table.unit, IdentifierUnit)
+    if table.unit.blocks is not None:  # a person in several blocks is several units
+        return found
     return truncate_stored(found, known.most_stored, known)
 
 
@@ -107,14 +111,14 @@ def _table_rows(scan: Scan, known: PlanningContext) -> RelationWithUnit:
     facts[scan.alias, unit.column] = ColumnFacts(
         of_unit.type, is_unit=True, nullable=of_unit.nullable
     )
-    unique = described.is_unique(unit.column)
+    unique = unit.blocks is None and described.is_unique(unit.column)
     rows = 1 if unique else policy.max_rows_per_unit
     named = keys if policy.join_keys else ()
     column = ref(unit.column)
     joined = 1 if unique else joined
     whole = Untruncated(scan.alias, column, joined)
     ownership = UnitRows(
-        unit.identifier,
+        unit.kind,
         column,
         rows,
         unique,

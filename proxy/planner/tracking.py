@@ -35,6 +35,7 @@ from proxy.planner.narrowing import narrowed
 from proxy.planner.numbered_rows import first_rows, with_first_rows, with_first_rows_of_sides
 from proxy.planner.rows_per_unit import per_unit
 from proxy.planner.table_rows import table_rows
+from proxy.planner.time_blocks import rows_in_blocks
 from proxy.planner.unit_truncation import UNIT, with_condition
 from proxy.planner.unit_windows import windowed
 from proxy.policy.policy_model import Bounds
@@ -75,6 +76,9 @@ def track(relation: Relation, known: PlanningContext) -> RelationWithUnit:
 
 def _placed(relation: Join | Subquery, known: PlanningContext) -> RelationWithUnit:
     if isinstance(relation, Subquery):
+        in_blocks = rows_in_blocks(relation, known)
+        if in_blocks is not None:
+            return in_blocks
         source = with_first_rows(relation.source, relation.where)
         return _subquery(relation, track(source, known), known)
     relation = with_first_rows_of_sides(relation)

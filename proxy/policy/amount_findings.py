@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from proxy.mechanisms.loss import Loss
+from proxy.policy.blocks_of_time import BLOCKS_A_YEAR, blocks_of
 from proxy.policy.finding_names import FindingName
 from proxy.policy.findings import Finding
 from proxy.policy.odds_words import reached
 from proxy.policy.policy_decimals import decimal
-from proxy.policy.policy_model import Accounting, Budget, Period, Policy
+from proxy.policy.policy_model import Accounting, Budget, IdentifierUnit, Period, Policy
 from proxy.policy.publication import Publication
 
 STATEMENT_EPSILON = Fraction(4)
@@ -52,6 +53,7 @@ def amount_findings(policy: Policy) -> Iterator[Finding]:
     yield from _published_up(policy)
     yield from _of_a_year(policy)
     yield from _against_units(policy)
+    yield from block_findings(policy)
     forever: dict[tuple[str, ...], Budget] = {("budgets", "total"): total}
     forever |= {
         ("budgets", "tables", str(name)): own for name, own in policy.budgets.tables.items()
@@ -124,6 +126,26 @@ def _of_a_year(policy: Policy) -> Iterator[Finding]:
         "adds to it",
         "",
     )
+
+
+def block_findings(policy: Policy) -> Iterator[Finding]:
+    """A finding of each table whose unit has blocks of time."""
+    total = policy.budgets.total.limit.epsilon
+    for table in policy.protected():
+        if not isinstance(table.unit, IdentifierUnit) or table.unit.blocks is None:
+            continue
+        per, one = table.unit.blocks.per, table.unit.identifier
+        yearly = min(BLOCKS_A_YEAR[per], max(1, len(blocks_of(table))))
+        yield Finding(
+            name=FindingName.UNIT_HAS_BLOCKS,
+            where=str(table.name),
+            what=f"{table.name}: each {per.value} has a total of its own, epsilon {_text(total)}. A {one} with"
+            f" rows in all {per.value}s of a year can lose {yearly} times that, epsilon"
+            f" {_text(yearly * total)}: a guess of 1 in 100 that they are in the data can come to"
+            f" {reached(yearly * total)}; of the rows of one {per.value}, to {reached(total)}",
+            fix="leave per and of out, or accept this with the reason",
+            path=("tables", str(table.name), "unit"),
+        )
 
 
 def _against_units(policy: Policy) -> Iterator[Finding]:

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, Column, Table, TableName
+from proxy.policy.block_problems import block_problems
 from proxy.policy.grid import average_grid, fits_bigint, grid_of, has_step, type_step
 from proxy.policy.join_keys import join_key_problems
 from proxy.policy.key_texts import TRUE_AND_FALSE, printed
@@ -158,6 +159,7 @@ class _Check:
         if unit.path is not None:
             self._path(unit, unit.path, column, path_of_unit)
             return
+        self.problems += block_problems(self._policy.tables[there.name], there)
         first_table, first = self._units.setdefault(unit.identifier, (str(there.name), column))
         if family(first) != family(column):
             self._add(

@@ -245,6 +245,10 @@ class FindingName(Enum):
         Severity.WARNING,
         "A delta is not below a tenth of 1 / `units_about`: it may give away some of the people.",
     )
+    UNIT_HAS_BLOCKS = (
+        Severity.WARNING,
+        "The unit is a person in one block of time: whoever is in several loses as much in each of them.",
+    )
     BUDGET_ABOVE_TOTAL = (
         Severity.WARNING,
         "A budget is above the total: it has no effect, or the total is a slip.",

@@ -288,9 +288,12 @@ def stated_unit_text(unit: Unit) -> str:
     match unit:
         case RowUnit(rows=rows):
             return "each row" if rows == 1 else f"any {rows} rows"
-        case IdentifierUnit(identifier=word, column=column, path=path):
+        case IdentifierUnit(identifier=word, column=column, path=path, blocks=blocks):
             through = "" if path is None else f" through {path.table}"
-            return f"each {word} (in {column}{through})"
+            within = (
+                "" if blocks is None else f", in each {blocks.per.value} of {blocks.time} by itself"
+            )
+            return f"each {word} (in {column}{through}){within}"
         case _:
             assert_never(unit)
 
@@ -300,6 +303,8 @@ def _other_unit(was: Unit, now: Unit) -> ForPeople:
         if isinstance(was, RowUnit):
             return by_amounts((now.rows, was.rows))
         return ForPeople.WEAKER  # who has more rows is protected less
+    if now.blocks is not None and isinstance(was, IdentifierUnit) and was.blocks is None:
+        return ForPeople.WEAKER  # who is in more blocks is protected less
     if isinstance(was, RowUnit) and was.rows == 1:
         return ForPeople.STRONGER
     return ForPeople.LOOK

@@ -33,14 +33,49 @@ class UnitPath:
     column: str
 
 
+class BlockLength(Enum):
+    """How long the blocks of time are of which each has a budget of its own."""
+
+    DAY = "day"
+    WEEK = "week"
+    MONTH = "month"
+    QUARTER = "quarter"
+    YEAR = "year"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeBlocks:
+    """time: the column that says in which block a row is (policy/blocks_of_time.py)."""
+
+    per: BlockLength
+    time: str
+
+
 @dataclass(frozen=True, slots=True)
 class IdentifierUnit:
     """Neighbours differ in all rows of one identifier, which is in `column`; or, with a path, in the row of
-    another protected table whose primary key `column` holds."""
+    another protected table whose primary key `column` holds; or, with blocks, in those of one block of time."""
 
     identifier: str
     column: str
     path: UnitPath | None = None
+    blocks: TimeBlocks | None = None
+
+    @property
+    def is_in_column(self) -> bool:
+        """Whether the column by itself tells units apart."""
+        return self.path is None and self.blocks is None
+
+    @property
+    def kind(self) -> str:
+        """What one unit is called.
+
+        >>> IdentifierUnit("person", "id", blocks=TimeBlocks(per=BlockLength.MONTH, time="at")).kind
+        'person in a month'
+        """
+        if self.blocks is None:
+            return self.identifier
+        return f"{self.identifier} in a {self.blocks.per.value}"
 
 
 Unit = RowUnit | IdentifierUnit

@@ -9,6 +9,7 @@ from proxy.catalog.catalog_model import TableName
 from proxy.policy.policy_model import (
     JOIN_ROWS_AT_MOST,
     ROWS_AT_MOST,
+    BlockLength,
     ColumnPolicy,
     IdentifierUnit,
     JoinKey,
@@ -16,6 +17,7 @@ from proxy.policy.policy_model import (
     ProtectedTable,
     PublicTable,
     RowUnit,
+    TimeBlocks,
     Unit,
     UnitPath,
 )
@@ -35,12 +37,15 @@ from proxy.policy_file.policy_nodes import (
     fields,
     identifier,
     is_identifier,
+    member,
     named_entries,
+    switch,
     text,
     whole,
 )
 from proxy.policy_file.policy_said import SAID_KEYS, read_said
 from proxy.policy_file.policy_shapes import (
+    SWITCH,
     TEXT,
     Either,
     Keyed,
@@ -99,6 +104,9 @@ _ROW, _PUBLIC = OneOf(("row",)), OneOf(("public",))
 _COUNT = whole_number(1, _MOST_ROWS)
 _ROW_UNIT_KEYS: Mapping[str, Shape] = {"rows": whole_number(1, _MOST_UNIT_ROWS)}
 _IDENTIFIER_UNIT = NamedBy(TEXT, least=1, most=1)
+_PER, _TIME, _APPEND_ONLY = "per", "of", "append_only"
+# And the identifier, whose name the owner chooses: {person: id, per: month, of: ordered_at}.
+_UNIT_IN_TIME = NamedBy(TEXT, least=3, most=3)
 
 _ROWS_KEY = "max_rows_per_unit"
 _COUNT_KEYS = (_ROWS_KEY, "max_groups_per_unit", "max_rows_per_group_per_unit")
@@ -106,7 +114,8 @@ _CHOSEN_KEYS = ("rows_at_most", "join_rows_at_most")
 FEWEST_UNITS = "min_units_per_group"
 MOST_FEWEST_UNITS = 1_000_000
 TABLE_KEYS: Mapping[str, Shape] = {
-    "unit": Either((_ROW, Keyed(_ROW_UNIT_KEYS, ("rows",)), _IDENTIFIER_UNIT)),
+    "unit": Either((_ROW, Keyed(_ROW_UNIT_KEYS, ("rows",)), _IDENTIFIER_UNIT, _UNIT_IN_TIME)),
+    _APPEND_ONLY: SWITCH,
     **dict.fromkeys(_COUNT_KEYS, _COUNT),
     _ROWS_KEY: Either((OneOf((CHOSEN_PRIVATELY, UNBOUNDED)), _COUNT)),
     FEWEST_UNITS: whole_number(1, MOST_FEWEST_UNITS),
@@ -199,6 +208,7 @@ def _table(
         return None
     mechanism = read_mechanism(found.get("mechanism"), problems)
     unit = _unit(found["unit"], problems) if "unit" in found else None
+    _check_append_only(found, unit, problems)
     of_people, bound_on_rows = isinstance(unit, IdentifierUnit), found.get(_ROWS_KEY)
     is_unbounded = of_people and _is_unbounded(bound_on_rows)
     chooses_rows = of_people and (is_unbounded or _is_chosen(bound_on_rows))
@@ -292,6 +302,15 @@ def _unit(entry: Entry, problems: ProblemList) -> Unit | None:
         case MappingNode(entries=entries) if len(entries) == 1:
             (only_entry,) = entries.values()
             return _unit_of(only_entry, problems)
+        case MappingNode(entries=entries) if len(entries) == 3 and {_PER, _TIME} <= entries.keys():
+            (name,) = entries.keys() - {_PER, _TIME}
+            return _unit_in_time(entries[name], entries[_PER], entries[_TIME], problems)
+        case MappingNode(entries=entries) if _PER in entries:
+            problems.add(
+                entry.value.at,
+                "a unit in blocks of time names a person, the length of a block and the column with the time",
+                "such as {person: customer_id, per: month, of: ordered_at}",
+            )
         case MappingNode() | SequenceNode():
             problems.add(entry.value.at, "unit names exactly one identifier", how)
         case RefusedNode():
@@ -312,6 +331,45 @@ def _unit_of(entry: Entry, problems: ProblemList) -> Unit | None:
         return _through(entry, column, problems)
     name = identifier(entry.value, f"the column of unit {quoted_text(entry.key)}", problems)
     return None if name is None else IdentifierUnit(entry.key, name)
+
+
+def _unit_in_time(entry: Entry, per: Entry, of: Entry, problems: ProblemList) -> Unit | None:
+    """`{person: id, per: month, of: ordered_at}`: the rows of one person in one month."""
+    unit = _unit_of(entry, problems)
+    length = member(per.value, _PER, BlockLength, problems)
+    time = identifier(of.value, "the column of the time", problems)
+    if unit is None or length is None or time is None:
+        return None
+    if not isinstance(unit, IdentifierUnit) or unit.path is not None or "." in unit.identifier:
+        problems.add(
+            entry.key_at,
+            "a unit in blocks of time is a person who is in a column of the table itself",
+            "such as {person: customer_id, per: month, of: ordered_at}; without per the reference is followed",
+        )
+        return None
+    return replace(unit, blocks=TimeBlocks(per=length, time=time))
+
+
+def _check_append_only(
+    found: Mapping[str, Entry], unit: Unit | None, problems: ProblemList
+) -> None:
+    only = found.get(_APPEND_ONLY)
+    is_promised = switch(only, problems, default=False)
+    is_timed = isinstance(unit, IdentifierUnit) and unit.blocks is not None
+    if is_timed and is_promised is False:
+        at = found["unit"].key_at if only is None else only.key_at
+        problems.add(
+            at,
+            "per needs the promise that rows are added, and never changed or deleted",
+            "add append_only: on if that is so: a row that moves to another block is paid for twice; else leave"
+            " per and of out",
+        )
+    if only is not None and unit is not None and not is_timed:
+        problems.add(
+            only.key_at,
+            "append_only says something of a unit in blocks of time, and there is no per",
+            "add per and of to the unit, or leave it out",
+        )
 
 
 def _through(entry: Entry, written: str, problems: ProblemList) -> IdentifierUnit | None:

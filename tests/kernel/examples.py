@@ -24,6 +24,7 @@ from proxy.kernel.plan import (
 from proxy.kernel.sensitivities import sensitivity_of
 from proxy.kernel.shape import Shape, shape_of
 from proxy.kernel.statistics import Measured
+from proxy.kernel.units_in_time import in_time
 from proxy.kernel.world import World
 from proxy.mechanisms.loss import Loss
 from proxy.mechanisms.row_weights import PARTS, WeightedRows
@@ -42,9 +43,10 @@ from proxy.query.ir.relations import (
     WindowColumn,
     WindowFunction,
 )
-from tests.pipeline_world import CATALOG, POLICIES, walk
+from tests.pipeline_world import CATALOG, IN_BLOCKS, POLICIES, walk
 
 WORLD = World(POLICIES["world"], CATALOG)
+TIMED = World(IN_BLOCKS, CATALOG)
 
 
 def scan(alias: str, table: str) -> Scan:
@@ -112,6 +114,16 @@ def numbered_visits(*partition: str) -> Subquery:
     )
     outputs = tuple((name, of_table("r1", "visits", name)) for name in ("uid", "i4"))
     return Subquery("q", scan("r1", "visits"), None, outputs, windows=(window,))
+
+
+def visits_of(blocks: range, *columns: str) -> Subquery:
+    """The visits of some months, read as tables of units in blocks of time are."""
+    known = in_time(scan("r1b", "visits"), TIMED)
+    assert known is not None
+    outputs = [(name, of_table("r1b", "visits", name)) for name in columns]
+    return Subquery(
+        "r1", scan("r1b", "visits"), known.within(blocks), (*outputs, ("unit", known.name))
+    )
 
 
 def shape(

@@ -22,5 +22,7 @@ def policy_of(terms: Terms) -> Policy:
         tables={TableName(*n.split(".")): budget(one) for n, one in terms.tables.items()},
     )
     accounting = Accounting.ZCDP if terms.is_zcdp else Accounting.BASIC
-    made = SimpleNamespace(budgets=budgets, accounting=accounting, digest="p", database="data")
+    made = SimpleNamespace(
+        budgets=budgets, accounting=accounting, digest="p", database="data", protected=tuple
+    )
     return cast(Policy, made)

@@ -29,7 +29,10 @@ _ALIKE = "shows a form that no statement is made of"
 _RUN_AS_IT_IS = "says that the same statement is to be run elsewhere"
 
 _TO_OWNERS = "speaks to who writes a policy: tests/planner/test_series.py"
+_OF_BLOCKS = "is of tables with a budget for each month: tests/live/test_month_budgets.py runs it"
 HINTS: dict[str, str | tuple[str, ...]] = {
+    "Add GROUP BY date_trunc('{}', {}), or a condition that leaves one {} of {}.": _OF_BLOCKS,
+    "Ask COUNT(DISTINCT {}) of one {}, or COUNT(*) of rows.": _OF_BLOCKS,
     "Use the plain aggregate of {}, with FILTER (WHERE ...) if need be.": (
         f"SELECT count(*) FILTER (WHERE status = 'paid'), sum(total) FILTER (WHERE quantity > 1) {_ORDERS}",
     ),

@@ -7,13 +7,22 @@ from fractions import Fraction
 
 import pytest
 
+from proxy.catalog.catalog_model import TableName
 from proxy.mechanisms.loss import Loss
 from proxy.policy.amount_findings import amount_findings
 from proxy.policy.finding_names import FindingName, Severity
 from proxy.policy.findings import Finding
-from proxy.policy.policy_model import Budget, Period, Policy
+from proxy.policy.policy_decimals import decimal
+from proxy.policy.policy_model import (
+    BlockLength,
+    Budget,
+    IdentifierUnit,
+    Period,
+    Policy,
+    ProtectedTable,
+)
 from proxy.policy.publication import Continual, Publication
-from tests.pipeline_world import POLICIES
+from tests.pipeline_world import IN_BLOCKS, POLICIES
 
 F = FindingName
 _DELTA = Fraction(1, 10**5)
@@ -102,3 +111,24 @@ def test_a_year_of_publications_counts() -> None:
     series = replace(publication, continual=Continual(days=365, most_days=7))
     told = _found(replace(_policy(), publish=(series,)))[F.TOTAL_RENEWS]
     assert "publish epsilon 0.01, delta 1e-09" in told.what, "it is charged once"
+
+
+def test_blocks_of_time_say_what_a_year_of_them_comes_to() -> None:
+    """Of the blocks that there are, if they are fewer than a year has."""
+    for name, per, times in (
+        ("orders", BlockLength.QUARTER, 4),
+        ("visits", BlockLength.MONTH, 12),
+        ("visits", BlockLength.DAY, 366),
+    ):
+        table = IN_BLOCKS.tables[TableName("w", name)]
+        assert isinstance(table, ProtectedTable) and isinstance(table.unit, IdentifierUnit)
+        blocks = table.unit.blocks
+        assert blocks is not None
+        unit = replace(table.unit, blocks=replace(blocks, per=per))
+        policy = replace(IN_BLOCKS, tables={table.name: replace(table, unit=unit)})
+        limit = Budget(Loss(Fraction(1, 2), Fraction(0)))
+        found = _found(replace(policy, budgets=replace(policy.budgets, total=limit)))
+        told = found[F.UNIT_HAS_BLOCKS].what
+        assert f"{times} times that, epsilon {decimal(Fraction(times, 2))}" in told
+        assert "to 1 in 61" in told and found[F.UNIT_HAS_BLOCKS].where == f"w.{name}"
+    assert F.UNIT_HAS_BLOCKS not in _found(POLICIES["world"])

@@ -145,6 +145,12 @@ DECLARE
     all_tables jsonb := '{}';
     written ledger.balance[] := '{}';
 BEGIN
+    FOR n IN 1 .. cardinality(charges) LOOP
+        IF ledger.is_of_blocks(ledger.names_in(charges[n].of_tables)) THEN
+            charges[n].drawn_epsilon := 0;
+            charges[n].drawn_delta := 0;
+        END IF;
+    END LOOP;
     FOREACH asked IN ARRAY charges LOOP
         all_analysts := all_analysts || jsonb_build_object(asked.who, NULL);
         all_groups := all_groups || asked.of_groups;

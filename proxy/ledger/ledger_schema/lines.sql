@@ -27,7 +27,14 @@ BEGIN
     RETURN ARRAY(SELECT jsonb_object_keys(named));
 END $$;
 
--- A line without a limit (a group or a table of which the policy says nothing) has NULLs.
+-- Of the lines that are called tables, those of blocks of time: no table is without a point in its name. A charge that
+-- names one is to these instead of the total (mechanisms/PROOFS.md 34).
+CREATE OR REPLACE FUNCTION ledger.is_of_blocks(names text[]) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+    RETURN EXISTS (SELECT FROM unnest(names) n WHERE strpos(n, '.') = 0);
+END $$;
+
+-- A line without a limit (a group or a table of which the policy says nothing) has NULLs. A block of time always has one.
 CREATE OR REPLACE FUNCTION ledger.allowance_of(of_source bigint, of_kind text, of_analyst text)
 RETURNS ledger.allowance LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -39,7 +46,7 @@ BEGIN
           ELSE a.kind = of_kind AND a.analyst = of_analyst END
     ORDER BY a.kind LIMIT 1;  -- 'analyst' before 'default'
     IF one.source IS NULL THEN
-        IF of_kind NOT IN ('group', 'table') THEN
+        IF of_kind NOT IN ('group', 'table') OR (of_kind = 'table' AND ledger.is_of_blocks(ARRAY[of_analyst])) THEN
             RAISE EXCEPTION 'the ledger has no limit for this %', of_kind;
         END IF;
         one.period := 'none';
@@ -281,9 +288,11 @@ LANGUAGE sql AS $$
         SELECT a.analyst FROM ledger.allowance a WHERE a.source = of_source AND a.kind = 'table')
         ELSE ARRAY(SELECT jsonb_object_keys(tables)) END) l
     CROSS JOIN LATERAL (
-        SELECT CASE l.kind WHEN 'table' THEN coalesce((tables -> l.name ->> 'epsilon')::numeric, 0)
+        SELECT CASE WHEN l.kind = 'table' THEN coalesce((tables -> l.name ->> 'epsilon')::numeric, 0)
+               WHEN l.kind = 'total' AND ledger.is_of_blocks(ledger.names_in(tables)) THEN 0
                ELSE cost_epsilon END AS epsilon,
-               CASE l.kind WHEN 'table' THEN coalesce((tables -> l.name ->> 'delta')::numeric, 0)
+               CASE WHEN l.kind = 'table' THEN coalesce((tables -> l.name ->> 'delta')::numeric, 0)
+               WHEN l.kind = 'total' AND ledger.is_of_blocks(ledger.names_in(tables)) THEN 0
                ELSE cost_delta END AS delta) c
     CROSS JOIN LATERAL ledger.line_at(
         of_source, l.kind, l.name, lines_at.at, c.epsilon, c.delta,

@@ -13,7 +13,7 @@ from fastapi import APIRouter, Response
 
 from proxy.accounting.budget_lines import LineKind
 from proxy.ledger import users
-from proxy.ledger.ledger_reports import BUDGET_NAMES
+from proxy.ledger.ledger_reports import budget_name
 from proxy.ledger.receipt_pages import OUTCOMES
 from proxy.servers.console.admin_frame import AdminFrame, Visit
 from proxy.servers.console.admin_people import AdminPeople
@@ -353,7 +353,7 @@ def _asked(one: WaitingAdjustment) -> Mapping[str, str]:
     amounts = (("epsilon", one.epsilon), ("delta", one.delta), ("rho", one.rho))
     return {
         "number": str(one.number),
-        "budget": BUDGET_NAMES[LineKind(one.kind)].format(one.name).strip("()"),
+        "budget": budget_name(LineKind(one.kind), one.name).strip("()"),
         "amounts": ", ".join(f"{name} {each.normalize():f}" for name, each in amounts if each),
         "reason": one.reason,
         "by": one.made_by,

@@ -13,7 +13,7 @@ from fastapi import APIRouter, Depends, Path, Query, Response
 
 from proxy.accounting.budget_lines import LineKind
 from proxy.ledger import admin_log, ledger_check, receipt_pages, spending_by_day
-from proxy.ledger.ledger_reports import BUDGET_NAMES
+from proxy.ledger.ledger_reports import budget_name
 from proxy.ledger.receipt_pages import ListedReceipt, ReceiptFilter
 from proxy.servers.http.admin_access import (
     AdminDoor,
@@ -186,9 +186,7 @@ def _harmless(text: str) -> str:
 
 
 def _entry(one: ListedReceipt) -> ReceiptEntry:
-    also = [
-        BUDGET_NAMES[LineKind(share["kind"])].format(share["name"]) for share in one.shares or ()
-    ]
+    also = [budget_name(LineKind(share["kind"]), share["name"]) for share in one.shares or ()]
     return ReceiptEntry(
         receipt=one.receipt,
         place=one.place,

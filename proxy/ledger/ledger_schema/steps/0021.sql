@@ -1,0 +1,1 @@
+-- Budgets of blocks of time: functions alone (lines.sql, charges.sql).
