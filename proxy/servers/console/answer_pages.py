@@ -186,17 +186,22 @@ def _cell(
     if value is None:
         return Cell(text="–", is_faint=True)
     if noisy is None or error is None:
-        none = "" if noisy is None else "no interval"
         is_number = isinstance(value, Decimal)
         text = number_text(value) if is_number else _shortened(_text(value))
-        return Cell(text=text, error=none)
+        if noisy is None:
+            return Cell(text=text)
+        side = "at least " if noisy.at_least else "at most " if noisy.at_most else ""
+        side = (
+            side if axis is None else ""
+        )  # else other rows have errors, and this one has none known
+        return Cell(text=text, error=f"{side}{text}" if side else "no interval")
     if not isinstance(value, Decimal):  # a time, whose error is a plain number of days or seconds
         return Cell(text=_text(value), error=f"± {number_text(error)}")
     places = _places(value, error)
     low, high = noisy.ends(value, error)
     if noisy.at_least or noisy.at_most:
         end = low if noisy.at_least else high
-        word, down = ("≥", ROUND_FLOOR) if noisy.at_least else ("≤", ROUND_CEILING)
+        word, down = ("at least", ROUND_FLOOR) if noisy.at_least else ("at most", ROUND_CEILING)
         told = f"{word} {number_text(end, places, down)}"
     else:
         told = f"± {number_text(_three_digits(error), places, ROUND_CEILING)}"
@@ -290,11 +295,7 @@ def _caption(
             f" The 95 % hold for each value alone: of {values:,} about {outside:,} may lie outside."
         )
     is_cut = any(one.at_least or one.at_most for one in noisy.values())
-    ends = (
-        " With ≥ or ≤ only that end is known, as what is cut of the number is not."
-        if is_cut
-        else ""
-    )
+    ends = " Of at least and at most only that end is known." if is_cut else ""
     return f"Each value with its 95 % interval. {number}{ends}{many} Grey values cannot be told from zero."
 
 
@@ -372,7 +373,7 @@ def _told(value: Any, error: Decimal | None, noisy: _Noisy) -> str:
         return ""
     if isinstance(value, Decimal) and (noisy.at_least or noisy.at_most):
         return _text(noisy.ends(value, error)[0 if noisy.at_least else 1])
-    return _text(error)
+    return _text(_three_digits(error))
 
 
 def _named(name: str, noisy: _Noisy | None) -> tuple[str, ...]:

@@ -52,7 +52,8 @@ def test_a_value_has_its_error_beside_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("side", "told", "saved"), [("at_least", "≥ 8,411", "8411"), ("at_most", "≤ 10,989", "10989")]
+    ("side", "told", "saved"),
+    [("at_least", "at least 8,411", "8411"), ("at_most", "at most 10,989", "10989")],
 )
 def test_what_is_known_to_one_side_is_no_interval(side: str, told: str, saved: str) -> None:
     """A count whose bound was chosen: how much is cut of it is not known."""
