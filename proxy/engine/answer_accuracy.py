@@ -258,15 +258,12 @@ def _shared_with(block: BlockPlan, answer: Answer) -> Iterator[str]:
 
 
 def _ordered(release: OrderStatistic, *, is_grouped: bool) -> ReleaseAccuracy:
-    one = release.measured
-    ranks = sampling_accuracy.error_in_rank(
-        one.width, release.own_loss.epsilon, one.rows, q=release.aggregate.rank
-    )
+    one, ranks = release.measured, ranks_off(release)
     note = f"{_clamped(one)}; the error is a rank, not a distance"
     least = None
     if release.weights is not None:
-        least = Fraction(ranks) if is_grouped and release.weights.lost else None
-        ranks += -(-lost_ranks(release, release.weights.lost) // release.parts)
+        own = ranks_off(replace(release, weights=None))
+        least = Fraction(own) if is_grouped and release.weights.lost else None
         note = f"{note}; of a unit with more rows each counts less"
     spent = text_of(release.size.loss.epsilon)
     note = f"{note}; NULL for too few rows, whose number takes {spent} of epsilon"
@@ -279,6 +276,17 @@ def _ordered(release: OrderStatistic, *, is_grouped: bool) -> ReleaseAccuracy:
     )
 
 
+def ranks_off(release: OrderStatistic, level: Fraction = Fraction(19, 20)) -> int:
+    """Compute how far off the rank of an answer is at most, with this probability."""
+    one, q = release.measured, release.aggregate.rank
+    ranks = sampling_accuracy.error_in_rank(
+        one.width, release.own_loss.epsilon, one.rows, level=level, q=q
+    )
+    if release.weights is None:
+        return ranks
+    return ranks - -lost_ranks(release, release.weights.lost) // release.parts
+
+
 def _of_units(release: UnitExtreme, units: str) -> ReleaseAccuracy:
     """An error in rank is stated where each grid step is a place: else many values may share one."""
     one, needed = release.measured, release.least
@@ -286,7 +294,7 @@ def _of_units(release: UnitExtreme, units: str) -> ReleaseAccuracy:
     target = order_statistic.target_rank(steps, epsilon, one.rows)
     notes = [
         _clamped(one),
-        f"one value per unit; about the {target}. of them from the end, one of {steps + 1} places",
+        f"one value per unit; about {target:,} of them lie beyond it; one of {steps + 1:,} places",
         f"NULL for fewer than about {needed} units",
     ]
     if release.keeps_one_group:
@@ -309,7 +317,7 @@ def _of_units(release: UnitExtreme, units: str) -> ReleaseAccuracy:
 def _no_interval(release: OrderStatistic | UnitExtreme, of: str) -> str:
     """MIN and MAX aim some rows inside, so they are no ends of the data."""
     if release.aggregate.kind not in (AggregateKind.MIN, AggregateKind.MAX):
-        return f"the error is in sorted {of}: ask for percentiles beside it"
+        return "its error is in ranks"
     one = release.measured
     steps = one.width if isinstance(release, OrderStatistic) else release.places.last
     beyond = order_statistic.target_rank(steps, release.own_loss.epsilon, one.rows)

@@ -27,7 +27,7 @@ from proxy.drawing.statement_time import before_charge
 from proxy.engine.answer_origin import FRESH, AnswerOrigin, of_parts
 from proxy.engine.cached_answers import CachedAnswers, fingerprint
 from proxy.engine.derived_answers import DerivedBlock
-from proxy.engine.explain_text import FreeBlock
+from proxy.engine.explain_text import SHOWN, FreeBlock
 from proxy.engine.noisy_answers import (
     ChargedDrawing,
     NoisyAnswer,
@@ -213,7 +213,15 @@ class ChargedQueries:
         if has_no_group(query.prepared.private):
             return dict.fromkeys(range(len(query.prepared.private.blocks)), _EMPTY)
         parts = await self._parts(query)
-        return {} if parts is None else parts.explained()
+        if parts is None:
+            return {}
+        digests = {number: part.digest for number, part in parts.claimed.items()}
+        named = [digest for digest in digests.values() if digest is not None]
+        if self.cached is None or not named:
+            return parts.explained()
+        paid = await self.cached.ledger.paid_of(query.analyst, named)
+        shown = {number: SHOWN for number, digest in digests.items() if digest in paid}
+        return {**parts.explained(), **shown}
 
     def _may_be_ready(self, query: PlannedQuery, parts: StatementParts) -> bool:
         """Whether to ask the ledger before a session is taken: this process has claimed the same before, or the

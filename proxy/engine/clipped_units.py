@@ -112,7 +112,7 @@ class ClippedUnits:
         """To which side of the answer that is, if its error does not say it. What is computed of answers says
         it by itself, and may go to the other side."""
         is_told = not self.is_lower or (not self.is_largest and len(self.plain) == 1)
-        return "" if is_told or self.is_computed else ", which would only make it larger"
+        return "" if is_told or self.is_computed else ", so the true number can only be larger"
 
     @property
     def is_computed(self) -> bool:
@@ -122,7 +122,8 @@ class ClippedUnits:
     def clipped_text(self) -> str:
         """How many units are cut of how many, about: both have noise."""
         above, units = self._people()
-        return f"{above:,} of {units:,} {self.units_word} (both numbers +-{self.half_width:,})"
+        off = f"+-{self.half_width:,}"
+        return f"{above:,} {off} of {units:,} {off} {self.units_word}"
 
     def _people(self) -> tuple[int, int]:
         """Of units that are cut and of all: numbers with noise, neither below 0 as it is told."""

@@ -13,7 +13,7 @@ from proxy.base.instants import DAY_SECONDS
 from proxy.base.sql_types import SqlType, by_oid, element_of
 from proxy.engine.accuracy import Accuracy, ErrorKind, number_of, text_of, unit_of_error
 from proxy.engine.advice import OR_RAISE, RAISE
-from proxy.engine.answer_accuracy import AT_LEAST, AT_MOST, BEYOND
+from proxy.engine.answer_accuracy import AT_LEAST, AT_MOST, BEYOND, ranks_off
 from proxy.engine.answer_conditions import conditions
 from proxy.engine.impossible_answers import counts_of_groups
 from proxy.engine.shown_rows import AROUND, is_behind, shown_rows
@@ -467,6 +467,8 @@ def _is_unstated(noisy: NoisyTable, numbers: Sequence[int]) -> bool:
 def _at_bounds(entry: Accuracy, block: BlockPlan, noisy: NoisyTable, number: int) -> Accuracy:
     """The same of a minimum or maximum, where it is the policy's own bound: nothing is seen beyond that."""
     release = block.releases[block.answers[number - 1].releases[0]]
+    if isinstance(release, OrderStatistic) and release.aggregate.fraction is not None:
+        return _with_ranks(entry, block, release, noisy, number)
     if not isinstance(release, OrderStatistic | UnitExtreme) or release.aggregate.kind not in _ENDS:
         return entry
     is_max = release.aggregate.kind is AggregateKind.MAX
@@ -482,6 +484,54 @@ def _at_bounds(entry: Accuracy, block: BlockPlan, noisy: NoisyTable, number: int
     if count < len(numbers):
         told = f"{entry.described.no_interval}; in {count:,} of {len(values):,} groups {told}"
     return replace(entry, described=replace(entry.described, no_interval=told))
+
+
+def _with_ranks(
+    entry: Accuracy, block: BlockPlan, release: OrderStatistic, noisy: NoisyTable, number: int
+) -> Accuracy:
+    """Say between which percentiles a quantile lies; of one group between which of those asked beside it."""
+    if entry.error is None:
+        return entry
+    found = [row.values[number - 1] for row in noisy.rows]
+    rows = [one.among for one in found if one.among and not one.is_missing]
+    if not rows:
+        return entry
+    off, rank = entry.error.value / min(rows), release.aggregate.rank
+    low, high = max(0, math.floor(100 * (rank - off))), min(100, math.ceil(100 * (rank + off)))
+    smallest = ", in the smallest group" if len(noisy.rows) > 1 else ""
+    told = f"it lies between about p{low} and p{high}{smallest}"
+    ends = _neighbours(block, noisy, number)
+    if ends is not None:
+        told = f"{told}: between {text_of(ends[0])} and {text_of(ends[1])}, by the others"
+    return replace(entry, described=replace(entry.described, no_interval=told))
+
+
+def _neighbours(
+    block: BlockPlan, noisy: NoisyTable, number: int
+) -> tuple[Fraction, Fraction] | None:
+    """Two answers of lower and higher percentiles between which the exact one of this lies, at 95 %.
+
+    Each of both is on its side with 97.5 %: the error of its rank, at that level, does not reach this rank.
+    """
+    if len(noisy.rows) > 1:
+        return None
+    own, low, high = block.answers[number - 1].aggregate, None, None
+    near = Fraction(0), Fraction(1)
+    for answer, value in zip(block.answers, noisy.rows[0].values, strict=True):
+        one, release = answer.aggregate, block.releases[answer.releases[0]]
+        if replace(one, kind=own.kind, fraction=own.fraction) != own or one.type is not own.type:
+            continue
+        if not isinstance(release, OrderStatistic) or value.is_missing or not value.among:
+            continue
+        off = Fraction(ranks_off(release, _EACH_SIDE), value.among)
+        if near[0] <= one.rank and one.rank + off <= own.rank:
+            low, near = value.index * value.grid, (one.rank, near[1])
+        elif one.rank <= near[1] and one.rank - off >= own.rank:
+            high, near = value.index * value.grid, (near[0], one.rank)
+    return None if low is None or high is None or low > high else (low, high)
+
+
+_EACH_SIDE = Fraction(39, 40)
 
 
 def _with_percentile(

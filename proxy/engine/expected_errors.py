@@ -19,6 +19,7 @@ from proxy.engine.accuracy import Accuracy, AnswerError, ErrorKind, number_of
 from proxy.engine.clipped_units import grows_where_cut
 from proxy.engine.unit_words import aggregate_word, one_unit, units_word
 from proxy.kernel.formula_model import NoisySums
+from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.plan import (
     Answer,
     BlockPlan,
@@ -34,9 +35,11 @@ from proxy.mechanisms import deviation_mean, deviation_variance, order_statistic
 from proxy.planner.shared_scales import scales_of
 from proxy.query.ir.query_aggregates import SPREADS, AggregateKind
 from proxy.release.null_answers import has_range, rows_needed, says_nothing
+from proxy.release.presenting import step_of
 from proxy.release.spread_values import units_needed
 
 EXAMPLES = (1_000, 10_000, 100_000)
+_USUAL = 10_000
 _ROWS_OF_A_UNIT = (10, 100)  # examples of a bound that is not chosen yet
 # Beside numbers of rows. Bounds that are chosen leave out few units, so they are far above the mean.
 _MOST_ROWS = Fraction(50)
@@ -78,6 +81,7 @@ class ExpectedError:
 
     Attributes:
         unit: Of the errors: "" for that of the column.
+        rank: Of a quantile, whose errors are in percent of the rows in their order; else None.
         is_least: Whether errors are the least ones, whatever the data is.
         bound_of: What a bound in the examples is about.
         remarks: What else is to be known of this answer, a phrase each.
@@ -86,6 +90,7 @@ class ExpectedError:
 
     examples: tuple[ErrorExample, ...] = ()
     unit: str = ""
+    rank: Fraction | None = None
     is_least: bool = False
     bound_of: str = ""
     remarks: tuple[str, ...] = ()
@@ -99,9 +104,26 @@ class ExpectedError:
         ]
         return "; ".join(filter(None, (", ".join(shown), *self.remarks)))
 
+    def usual_text(self) -> str:
+        """Describe one example with its condition: of 10,000 rows, or of the most, or of the least bound.
+
+        >>> examples = [ErrorExample(number=n, of="rows", bound=None, error=Fraction(n)) for n in (10, 20)]
+        >>> ExpectedError(examples=tuple(examples)).usual_text()
+        '+-20 for 20 rows'
+        """
+        if not self.examples:
+            return self.remarks[0] if self.remarks else ""
+        usual = next((one for one in self.examples if one.number == _USUAL), self.examples[-1])
+        if usual.number is None:
+            usual = self.examples[0]
+        only = replace(self, examples=(usual,), remarks=())
+        return only.text()
+
     def as_json(self) -> dict[str, object]:
         """The same facts as fields."""
         return {
+            "text": self.text(),
+            "usual": self.usual_text(),
             "unit": self.unit or None,
             "at_least": self.is_least,
             "bound_of": self.bound_of or None,
@@ -121,6 +143,9 @@ class ExpectedError:
     def _error(self, one: ErrorExample, place: int) -> str:
         if one.error is None:
             return "NULL"
+        if self.rank is not None:
+            low, high = (100 * self.rank + sign * one.error for sign in (-1, 1))
+            return f"p{max(0, math.floor(low))} to p{min(100, math.ceil(high))}"
         least = "at least " if self.is_least and place == 0 else ""
         is_first = all(before.error is None for before in self.examples[:place])
         unit = f" {self.unit}" if self.unit and is_first else ""
@@ -137,15 +162,18 @@ class ExpectedError:
         return ""
 
 
-def expected_error(block: BlockPlan, place: int, entry: Accuracy) -> ExpectedError:
+def expected_error(
+    block: BlockPlan, place: int, entry: Accuracy, about: int | None = None
+) -> ExpectedError:
     """Say how exact the answer at this place will be.
 
     Args:
         block: As planned, no bound chosen.
         place: Of the answer in the block.
         entry: As `accuracies` describes this answer.
+        about: So many units there are, by public knowledge. None: nobody says it.
     """
-    found, most = _expected(block, place, entry), dict(block.most_values).get(place + 1)
+    found, most = _expected(block, place, entry, about), dict(block.most_values).get(place + 1)
     return found if most is None else _capped(found, most)
 
 
@@ -162,21 +190,33 @@ def _capped(found: ExpectedError, most: int) -> ExpectedError:
     )
 
 
-def _expected(block: BlockPlan, place: int, entry: Accuracy) -> ExpectedError:
+def _numbers(block: BlockPlan, about: int | None, *, of_units: bool) -> Sequence[int]:
+    """Examples of how many rows, or units, one group has: by the policy's number of units, if it says one."""
+    rows = isinstance(block.neighbours, RowNeighbours) and block.neighbours.rows == 1
+    groups = block.groups() if block.keys else 1
+    if about is None or not groups or not (of_units or rows):
+        return EXAMPLES
+    each = int(float(f"{about / groups:.3g}"))
+    return [number for number in (each // 10, each) if number]
+
+
+def _expected(block: BlockPlan, place: int, entry: Accuracy, about: int | None) -> ExpectedError:
     answer = block.answers[place]
+    numbers = _numbers(block, about, of_units=False)
     release = block.releases[answer.releases[0]]
     if answer.calculated is None and isinstance(release, DeviationMean):
-        found = _of_deviations(block, answer, release)
+        units = _numbers(block, about, of_units=True)
+        found = _of_deviations(block, answer, release, units)
         return _with_needed(found, block, entry, also_above=True)
     if answer.calculated is None and isinstance(release, UnitExtreme):
         return _with_needed(_of_extreme(block, release), block, entry)
     if entry.error is None:
         is_open = _has_open_values(block, answer)
         if answer.calculated is not None and not entry.described.no_interval and not is_open:
-            return _of_formula(block, answer, answer.calculated)
+            return _of_formula(block, answer, answer.calculated, numbers)
         reason = entry.described.no_interval or "its error is stated with the answer"
         return ExpectedError(remarks=(reason,))
-    found = _of_error(block, answer, entry.error)
+    found = _of_error(block, answer, entry.error, numbers)
     if isinstance(release, SampleAggregate):
         found = replace(
             found,
@@ -210,29 +250,45 @@ def _with_needed(
     )
 
 
-def _of_error(block: BlockPlan, answer: Answer, error: AnswerError) -> ExpectedError:
+def _of_error(
+    block: BlockPlan, answer: Answer, error: AnswerError, numbers: Sequence[int]
+) -> ExpectedError:
     match error.kind:
         case ErrorKind.HALF_WIDTH | ErrorKind.FLOOR:
-            one = ErrorExample(number=None, of="", bound=None, error=error.value)
+            shown = _as_shown(block, answer, error.value)
+            one = ErrorExample(number=None, of="", bound=None, error=shown)
             is_least = error.kind is ErrorKind.FLOOR
             remarks = ("how much more is not known",) if is_least else ()
             found = ExpectedError(examples=(one,), is_least=is_least, remarks=remarks)
         case ErrorKind.TIMES_ROWS:
-            found = _over_rows(block, answer, error.value)
+            found = _over_rows(block, answer, error.value, numbers)
         case ErrorKind.IN_RANK:
-            return _in_ranks(block, answer, error.value, Fraction(1))
+            return _in_ranks(block, answer, error.value, Fraction(1), numbers)
         case ErrorKind.TIMES_BOUND:
-            return _times_bound(block, answer, error)
+            return _times_bound(block, answer, error, numbers)
         case _:
             assert_never(error.kind)
     return _in_time(found, answer.aggregate.type)
 
 
-def _over_rows(block: BlockPlan, answer: Answer, times_rows: Fraction) -> ExpectedError:
+def _as_shown(block: BlockPlan, answer: Answer, error: Fraction) -> Fraction:
+    """With half of the step to which it is rounded; in three digits, rounded up as the console does."""
+    release = block.releases[answer.releases[0]]
+    if not block.is_rounded or not isinstance(release, NoisyStatistic) or answer.calculated:
+        return error
+    grid = release.grid / release.parts
+    wide = error + step_of(int(error / grid)) // 2 * grid
+    digits = 10 ** max(0, len(str(int(wide))) - 3)
+    return wide if wide < 1_000 else Fraction(-(-wide // digits) * digits)
+
+
+def _over_rows(
+    block: BlockPlan, answer: Answer, times_rows: Fraction, numbers: Sequence[int]
+) -> ExpectedError:
     """The error of a mean or a variance; a mean with one of half of its range is NULL."""
     one, is_mean = _measured(block, answer), answer.aggregate.kind is AggregateKind.AVG
     most = one.width * one.grid / 2
-    errors = ((number, times_rows / number) for number in EXAMPLES)
+    errors = ((number, times_rows / number) for number in numbers)
     return ExpectedError(
         examples=tuple(
             ErrorExample(
@@ -246,7 +302,9 @@ def _over_rows(block: BlockPlan, answer: Answer, times_rows: Fraction) -> Expect
     )
 
 
-def _in_ranks(block: BlockPlan, answer: Answer, ranks: Fraction, scale: Fraction) -> ExpectedError:
+def _in_ranks(
+    block: BlockPlan, answer: Answer, ranks: Fraction, scale: Fraction, numbers: Sequence[int]
+) -> ExpectedError:
     """In percent of the rows: what is 40 ranks of 1,000 rows is 4 % of them.
 
     Args:
@@ -263,16 +321,19 @@ def _in_ranks(block: BlockPlan, answer: Answer, ranks: Fraction, scale: Fraction
                 bound=None,
                 error=None if number < needed else 100 * ranks / number,
             )
-            for number in EXAMPLES
+            for number in numbers
         ),
         unit=_RANKS,
+        rank=release.aggregate.rank if isinstance(release, OrderStatistic) else None,
     )
 
 
-def _times_bound(block: BlockPlan, answer: Answer, error: AnswerError) -> ExpectedError:
+def _times_bound(
+    block: BlockPlan, answer: Answer, error: AnswerError, numbers: Sequence[int]
+) -> ExpectedError:
     """The bound is chosen when the statement runs."""
     if _has_open_values(block, answer):
-        return _of_open_values(block, answer, error)
+        return _of_open_values(block, answer, error, numbers)
     choice = _choice_of(block, answer)
     if error.of in (ErrorKind.TIMES_ROWS, ErrorKind.IN_RANK):
         rows = _MOST_ROWS
@@ -280,9 +341,9 @@ def _times_bound(block: BlockPlan, answer: Answer, error: AnswerError) -> Expect
         if error.of is ErrorKind.IN_RANK:
             release = block.releases[answer.releases[0]]
             assert isinstance(release, OrderStatistic), "ranks are of rows"
-            found = _in_ranks(block, answer, whole, rows / release.measured.rows)
+            found = _in_ranks(block, answer, whole, rows / release.measured.rows, numbers)
         else:
-            found = _over_rows(block, answer, whole)
+            found = _over_rows(block, answer, whole, numbers)
         return replace(found, assumptions=(_if_few_rows(block, rows),))
     of = "rows" if choice is None or _is_count(block, choice) else ""
     examples = [(bound, error.value * bound) for bound in _round_bounds(block, answer, choice)]
@@ -296,9 +357,9 @@ def _times_bound(block: BlockPlan, answer: Answer, error: AnswerError) -> Expect
     return _in_time(found, answer.aggregate.type)
 
 
-_CHOSEN = "what one adds is bounded by choice when the statement runs"
+_CHOSEN = "how much one adds at most is chosen when the statement runs"
 _NO_LESS = "the truth is at least the answer less this error"
-_LEAST = f"{_CHOSEN}: {_NO_LESS}"
+_LEAST = f"{_CHOSEN}; what is more is cut, so {_NO_LESS}"
 
 
 def _has_open_values(block: BlockPlan, answer: Answer) -> bool:
@@ -306,11 +367,13 @@ def _has_open_values(block: BlockPlan, answer: Answer) -> bool:
     return any(one.releases & set(answer.releases) for one in block.value_choices)
 
 
-def _of_open_values(block: BlockPlan, answer: Answer, error: AnswerError) -> ExpectedError:
+def _of_open_values(
+    block: BlockPlan, answer: Answer, error: AnswerError, numbers: Sequence[int]
+) -> ExpectedError:
     """For values up to a round number."""
     whole = error.value * _VALUE
     if error.of is ErrorKind.TIMES_ROWS:
-        found = _over_rows(block, answer, whole)
+        found = _over_rows(block, answer, whole, numbers)
     else:
         one = ErrorExample(number=None, of="", bound=_VALUE, error=whole)
         found = ExpectedError(examples=(one,), bound_of="for values up to")
@@ -361,7 +424,9 @@ def _measured(block: BlockPlan, answer: Answer) -> Measured:
     return found
 
 
-def _of_deviations(block: BlockPlan, answer: Answer, release: DeviationMean) -> ExpectedError:
+def _of_deviations(
+    block: BlockPlan, answer: Answer, release: DeviationMean, numbers: Sequence[int]
+) -> ExpectedError:
     """Of units whose rows are off the mean by a round part of the range, on average, each in several groups."""
     one, kind = release.measured, answer.aggregate.kind
     is_open = any(block.releases.index(release) in each.releases for each in block.value_choices)
@@ -379,7 +444,7 @@ def _of_deviations(block: BlockPlan, answer: Answer, release: DeviationMean) -> 
 
     examples = tuple(
         ErrorExample(number=number, of=units_word(block), bound=None, error=error(number))
-        for number in EXAMPLES
+        for number in numbers
     )
     assumed = (
         f"{aggregate_word(answer.aggregate)}: if {units_word(block)} have about as many rows each, off the mean"
@@ -426,14 +491,13 @@ def _of_extreme(block: BlockPlan, release: UnitExtreme) -> ExpectedError:
     target = order_statistic.target_rank(
         release.places.last, release.own_loss.epsilon, release.measured.rows
     )
-    is_least = release.aggregate.kind is AggregateKind.MIN
-    ends = "smallest" if is_least else "largest"
-    return ExpectedError(
-        remarks=(f"about number {target:,} of the {units_word(block)} by {ends} value",)
-    )
+    ends = "smaller" if release.aggregate.kind is AggregateKind.MIN else "larger"
+    return ExpectedError(remarks=(f"about {target:,} {units_word(block)} have a {ends} value",))
 
 
-def _of_formula(block: BlockPlan, answer: Answer, calculated: Calculated) -> ExpectedError:
+def _of_formula(
+    block: BlockPlan, answer: Answer, calculated: Calculated, numbers: Sequence[int]
+) -> ExpectedError:
     """Of values that fill a part of their bounds, as most do. The less they fill, the larger is the error of
     what is divided by their variance."""
     choice = block.rows_choice
@@ -451,17 +515,18 @@ def _of_formula(block: BlockPlan, answer: Answer, calculated: Calculated) -> Exp
             bound=None,
             error=_error_of_filled(answer, calculated, scales, number, _FILLED),
         )
-        for number in EXAMPLES
+        for number in numbers
     )
     remarks = ("NULL where its error is half of its range",) if has_range(answer) else ()
     if has_range(answer) and examples[-1].error is None:
-        remarks = (_takes_filled(answer, calculated, scales), *remarks)
+        remarks = (_takes_filled(answer, calculated, scales, numbers[-1]), *remarks)
     return ExpectedError(examples=examples, remarks=remarks, assumptions=tuple(assumptions))
 
 
-def _takes_filled(answer: Answer, calculated: Calculated, scales: Sequence[Fraction]) -> str:
+def _takes_filled(
+    answer: Answer, calculated: Calculated, scales: Sequence[Fraction], most: int
+) -> str:
     """How much of their bounds values have to fill, so that so many rows have an answer."""
-    most = EXAMPLES[-1]
     for part in _FILLED_PARTS:
         error = _error_of_filled(answer, calculated, scales, most, part)
         if error is not None:

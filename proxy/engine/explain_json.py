@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from proxy.engine.explain_summary import answer_expectations
-from proxy.engine.explain_text import FreeBlock, lifted_text, unit_text, units_of
+from proxy.engine.explain_text import FreeBlock, charge_of, lifted_text, unit_text, units_of
 from proxy.engine.group_threshold import units_needed
 from proxy.kernel.plan import PrivatePlan
 from proxy.mechanisms.loss import Loss
@@ -25,6 +25,7 @@ def explain_json(
     times: Sequence[str] = (),
     mechanism: str | None = None,
     asked: Sequence[AggregateBlock] = (),
+    about: int | None = None,
 ) -> dict[str, object]:
     """Write the facts of EXPLAIN and EXPLAIN (VERBOSE) as fields. Arguments: as of both."""
     left = (
@@ -32,8 +33,10 @@ def explain_json(
         if remaining is None
         else {"epsilon": float(remaining.epsilon), "delta": float(remaining.delta)}
     )
+    charge = charge_of(plan, free)
     return {
         "privacy": {"epsilon": float(plan.loss.epsilon), "delta": float(plan.loss.delta)},
+        "charge": {"epsilon": float(charge.epsilon), "delta": float(charge.delta)},
         "odds": odds_json(plan.loss, units_of(plan)),
         "remaining": left,
         "blocks": [
@@ -51,7 +54,7 @@ def explain_json(
         ],
         "aggregates": [
             {**entry.as_json(), **name.as_json(), "expected": expected.as_json()}
-            for entry, name, expected in answer_expectations(plan, asked)
+            for entry, name, expected in answer_expectations(plan, asked, about)
         ],
         **({} if mechanism is None else {"mechanism": mechanism}),
         **({"times": list(times)} if times else {}),

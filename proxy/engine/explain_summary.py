@@ -39,6 +39,7 @@ def summary_lines(
     times: Sequence[str] = (),
     mechanism: str | None = None,
     asked: Sequence[AggregateBlock] = (),
+    about: int | None = None,
 ) -> list[str]:
     """Write the plan in at most a dozen lines.
 
@@ -50,8 +51,9 @@ def summary_lines(
         times: How times were rounded.
         mechanism: What the session has SET as dp.mechanism.
         asked: The blocks as they were read, for the names of their columns.
+        about: So many units there are, by public knowledge.
     """
-    first, parts = _first_and_parts(plan, remaining, free, lifts, times, mechanism, asked)
+    first, parts = _first_and_parts(plan, remaining, free, lifts, times, mechanism, asked, about)
     last = list(_wrapped(_LAST))
     return [*first, *_fitting(parts, MOST_LINES - len(first) - len(last)), *last]
 
@@ -65,6 +67,7 @@ def verbose_lines(
     times: Sequence[str] = (),
     mechanism: str | None = None,
     asked: Sequence[AggregateBlock] = (),
+    about: int | None = None,
 ) -> list[str]:
     """Write all that `summary_lines` may leave out, then mechanisms and SQL.
 
@@ -72,7 +75,7 @@ def verbose_lines(
         plan: As of `summary_lines`, as are the others.
         sql: The backend statements, parameters unnamed.
     """
-    first, parts = _first_and_parts(plan, remaining, free, lifts, times, mechanism, asked)
+    first, parts = _first_and_parts(plan, remaining, free, lifts, times, mechanism, asked, about)
     return [*first, *chain.from_iterable(parts), *explain_lines(plan, sql, free, lifts, asked)]
 
 
@@ -84,9 +87,10 @@ def _first_and_parts(
     times: Sequence[str],
     mechanism: str | None,
     asked: Sequence[AggregateBlock],
+    about: int | None,
 ) -> tuple[list[str], list[list[str]]]:
     """What the statement costs, and the other lines, each broken where it is long."""
-    expectations = list(answer_expectations(plan, asked))
+    expectations = list(answer_expectations(plan, asked, about))
     entries = [entry for entry, _, _ in expectations]
     first = [line for text in _cost(plan, entries, remaining, free) for line in _wrapped(text)]
     if mechanism is not None:
@@ -96,14 +100,14 @@ def _first_and_parts(
 
 
 def answer_expectations(
-    plan: PrivatePlan, asked: Sequence[AggregateBlock] = ()
+    plan: PrivatePlan, asked: Sequence[AggregateBlock] = (), about: int | None = None
 ) -> Iterator[tuple[Accuracy, AnswerName, ExpectedError]]:
     """Name each answer and say how exact it will be, in the order of `accuracies`."""
     entries = iter(accuracies(plan))
     for block, names in zip(plan.blocks, answer_names(plan, asked), strict=True):
         for place, name in enumerate(names):
             entry = next(entries)
-            yield entry, name, expected_error(block, place, entry)
+            yield entry, name, expected_error(block, place, entry, about)
 
 
 def _fitting(parts: Sequence[Sequence[str]], room: int) -> Iterator[str]:

@@ -17,7 +17,7 @@ from proxy.engine.group_threshold import threshold_text
 from proxy.engine.unit_words import one_unit
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import BlockPlan, PrivatePlan
-from proxy.mechanisms.loss import Loss
+from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.lifting import Lift
 from proxy.policy.odds_words import odds_text
 from proxy.query.ir.query import AggregateBlock
@@ -43,6 +43,9 @@ class FreeBlock:
         return {"free": self.made_of, **source}
 
 
+SHOWN = FreeBlock(
+    made_of="an answer that you have been shown", setting="dp.fresh", source=AnswerSource.CACHED
+)
 _FREE: Mapping[int, FreeBlock] = {}
 
 
@@ -118,16 +121,18 @@ def units_of(plan: PrivatePlan) -> str:
     return " or ".join(dict.fromkeys(map(one_unit, plan.blocks)))
 
 
+def charge_of(plan: PrivatePlan, free: Mapping[int, FreeBlock]) -> Loss:
+    """Add up what the blocks cost that are not free."""
+    return sum((one for number, one in enumerate(plan.losses) if number not in free), NOTHING)
+
+
 def budget_text(plan: PrivatePlan, remaining: Loss, free: Mapping[int, FreeBlock]) -> str:
     """Say what is left of the budget, now and after this statement.
 
     Where rho adds up (ADR 0062) it is more after, and a statement may fit though its epsilon is larger.
     """
-    price = sum(
-        (loss.epsilon for number, loss in enumerate(plan.losses) if number not in free),
-        Fraction(0),
-    )
-    now, after = remaining.epsilon, remaining.epsilon - price
+    now = remaining.epsilon
+    after = now - charge_of(plan, free).epsilon
     then = (
         f"at least {text_of(after)} after this statement"
         if after >= 0

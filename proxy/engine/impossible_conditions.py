@@ -21,8 +21,9 @@ from proxy.base.sql_types import SqlType
 from proxy.engine.policy_limits import bound_text
 from proxy.kernel.column_types import conjuncts
 from proxy.planner.bounds import bounded
+from proxy.planner.column_ranges import constants_beside, pieces
 from proxy.planner.facts import ColumnFacts, Facts
-from proxy.planner.possible_truth import Value, Within, listed_value, truths
+from proxy.planner.possible_truth import OtherText, Value, Within, listed_value, truths
 from proxy.policy.moving_bounds import bounds_on
 from proxy.policy.policy_model import Bounds, BoundsKind, ColumnPolicy, Policy, ProtectedTable
 from proxy.query.ir import expressions as ir
@@ -33,6 +34,7 @@ from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery
 
 _MOST_TRIED = 10_000  # rows of what columns can hold, times parts of the condition
 _MOST_SIDES = 4
+CONFLICT = "contradict each other, so no row meets them"
 _ANY = Within(None, None)
 _DAYS, _FAR = 600_000, 10**12  # from 1970 to the years 327 and 3612
 _Named = Mapping[tuple[str, str], ir.Expression | Scan]
@@ -65,9 +67,33 @@ def impossible_conditions(query: Query, policy: Policy, day: int | None) -> Impo
         }
         lines.update(dict.fromkeys(one.line for one in checked.values() if one.line))
         is_never = any(checked[part].is_never for part in of_rows)
+        conflicts = () if is_never else tuple(_conflicts(block.where))
+        lines.update(dict.fromkeys(conflicts))
+        is_never |= bool(conflicts)
         filtered = [any(checked[part].is_never for part in parts) for parts in of_each]
         found.append(is_never or (bool(filtered) and all(filtered)))
     return ImpossibleConditions(lines=tuple(lines), is_everywhere=bool(found) and all(found))
+
+
+def _conflicts(where: ir.Expression | None) -> Iterator[str]:
+    """Columns of which no value meets all conditions together, whatever the policy says."""
+    alone: dict[ir.ColumnRef, list[ir.Expression]] = {}
+    for part in conjuncts(where):
+        named = set(_columns(part))
+        if len(named) == 1:
+            alone.setdefault(named.pop(), []).append(part)
+    for column, parts in alone.items():
+        values: Sequence[Value] = ()
+        if column.type.is_text:
+            texts = {one for one in constants_beside(column, parts) if isinstance(one, str)}
+            values = (*texts, OtherText(frozenset(texts)), None)
+        elif column.type.is_number or column.type.is_time:
+            values = (*pieces(column, parts), None)
+        if len(parts) < 2 or not values or len(values) * sum(map(size, parts)) > _MOST_TRIED:
+            continue
+        tests = [truths(part, {column: 0}) for part in parts]
+        if not any(all(True in test((value,)) for test in tests) for value in values):
+            yield f"the conditions on {column.column} {CONFLICT}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from typing_extensions import assert_never
 from proxy.base.decimals import decimal_text
 from proxy.base.instants import iso_text
 from proxy.base.sql_types import SqlType
-from proxy.engine.accuracy import text_of
 from proxy.engine.answer_conditions import joint_rules, left_out_rows, stored_rows_matter
 from proxy.engine.clipped_units import are_cut_below, is_cut_below, only_grow
 from proxy.engine.unit_words import aggregate_word, answer_name, named_column, one_unit
@@ -71,7 +70,7 @@ def limits_text(limits: Sequence[PolicyLimit]) -> Iterator[str]:
     others = _together([one for one in limits if not one.is_lower])
     if not lower and not others:
         return
-    larger = ", which would only make it larger"
+    larger = ", so the true number can only be larger"
     if not others:
         yield f"{_STEM}: {lower}{larger}."
     elif not lower:
@@ -98,24 +97,24 @@ def policy_limits(block: BlockPlan) -> Iterator[PolicyLimit]:
     yield from _limits_on_rows(block, unit)
     for number, release in enumerate(block.releases):
         if isinstance(release, NoisyStatistic) and release.total and not release.total.choice:
-            most = text_of(release.total.most * release.grid)
+            most = _number(release.total.most * release.grid)
             of = _names(block, frozenset({number}), release.aggregate)
             text, is_lower = f"at most {most} of {unit}", not release.is_signed
             yield PolicyLimit(text=text, of=of, is_lower=is_lower)
     for aggregate, kept in block.kept_totals:
-        most = text_of(max(abs(kept.low), abs(kept.high)))
+        most = _number(max(abs(kept.low), abs(kept.high)))
         of = _name_of(block, aggregate)
         is_lower = is_cut_below(aggregate, kept)
         yield PolicyLimit(text=f"at most {most} of {unit}", of=of, is_lower=is_lower)
     is_lower = bool(block.clamped) and are_cut_below(block)
     for column, bounds in block.clamped:
-        yield PolicyLimit(text=f"{column} beyond {_range(bounds)}", is_lower=is_lower)
+        yield PolicyLimit(text=f"{column} {_counts_within(bounds)}", is_lower=is_lower)
     told = block.neighbours.column.column if isinstance(block.neighbours, UnitNeighbours) else ""
     for text in dict.fromkeys(_limits_on_joins(block, block.source, told)):
         yield PolicyLimit(text=text, is_lower=False)
 
 
-_STEM = "The error leaves out what the policy cuts"
+_STEM = "The error does not cover these limits of the policy"
 
 
 def _names(block: BlockPlan, releases: frozenset[int], aggregate: Aggregate) -> str:
@@ -138,8 +137,21 @@ def _has_name(aggregate: Aggregate) -> bool:
     return aggregate.operand is None or named_column(aggregate) is not None
 
 
-def _range(bounds: Bounds) -> str:
-    return f"{bound_text(bounds.low, bounds.kind)} .. {bound_text(bounds.high, bounds.kind)}"
+def _counts_within(bounds: Bounds) -> str:
+    """What values beyond bounds count as."""
+    smaller, larger = "earlier", "later"
+    low, high = (bound_text(end, bounds.kind) for end in (bounds.low, bounds.high))
+    if bounds.kind is BoundsKind.NUMBER:
+        smaller, larger, low, high = "less", "more", _number(bounds.low), _number(bounds.high)
+    return f"{smaller} than {low} counts as {low}, {larger} than {high} as {high}"
+
+
+def _number(number: Fraction) -> str:
+    """
+    >>> _number(Fraction(5000)), _number(Fraction(5, 2))
+    ('5,000', '2.5')
+    """
+    return f"{number.numerator:,}" if number.denominator == 1 else decimal_text(number)
 
 
 def bound_text(number: Fraction, kind: BoundsKind) -> str:

@@ -23,7 +23,8 @@ from proxy.engine.charged_queries import ChargedQueries, PlannedQuery
 from proxy.engine.column_errors import reported, unreported
 from proxy.engine.explain_json import explain_json
 from proxy.engine.explain_summary import summary_lines, verbose_lines
-from proxy.engine.impossible_conditions import impossible_conditions
+from proxy.engine.explain_text import FreeBlock, charge_of
+from proxy.engine.impossible_conditions import CONFLICT, impossible_conditions
 from proxy.engine.noisy_answers import NoisyAnswer
 from proxy.engine.own_status import ServingProcess
 from proxy.engine.policy_limits import policy_rules
@@ -325,9 +326,9 @@ class Engine:
         free = await self._charged.explained(query)
         facts = explain_json(
             *(found.private, remaining, _shapes(found), free, found.lifts, found.times),
-            *(_mechanism_of(found), question.reading.query.blocks),
+            *(_mechanism_of(found), question.reading.query.blocks, self.policy.units_about),
         )
-        return {**facts, **_unlisted_of(found)}
+        return {**facts, **_told_before(found, free)}
 
     def planned(
         self,
@@ -503,24 +504,48 @@ class Engine:
         query = PlannedQuery(question=question, prepared=found, analyst=analyst)
         free = await self._charged.explained(query)
         statement, asked = question.statement, question.reading.query.blocks
-        known = (free, found.lifts, found.times, _mechanism_of(found), asked)
+        known = (
+            free,
+            found.lifts,
+            found.times,
+            _mechanism_of(found),
+            asked,
+            self.policy.units_about,
+        )
         displayed: object
         if statement.explain_json:
             facts = explain_json(private, remaining, sql, *known)
-            displayed = [{**facts, **_unlisted_of(found)}]
-        elif statement.explain_verbose:
-            lines = verbose_lines(private, remaining, sql, *known)
-            displayed = [*lines, *found.unlisted]
+            displayed = [{**facts, **_told_before(found, free)}]
         else:
-            summary = summary_lines(private, remaining, *known)
-            displayed = [*summary, *found.unlisted]
+            lines = (
+                verbose_lines(private, remaining, sql, *known)
+                if statement.explain_verbose
+                else summary_lines(private, remaining, *known)
+            )
+            displayed = [*_unlisted_of(found, free), *lines]
         return NoisyAnswer(
             json.dumps({"explain": displayed}), NOTHING, remaining, None, None, False
         )
 
 
-def _unlisted_of(found: PreparedQuery) -> dict[str, list[str]]:
-    return {"unlisted": list(found.unlisted)} if found.unlisted else {}
+_NO_KNOWN_ROW = (
+    "no value in the policy meets the conditions, so the answer is about 0 or NULL; it is charged, as other"
+    " values may be stored"
+)
+
+
+def _unlisted_of(found: PreparedQuery, free: Mapping[int, FreeBlock]) -> list[str]:
+    """What of the statement the policy does not know, and what that means."""
+    is_charged = charge_of(found.private, free) != NOTHING
+    is_empty = found.advice.is_hopeless and is_charged
+    is_empty &= not any(one.endswith(CONFLICT) for one in found.unlisted)
+    return [*found.unlisted, *((_NO_KNOWN_ROW,) if is_empty else ())]
+
+
+def _told_before(found: PreparedQuery, free: Mapping[int, FreeBlock]) -> dict[str, list[str]]:
+    """What is to be known before a statement is paid."""
+    told = {"unlisted": _unlisted_of(found, free), "limits": list(found.rules.limits)}
+    return {name: lines for name, lines in told.items() if lines}
 
 
 def _mechanism_of(found: PreparedQuery) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
+from difflib import get_close_matches
 
 from typing_extensions import assert_never
 
@@ -26,6 +27,7 @@ from proxy.query.ir.relations import (
 
 _EQUAL = (Comparator.EQ, Comparator.NE, Comparator.DISTINCT)
 _SHOWN = 8  # values of a list
+_ALIKE, _MOST_COMPARED = 0.6, 100_000  # as difflib counts it; characters of a word, times values
 _Standing = ir.Expression | Scan | tuple[ir.Expression, ...]
 _Names = Mapping[tuple[str, str], _Standing]
 
@@ -52,7 +54,22 @@ def _line(column: str, values: tuple[str | None, ...], texts: tuple[str, ...]) -
         shown = f"{shown} and {len(values) - _SHOWN:,} more"
     have = "has the values" if len(values) > 1 else "has the value"
     are = "is not one of them" if len(texts) == 1 else "are not among them"
-    return f"{column} {have} {shown} in the policy; {', '.join(map(_quoted, texts))} {are}"
+    near = [near for near in (_nearest(text, values) for text in texts) if near is not None]
+    meant = f": did you mean {' or '.join(map(_quoted, dict.fromkeys(near)))}?" if near else ""
+    return f"{column} {have} {shown} in the policy; {', '.join(map(_quoted, texts))} {are}{meant}"
+
+
+def _nearest(text: str, values: tuple[str | None, ...]) -> str | None:
+    """The listed word that is spelled most like it, if one is.
+
+    >>> _nearest("payed", ("paid", "shipped", None)), _nearest("PAID", ("paid",)), _nearest("7", ("8",))
+    ('paid', 'paid', None)
+    """
+    words = {value.casefold(): value for value in values if value is not None}
+    if not any(map(str.isalpha, text)) or len(words) * len(text) > _MOST_COMPARED:
+        return None
+    found = get_close_matches(text.casefold(), list(words), n=1, cutoff=_ALIKE)
+    return words[found[0]] if found else None
 
 
 def _quoted(text: str | None) -> str:

@@ -28,6 +28,30 @@ def odds_text(loss: Loss, one: str = "a person") -> str:
     return f"{text}, but for a chance of {chance} (delta), in which nothing is promised"
 
 
+def judged_text(loss: Loss, one: str = "a person") -> str:
+    """Say how far a guess can get, and whether that is little or much. For readers who know nothing of epsilon.
+
+    >>> judged_text(Loss(Fraction(1, 2), Fraction(0)), "a customer").partition(" can ")[2]
+    'at most come to 1 in 61. That hardly helps them.'
+    >>> judged_text(Loss(Fraction(20), Fraction(0))).partition(" can ")[2][:60]
+    'at most come to certainty. At worst they know: so large a bu'
+    """
+    posterior = largest_posterior(GUESS, loss.epsilon)
+    return f"{odds_text(loss, one)}. {next(text for most, text in _JUDGED if posterior <= most)}"
+
+
+_JUDGED = (
+    (2 * GUESS, "That hardly helps them."),
+    (10 * GUESS, "That helps them, but they are still most likely wrong."),
+    (Fraction(1, 2), "That helps them much, but they are still no surer than with a coin."),
+    (
+        Fraction(1),
+        "At worst they know: so large a budget promises little by itself. The worst case is someone who knows"
+        " everybody else in the data and spends all of it on one person.",
+    ),
+)
+
+
 def reached(epsilon: Fraction) -> str:
     """Where a guess of 1 in 100 can get, at most.
 
@@ -50,7 +74,7 @@ def odds_json(loss: Loss, one: str = "a person") -> dict[str, object]:
     posterior = largest_posterior(GUESS, loss.epsilon)
     above = min(1.0, math.nextafter(float(posterior), 2.0))
     numbers = {"guess": float(GUESS), "at_most": above, "but_for": float(loss.delta)}
-    return {**numbers, "text": odds_text(loss, one)}
+    return {**numbers, "text": odds_text(loss, one), "judged": judged_text(loss, one)}
 
 
 def _at_most(chance: Fraction) -> str:

@@ -384,7 +384,9 @@ class Policy:
     statements: StatementTexts = StatementTexts.HASHED
     accounting: Accounting = Accounting.BASIC
     publish: tuple[Publication, ...] = ()
-    units_about: int | None = None  # so many units, by public knowledge; for findings alone
+    units_about: int | None = (
+        None  # so many units, by public knowledge; for findings and expected errors
+    )
     min_units_per_group: int = 1
     approve_above: Fraction | None = None  # what agents may spend on a statement without a person
     text: str = field(

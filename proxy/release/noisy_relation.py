@@ -44,7 +44,7 @@ class NoisyValue:
     group; most: the largest possible number, if public, to which it was cut if is_capped; is_open: whether
     the error of its rank reaches the first or last row; is_least: whether a bound that was chosen may cut more
     than its error says, which would only make it larger; certain: of a minimum or maximum; among: of how
-    many units it is, by a noisy number."""
+    many units, or of a quantile rows, it is, by a noisy number."""
 
     index: int
     grid: Fraction

@@ -166,7 +166,9 @@ def with_nulls(
         if reason is not None:
             shown[rule.position] = replace(missing(value.grid, value.type), null_reason=reason)
         elif rule.to_the_end and not value.is_missing:
-            shown[rule.position] = replace(value, is_open=_is_open(plan, rule, group))
+            rows = _rows(plan, rule, group)
+            is_open = rows is not None and rows < _to_the_end(plan, rule, group)
+            shown[rule.position] = replace(value, is_open=is_open, among=rows)
     if any(one.null_reason is NullReason.EMPTY_GROUP for one in shown) and has_rows(plan, group):
         return tuple(map(_of_unclear_rows, shown))
     return tuple(shown)
@@ -237,15 +239,20 @@ def _width_of_lines(calculated: Calculated, kind: AggregateKind) -> Fraction:
     return height + 2 * steepest * farthest
 
 
-def _is_open(plan: BlockPlan, rule: AnswerRule, group: DrawnGroup) -> bool:
+def _rows(plan: BlockPlan, rule: AnswerRule, group: DrawnGroup) -> int | None:
+    """How many rows an answer is about, by the most exact noisy number of them."""
     found = (released_count(plan.releases[n], group.values[n]) for n in rule.sizes)
     sizes = [one for one in found if one is not None]
+    return _most_exact(sizes).count if sizes else None
+
+
+def _to_the_end(plan: BlockPlan, rule: AnswerRule, group: DrawnGroup) -> int:
+    """With fewer rows the error of a rank reaches the first or last of them."""
     lost = _lost_ranks(plan, rule, group)
-    end = rule.to_the_end
-    if lost:
-        rank = plan.answers[rule.position].aggregate.rank
-        end += math.ceil(lost / min(rank, 1 - rank))
-    return bool(sizes) and _most_exact(sizes).count < end
+    if not lost:
+        return rule.to_the_end
+    rank = plan.answers[rule.position].aggregate.rank
+    return rule.to_the_end + math.ceil(lost / min(rank, 1 - rank))
 
 
 def _lost_ranks(plan: BlockPlan, rule: AnswerRule, group: DrawnGroup) -> int:

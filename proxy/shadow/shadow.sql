@@ -330,7 +330,7 @@ COMMENT ON COLUMN dp.columns."values" IS
 COMMENT ON COLUMN dp.columns.usable_for IS 'Clauses and aggregates that the column is allowed in.';
 COMMENT ON VIEW dp.budget IS
     'What is spent and left of your privacy budget, and of budgets that you share. A statement costs at most dp.epsilon; EXPLAIN says what. Reading it is free.';
-COMMENT ON COLUMN dp.budget.analyst IS 'You, a group of yours, a table, or everybody together.';
+COMMENT ON COLUMN dp.budget.analyst IS 'You, a group of yours, a table, or everybody together. Your own line is exact. Of the others spent is rounded up, and remaining down, to steps.';
 COMMENT ON COLUMN dp.budget.epsilon_remaining IS 'What statements can still cost. NULL: no limit.';
 COMMENT ON COLUMN dp.budget.period IS 'How often the budget renews.';
 COMMENT ON COLUMN dp.budget.renews_at IS 'When it renews next. NULL: never.';

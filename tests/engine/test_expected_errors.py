@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from fractions import Fraction
 from statistics import median
@@ -150,3 +151,42 @@ def test_a_mean_of_people_in_several_groups_has_a_part_of_each() -> None:
 def test_bounds_that_are_chosen_are_larger_than_what_most_have() -> None:
     found = _of_visits("SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY i4) FROM visits")
     assert "has 50 at most" in found.assumptions[0]
+
+
+def test_the_number_of_units_that_a_policy_says_is_the_example() -> None:
+    """By public groups. It stands in the same text as the error."""
+    plan = _plan("SELECT t, avg(i4) FROM people GROUP BY t", POLICIES["best"])
+    (block,), (entry,) = plan.blocks, accuracies(plan)
+    groups = block.groups()
+    assert groups
+    found = expected_error(block, 0, entry, 40_000 * groups)
+    assert [one.number for one in found.examples] == [4_000, 40_000]
+    usual = expected_error(block, 0, entry)
+    assert [one.number for one in usual.examples] == [1_000, 10_000, 100_000]
+    assert found.usual_text().endswith(" for 40,000 rows")
+    assert usual.usual_text().endswith(" for 10,000 rows")
+    known = [one.error for one in found.examples if one.error is not None]
+    assert known[-1] == Fraction(usual.examples[1].error or 0) / 4
+
+
+def test_a_rounded_answer_has_the_error_that_its_page_shows() -> None:
+    best = POLICIES["best"]
+    plan = _plan("SELECT sum(n2) FROM people", best)
+    (block,) = plan.blocks
+    exact = expected_error(block, 0, accuracies(plan)[0]).examples[0].error
+    shown = (
+        expected_error(replace(block, is_rounded=True), 0, accuracies(plan)[0]).examples[0].error
+    )
+    assert exact is not None and shown is not None and exact < shown < exact * Fraction(103, 100)
+
+
+def test_a_quantile_is_told_by_percentiles() -> None:
+    told = _expected(
+        _plan(
+            "SELECT percentile_cont(0.9) WITHIN GROUP (ORDER BY i4) FROM people", POLICIES["best"]
+        )
+    )
+    error = told.examples[1].error
+    assert error is not None
+    low, high = math.floor(90 - error), min(100, math.ceil(90 + error))
+    assert told.usual_text() == f"p{low} to p{high} for 10,000 rows"

@@ -9,7 +9,11 @@ import pytest
 
 from proxy.base.errors import Refusal
 from proxy.base.sql_types import SqlType
-from proxy.engine.impossible_conditions import ImpossibleConditions, impossible_conditions
+from proxy.engine.impossible_conditions import (
+    CONFLICT,
+    ImpossibleConditions,
+    impossible_conditions,
+)
 from proxy.policy.policy_model import BoundsKind, MovingBounds, Policy, ProtectedTable
 from proxy.query.ir.binding import bind
 from proxy.query.ir.expressions import Constant
@@ -222,3 +226,32 @@ def test_no_statement_fails_for_it() -> None:
                     impossible_conditions(found[1].query, policy, 20_000)
                     checked += 1
     assert checked > 3_000
+
+
+@pytest.mark.parametrize(
+    ("condition", "column"),
+    [
+        ("t = 'x' AND t = 'y'", "t"),
+        ("t = 'x' AND t <> 'x'", "t"),
+        ("free > 5 AND free < 3", "free"),
+        ("i4 > 5 AND b AND i4 IN (2, 3)", "i4"),
+        ("d >= '2015-01-01' AND d < '2014-01-01'", "d"),
+        ("i4 IS NULL AND i4 > 3", "i4"),
+        ("t = 'x' AND t IN ('x', 'y')", None),
+        ("free > 3 AND free < 5", None),
+        ("i4 >= 5 AND i4 <= 5", None),
+        ("extract(month FROM d) = 3 AND extract(month FROM d) = 4", None),  # computed
+        ("t = 'x' AND s = 'y'", None),
+        ("lower(t) = 'x' AND t = 'y'", None),
+    ],
+)
+def test_conditions_that_contradict_each_other(condition: str, column: str | None) -> None:
+    """Whatever the policy lists or bounds, and whatever is stored."""
+    told = () if column is None else (f"the conditions on {column} {CONFLICT}",)
+    found = ImpossibleConditions(lines=told, is_everywhere=column is not None)
+    assert _found(f"{_COUNT}{condition}") == found
+
+
+def test_two_tables_of_a_join_do_not_contradict_each_other() -> None:
+    sql = "SELECT count(*) FROM members a JOIN members b ON a.uid = b.uid WHERE a.t = 'x' AND b.t = 'y'"
+    assert _found(sql) == ImpossibleConditions()

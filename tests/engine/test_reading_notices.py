@@ -154,19 +154,28 @@ def test_dp_clipped_that_is_not_counted_says_so() -> None:
 @pytest.mark.parametrize(
     ("sql", "told"),
     [
-        ("SELECT avg(i4) FROM people", "i4 beyond 0 .. 100"),
-        ("SELECT sum(i4 + i2) FROM people WHERE i2 > 0", "i2 beyond 1 .. 10, i4 beyond 0 .. 100"),
+        ("SELECT avg(i4) FROM people", "i4 less than 0 counts as 0, more than 100 as 100"),
+        (
+            "SELECT sum(i4 + i2) FROM people WHERE i2 > 0",
+            "i2 less than 1 counts as 1, more than 10 as 10, i4 less than 0 counts as 0, more than 100 as 100",
+        ),
         ("SELECT avg(i4) FROM people WHERE i4 BETWEEN 5 AND 10", None),  # none is beyond
         ("SELECT avg(i4) FILTER (WHERE i4 BETWEEN 5 AND 10) FROM people", None),
         ("SELECT count(i4), count(DISTINCT i4) FROM people", None),
         ("SELECT sum(CASE WHEN i4 > 5 THEN 1 ELSE 0 END) FROM people", None),
         ("SELECT avg((i4 > 5)::int) FROM people", None),
-        ("SELECT max(d) FROM people", "d beyond 2000-01-01 .. 2020-01-01"),
-        ("SELECT max(ts) FROM people", "ts beyond 2000-01-01 .. 2020-01-01"),
+        (
+            "SELECT max(d) FROM people",
+            "d earlier than 2000-01-01 counts as 2000-01-01, later than 2020-01-01 as 2020-01-01",
+        ),
+        (
+            "SELECT max(ts) FROM people",
+            "ts earlier than 2000-01-01 counts as 2000-01-01, later than 2020-01-01 as 2020-01-01",
+        ),
     ],
 )
 def test_values_beyond_the_bounds_are_told(sql: str, told: str | None) -> None:
-    found = [one.text for one in policy_limits(block_of(sql)) if " beyond " in one.text]
+    found = [one.text for one in policy_limits(block_of(sql)) if " counts as " in one.text]
     assert ", ".join(found) == (told or "")
 
 
@@ -189,13 +198,13 @@ def test_each_limit_tells_to_which_side_it_cuts(
     asked: str, of_rows: bool | None, of_values: bool | None
 ) -> None:
     told = list(policy_limits(block_of(f"SELECT {asked} FROM orders")))
-    values = [one for one in told if " beyond " in one.text]
+    values = [one for one in told if " counts as " in one.text]
     rows = [one for one in told if one not in values]
     for limits, is_lower in ((rows, of_rows), (values, of_values)):
         assert {one.is_lower for one in limits} == ({is_lower} - {None})
     (line,) = limits_text(told)
-    assert line.startswith("The error leaves out what the policy cuts") and line.count(".") <= 9
-    assert ("which would only make it larger" in line) == (True in (of_rows, of_values))
+    assert line.startswith("The error does not cover these limits") and line.count(".") <= 9
+    assert ("can only be larger" in line) == (True in (of_rows, of_values))
 
 
 def test_all_limits_are_one_line_with_each_once() -> None:
@@ -205,13 +214,13 @@ def test_all_limits_are_one_line_with_each_once() -> None:
         PolicyLimit(text="at most 3 rows of a buyer", is_lower=True),
     ]
     assert list(limits_text(told)) == [
-        "The error leaves out what the policy cuts: at most 9 of a buyer in sum(a) and sum(b), at most 3 rows"
-        " of a buyer, which would only make it larger."
+        "The error does not cover these limits of the policy: at most 9 of a buyer in sum(a) and sum(b), at"
+        " most 3 rows of a buyer, so the true number can only be larger."
     ]
     mixed = [*told[2:], PolicyLimit(text="a beyond 0 .. 9", is_lower=False)]
     assert list(limits_text(mixed)) == [
-        "The error leaves out what the policy cuts: at most 3 rows of a buyer, which would only make it larger;"
-        " a beyond 0 .. 9."
+        "The error does not cover these limits of the policy: at most 3 rows of a buyer, so the true number can"
+        " only be larger; a beyond 0 .. 9."
     ]
     assert list(limits_text([])) == []
 
@@ -268,7 +277,7 @@ def _clipped(block: int, *aggregates: str) -> ClippedUnits:
 def test_numbers_of_people_are_not_below_0() -> None:
     few = replace(_clipped(1, "sum"), above=-64, units=-3)
     assert (few.as_json()["clipped"], few.as_json()["units"]) == (0, 0)
-    assert "about 0 of 0 customers (both numbers +-2) have more" in few.text()
+    assert "about 0 +-2 of 0 +-2 customers have more" in few.text()
 
 
 def test_beyond_the_policys_own_bound_lies_nothing() -> None:
@@ -331,7 +340,7 @@ def test_to_which_side_a_bound_cuts_is_said_once(is_largest: bool) -> None:
     )
     (line,) = clipped_lines([cut])
     assert line.column == "recent" and line.text.startswith("at most 5 rows of a customer count")
-    assert ("would only make it larger" in line.text) == is_largest
+    assert ("can only be larger" in line.text) == is_largest
 
 
 @pytest.mark.parametrize("is_largest", [False, True])
@@ -344,9 +353,7 @@ def test_of_a_quotient_no_side_is_told_where_its_parts_are_cut(is_largest: bool)
         for name in ("count(*) FILTER", "count(*)")
     ]
     lines = [line.text for line in clipped_lines(parts)]
-    cut = (
-        "at most 5 rows of a customer count, about 3 of 100 customers (both numbers +-2) have more"
-    )
+    cut = "at most 5 rows of a customer count, about 3 +-2 of 100 +-2 customers have more"
     assert lines == [f"count(*) FILTER: {cut}", f"count(*): {cut}"]
     (line,) = clipped_lines(parts[:1])
     assert line.text == cut
@@ -364,8 +371,8 @@ def test_bounds_have_the_names_of_the_columns_that_they_cut() -> None:
     ]
     (line,) = clipped_lines(levels)
     assert line.text == (
-        "at most 5 rows of a customer count, more have about 3 of 100 customers (both numbers +-2) by a,"
-        " 3 of 100 customers (both numbers +-2) in total"
+        "at most 5 rows of a customer count, more have about 3 +-2 of 100 +-2 customers by a,"
+        " 3 +-2 of 100 +-2 customers in total"
     )
 
 

@@ -128,3 +128,9 @@ def test_a_parameter_is_told_by_its_value() -> None:
         values = {1: Constant(text, SqlType.TEXT)}
         bound = replace(query, blocks=tuple(bind(block, values) for block in query.blocks))
         assert bool(unlisted_lines(bound, POLICIES["best"])) is is_told
+
+
+def test_the_word_that_is_spelled_alike_is_offered() -> None:
+    paid = _with_list("t", "paid", "shipped")
+    (told,) = _told(f"{_COUNT} t IN ('payed', 'SHIPPED', 'other')", paid)
+    assert told.endswith("are not among them: did you mean 'paid' or 'shipped'?")

@@ -101,7 +101,10 @@ def test_of_a_spread_it_is_said_that_it_may_be_cut(sales: LiveProxy) -> None:
     assert "avg: what buyers" not in told
 
 
-_UNLISTED = "region has the values 'few', 'many', 'none' in the policy; 'Many' is not one of them"
+_UNLISTED = (
+    "region has the values 'few', 'many', 'none' in the policy; 'Many' is not one of them:"
+    " did you mean 'many'?"
+)
 
 
 def test_a_value_that_the_policy_does_not_list_is_told(sales: LiveProxy) -> None:
@@ -152,6 +155,25 @@ def test_the_end_of_bounds_before_now_is_told_once(sales: LiveProxy, days: int) 
     assert told.count("at ends ") == 1
     assert (_ENDED in told) is (days == 10)
     assert ("a window up to now() has no days after that end" in told) is (days != 10)
+
+
+def test_an_answer_that_was_shown_is_said_to_be_free(sales: LiveProxy) -> None:
+    """To the analyst who has been shown it, and to no other."""
+    first, second = sales.servers.new_analyst(), sales.servers.new_analyst()
+    text = "SELECT region, avg(paid) FROM w.sales GROUP BY region"
+    shown = "an answer that you have been shown"
+
+    def explained(analyst: str) -> tuple[bool, float]:
+        with sales.connect("kept", analyst=analyst) as connection:
+            ((found,),) = connection.execute(f"EXPLAIN (FORMAT json) {text}".encode()).fetchall()
+        (plan,) = found
+        return shown in str(plan["blocks"]), plan["charge"]["epsilon"]
+
+    before = explained(first)
+    assert before == explained(second) and not before[0] and before[1] > 0
+    with sales.connect("kept", analyst=first) as connection:
+        connection.execute(text.encode())
+    assert explained(first) == (True, 0) and explained(second) == before
 
 
 _NO_GROUPS = (
@@ -333,7 +355,7 @@ _TOLD_BY_BOTH = {
     "SELECT region, max(paid), count(*) AS n FROM w.sales GROUP BY region": "lie beyond it",
     "SELECT count(*) FROM w.sales WHERE at > now() - interval '3 years'": "rounded down",
     "SELECT sum(paid) AS s FROM w.sales": "of a buyer",
-    "SELECT region, sum(paid) FILTER (WHERE paid > 2) AS s FROM w.sales GROUP BY 1": "paid beyond",
+    "SELECT region, sum(paid) FILTER (WHERE paid > 2) AS s FROM w.sales GROUP BY 1": "paid less than",
     f"SELECT date_trunc('day', at), count(*) AS n {_DAILY} ORDER BY 2 DESC LIMIT 3": "belong to the list",
     "SELECT region, avg(paid) AS mean FROM w.sales GROUP BY 1": "dp.error(...)",
     "SELECT max(n) FROM (SELECT region, count(*) AS n FROM w.sales GROUP BY 1) q": "a query around",

@@ -272,8 +272,8 @@ def test_dp_clipped_is_the_share_of_units_that_are_cut(visits: Asking) -> None:
     assert sum(row["a1"] is None for row in found) >= 3
 
 
-_STEM = "The error leaves out what the policy cuts: "
-_OF_VALUES = "paid beyond 0 .. 1000."
+_STEM = "The error does not cover these limits of the policy: "
+_OF_VALUES = "paid less than 0 counts as 0, more than 1,000 as 1,000."
 _UNOWNED = "Rows whose person of w.visits is null belong to nobody and do not count."
 
 
@@ -306,7 +306,7 @@ def test_what_the_policys_bounds_cut_is_counted_where_it_is_asked(
     by_region = ("Rows whose region is null are in no group.",) if "GROUP BY" in asked_of else ()
     assert answer.loss.epsilon == 1 and answer.withheld == by_region
     (limits,) = answer.limits
-    assert limits.startswith(_STEM) and ", which would only make it larger" in limits
+    assert limits.startswith(_STEM) and ", so the true number can only be larger" in limits
     assert " of a caller" in limits and limits.endswith(_OF_VALUES) == ("paid" in asked_of)
     assert clipped.is_given and not clipped.is_poor
     assert clipped.half_width == 120  # a twentieth of epsilon 1, two counts
@@ -360,8 +360,8 @@ def test_what_is_said_over_the_wire(visits: Asking) -> None:
     assert row is not None and isinstance(row[2], float)
     (text,) = heard
     assert re.search(
-        r"count: at least the number less [\d,]+; at most \d+ rows of a person count, about [\d,]+ of [\d,]+"
-        r" people \(both numbers \+-[\d,]+\) have more\n",
+        r"count: at least the number less [\d,]+; at most \d+ rows of a person count, about [\d,]+ \+-[\d,]+"
+        r" of [\d,]+ \+-[\d,]+ people have more\n",
         text,
     )
 

@@ -182,8 +182,8 @@ def test_the_policys_bound_on_a_total_is_kept_in_answers_alone() -> None:
     assert first.measured.clamp.high == 300 and second.measured.clamp.high == 100
     assert "300" not in repr(block.where)
     assert list(limits_text(tuple(policy_limits(block)))) == [
-        "The error leaves out what the policy cuts: at most 300 of a person in avg(t), which would only make"
-        " it larger; at most 100 of a person in avg."
+        "The error does not cover these limits of the policy: at most 300 of a person in avg(t), so the true"
+        " number can only be larger; at most 100 of a person in avg."
     ]
     block = _block(f"max(t), min(t) FROM {_TOTALS}", policy)
     largest = block.releases[0]

@@ -201,10 +201,15 @@ def _cell(
     if value is None:
         return Cell(text="–", is_faint=True)
     if noisy is None or error is None:
-        none = "" if noisy is None else "no interval"
         is_number = isinstance(value, Decimal)
         text = number_text(value) if is_number else _shortened(_text(value))
-        return Cell(text=text, error=none)
+        if noisy is None:
+            return Cell(text=text)
+        side = "at least " if noisy.at_least else "at most " if noisy.at_most else ""
+        side = (
+            side if axis is None else ""
+        )  # else other rows have errors, and this one has none known
+        return Cell(text=text, error=f"{side}{text}" if side else "no interval")
     if not isinstance(value, Decimal):  # a time, whose error is a plain number of days or seconds
         return Cell(text=_text(value), error=f"± {number_text(error)}")
     places = _places(value, error)
@@ -393,7 +398,7 @@ def _told(value: Any, error: Decimal | None, noisy: _Noisy) -> str:
         return ""
     if isinstance(value, Decimal) and (noisy.at_least or noisy.at_most):
         return _text(noisy.ends(value, error)[0 if noisy.at_least else 1])
-    return _text(error)
+    return _text(_three_digits(error))
 
 
 def _named(name: str, noisy: _Noisy | None) -> tuple[str, ...]:

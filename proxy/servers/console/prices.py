@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from decimal import Decimal
@@ -13,7 +13,7 @@ from typing import Any
 from markupsafe import Markup
 
 from proxy.mechanisms.loss import Loss
-from proxy.policy.odds_words import odds_text
+from proxy.policy.odds_words import judged_text
 from proxy.servers.console.answer_pages import moment, number_text
 from proxy.servers.console.charts import Plot
 
@@ -34,11 +34,12 @@ class PriceColumn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownPrice:
-    """columns: of several epsilons; names: of the aggregates; notes: to be read beside; is_free: nothing
-    protected is asked."""
+    """columns: of several epsilons; names: of the aggregates; warnings: to be read first; notes: to be read
+    beside; is_free: nothing protected is asked."""
 
     columns: Sequence[PriceColumn] = ()
     names: Sequence[str] = ()
+    warnings: Sequence[str] = ()
     notes: Sequence[str] = ()
     groups: int | None = None
     is_free: bool = False
@@ -46,98 +47,61 @@ class ShownPrice:
 
 def price_column(epsilon: str, plan: Document) -> PriceColumn:
     """One column, of the body of /v1/explain."""
-    left = plan["remaining"]
-    after = (
-        None
-        if left is None
-        else Decimal(str(left["epsilon"])) - Decimal(str(plan["privacy"]["epsilon"]))
-    )
+    left, charge = plan["remaining"], Decimal(str(plan["charge"]["epsilon"]))
+    after = None if left is None else Decimal(str(left["epsilon"])) - charge
+    told = "no limit" if after is None else number_text(after) if after >= 0 else ""
     return PriceColumn(
         epsilon=epsilon,
-        errors={one["name"]: _expected(one) for one in plan["aggregates"]},
-        left="no limit" if after is None else number_text(after) if after >= 0 else "",
+        errors={one["name"]: _plain(one["expected"]["usual"]) for one in plan["aggregates"]},
+        left=told if charge else f"{told} (free)",
     )
 
 
 def price_of(columns: Sequence[PriceColumn], plan: Document) -> ShownPrice:
     """The table, and what is said of all columns, by the plan of the usual epsilon."""
-    told: dict[str, dict[str, None]] = {}
+    told: dict[str, None] = {}
     for one in plan["aggregates"]:
-        parts = (_examples(one), one["note"], one["no_interval"], *one["expected"]["assumptions"])
-        told.setdefault(one["name"], {}).update(dict.fromkeys(filter(None, parts)))
-    notes = [f"{name}: {'; '.join(parts)}" for name, parts in told.items() if parts]
-    conditions = dict.fromkeys(one["condition"] for one in plan["aggregates"] if one["condition"])
+        text = one["expected"]["text"]
+        if text != one["expected"]["usual"]:
+            told[_sentence(f"{one['name']}: {text}")] = None
+    for member in ("assumptions", "condition"):
+        for one in plan["aggregates"]:
+            found = one["expected"][member] if member == "assumptions" else [one[member]]
+            told.update((_sentence(text), None) for text in found if text)
+    told.update((_sentence(text), None) for text in plan.get("limits", ()))
     groups = [one["groups"] for one in plan["blocks"] if one["keys"]]
     return ShownPrice(
         columns=columns,
         names=list(dict.fromkeys(one["name"] for one in plan["aggregates"])),
-        notes=[_odds(plan), *notes, *conditions],
+        warnings=[*map(_sentence, plan.get("unlisted", ())), *_free(plan)],
+        notes=[*told, _odds(plan)],
         groups=groups[0] if len(groups) == 1 else None,
     )
 
 
+def _free(plan: Document) -> Iterator[str]:
+    """Why running it costs nothing, or less."""
+    sources = [one["free"] for one in plan["blocks"] if one.get("free")]
+    what = "It is free to run" if len(sources) == len(plan["blocks"]) else "A part of it is free"
+    for source in dict.fromkeys(sources):
+        yield _sentence(f"{what} at the middle ε: {source}")
+
+
+def _sentence(text: str) -> str:
+    """
+    >>> _sentence("count: if a customer has 50 at most; +-2")
+    'count: if a customer has 50 at most; ± 2.'
+    """
+    return f"{_plain(text)}{'' if text.endswith(('.', '?')) else '.'}"
+
+
+def _plain(text: str) -> str:
+    return text.replace("+-", "± ")
+
+
 def _odds(plan: Document) -> str:
     """What the usual epsilon means."""
-    return f"At this ε, {plan['odds']['text']}."
-
-
-_ERRORS = (
-    ("error_95", "± {}"),
-    ("floor_95", "at least ± {}"),
-    ("error_times_rows", "± {} / n"),
-    ("error_in_rank", "± {} ranks"),
-    ("error_times_bound", "± {} R"),
-)
-
-
-def _expected(one: Document) -> str:
-    for member, text in _ERRORS:
-        value = one[member]
-        if value is not None:
-            return text.format(_three_digits(Decimal(str(value))))
-    known = [found for found in one["expected"]["examples"] if found["error_95"] is not None]
-    if not known:
-        return "not known before"
-    told = next((found for found in known if found["number"] == _USUAL), known[0])
-    return f"± {_three_digits(Decimal(str(told['error_95'])))}{_unit(one)}"
-
-
-_USUAL = 10_000  # of rows or people
-
-
-def _unit(one: Document) -> str:
-    unit = one["expected"]["unit"]
-    return f" {unit}" if unit else ""
-
-
-def _examples(one: Document) -> str:
-    """What the error is for round numbers of rows or people, or for a round bound.
-
-    >>> found = {"error_95": 20, "number": 1000, "counted": "rows", "bound": None}
-    >>> more = {"error_95": 2, "number": 10_000, "counted": "rows", "bound": None}
-    >>> _examples({"expected": {"examples": [found, more], "unit": None, "bound_of": None}})
-    '± 20 for 1,000 rows, ± 2 for 10,000'
-    """
-    told: list[str] = []
-    for found in one["expected"]["examples"]:
-        error, is_first = found["error_95"], not told
-        counted = f" {found['counted']}" if found["counted"] and is_first else ""
-        words = one["expected"]["bound_of"] if is_first else "for"
-        amount = found["number"] if found["number"] is not None else found["bound"]
-        if amount is None:
-            return ""  # the table has it
-        size = "NULL" if error is None else f"± {_three_digits(Decimal(str(error)))}{_unit(one)}"
-        where = "for" if found["number"] is not None else words
-        told.append(f"{size} {where} {_three_digits(Decimal(str(amount)))}{counted}")
-    return ", ".join(told)
-
-
-def _three_digits(value: Decimal) -> str:
-    """
-    >>> _three_digits(Decimal("119829.29")), _three_digits(Decimal("39.943"))
-    ('120,000', '39.9')
-    """
-    return number_text(Decimal(f"{value:.3g}")) if value else "0"
+    return f"At the middle ε, {plan['odds']['judged']}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,7 +137,9 @@ def budget_lines(document: Sequence[Document], analyst: str, usual: Fraction) ->
         found.append(
             ShownBudget(
                 is_own=one["analyst"] == analyst,
-                name="Yours" if one["analyst"] == analyst else one["analyst"].strip("()"),
+                name="Yours"
+                if one["analyst"] == analyst
+                else f"{one['analyst'].strip('()')}{_STEPS}",
                 left="no limit" if left is None else number_text(left),
                 limit="" if limit is None else number_text(limit),
                 spent=number_text(one["epsilon_spent"]),
@@ -184,6 +150,9 @@ def budget_lines(document: Sequence[Document], analyst: str, usual: Fraction) ->
             )
         )
     return found
+
+
+_STEPS = ", in steps: spent is rounded up, left is rounded down"
 
 
 def _statements(left: object, usual: Fraction) -> str:
@@ -197,14 +166,13 @@ def _statements(left: object, usual: Fraction) -> str:
 
 def _odds_of_limit(epsilon: object, delta: object) -> str:
     """
-    >>> _odds_of_limit("2", "0")[:-1].removesuffix(" can at most come to 1 in 14")
-    'Once all of it is spent, someone who guesses 1 in 100 that a person is in the data'
+    >>> _odds_of_limit("2", "0").partition(" in the data ")[2]
+    'can at most come to 1 in 14. That helps them, but they are still most likely wrong.'
     """
     if epsilon is None or delta is None or not Fraction(str(epsilon)):
         return ""
-    return (
-        f"Once all of it is spent, {odds_text(Loss(Fraction(str(epsilon)), Fraction(str(delta))))}."
-    )
+    loss = Loss(Fraction(str(epsilon)), Fraction(str(delta)))
+    return f"Once all of it is spent, {judged_text(loss)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

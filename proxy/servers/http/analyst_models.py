@@ -144,6 +144,7 @@ class OddsBound(ResponseModel):
     at_most: float
     but_for: float = Field(description="The chance (delta) in which nothing is promised.")
     text: str
+    judged: str = Field(description="The same, and whether that is little or much.")
 
 
 class PrivacyCharge(PrivacyAmount):
@@ -282,6 +283,8 @@ class StatedExample(ResponseModel):
 
 
 class StatedExpectation(ResponseModel):
+    text: str = Field(description="All examples and remarks in words.")
+    usual: str = Field(description="One example in words, with what it takes for granted.")
     unit: str | None = Field(description="Of the errors. Null: that of the column.")
     at_least: bool
     bound_of: str | None
@@ -302,6 +305,9 @@ class ExplainedAggregate(AggregateAccuracy):
 
 class ExplainResponse(ResponseModel):
     privacy: PrivacyAmount
+    charge: PrivacyAmount = Field(
+        description="At most, if it ran now. `privacy` less what of it is free, such as a cached answer."
+    )
     odds: OddsBound | None = Field(
         description="What epsilon and delta mean. Null if nothing protected is asked."
     )
@@ -313,6 +319,9 @@ class ExplainResponse(ResponseModel):
     unlisted: list[str] | None = Field(
         None,
         description="Constants that the policy does not list for their column, or beyond its bounds.",
+    )
+    limits: list[str] | None = Field(
+        None, description="What limits of the policy leave out, which no error covers."
     )
 
 

@@ -40,7 +40,7 @@ def price_of(plan: Document | None) -> AgentPrice:
     groups = [one["groups"] for one in plan["blocks"] if one["keys"]]
     free = [one.get("free_source") for one in plan["blocks"]]
     is_free = bool(free) and None not in free
-    cost = plan["privacy"] if not is_free else {"epsilon": 0, "delta": 0}
+    cost = plan["charge"]
     return AgentPrice(
         epsilon=cost["epsilon"],
         delta=cost["delta"],

@@ -176,6 +176,18 @@ def test_a_price_is_shown_and_nothing_is_charged(site: Site) -> None:
     assert site.charged(name)[0] == 0
 
 
+def test_a_price_says_what_cannot_be_met_and_what_is_free(site: Site) -> None:
+    name = site.analyst()
+    misspelled = "SELECT count(*) FROM shop.orders WHERE status = 'payed'"
+    grouped = f"{misspelled.replace('count', 'status, count')} GROUP BY 1"
+    with site.signed_in(name) as browser:
+        found = _text(_run(browser, misspelled, "price").text)
+        assert "did you mean 'paid'?" in found and "about 0 or NULL" in found
+        found = _text(_run(browser, grouped, "price").text)
+        assert "It is free to run" in found and found.count("(free)") == 3
+    assert site.charged(name)[0] == 0
+
+
 @pytest.mark.parametrize("act", ["", "explain", "RUN", "price"])
 def test_only_a_run_is_a_run(site: Site, act: str) -> None:
     name = site.analyst()
