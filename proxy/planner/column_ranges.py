@@ -168,6 +168,8 @@ def _left(
 ) -> tuple[Range, ...] | None:
     """The ranges in which no condition is false for sure, as far as these points tell."""
     steps, functions = list(_between(seen.points)), seen.functions
+    if known.type is SqlType.DATE:
+        steps = [piece for piece in steps if not _is_between_days(piece)]
     if len(steps) == 1:
         return known.ranges
     if functions and not allowed(len(steps) * _EVALUATED * sum(map(size, functions))):
@@ -205,6 +207,13 @@ def _left(
     if len(found) > _MOST_RANGES:
         return known.ranges
     return tuple(meeting(known.ranges, found))
+
+
+def _is_between_days(piece: Value) -> bool:
+    """Whether no day lies in it."""
+    if not isinstance(piece, Between) or piece.low is None or piece.high is None:
+        return False
+    return piece.low % _DAY == 0 and piece.high - piece.low <= _DAY
 
 
 def _places(column: ColumnRef, functions: Iterable[Expression]) -> dict[Expression, int]:
@@ -248,7 +257,8 @@ def pieces(column: ColumnRef, parts: Iterable[Expression]) -> Iterator[Value]:
 
 def _between(points: Collection[Fraction]) -> Iterator[Value]:
     before: Fraction | None = None
-    for point in sorted(points):
+    # Whole seconds first: two fractions take a hundred times as long to compare as two integers.
+    for point in sorted(points, key=lambda at: (at.numerator // at.denominator, at)):
         yield Between(before, point)
         yield point
         before = point

@@ -118,15 +118,13 @@ def _read(
     values: Sequence[Values],
     is_possible: Callable[[Texts], bool] | None,
 ) -> Iterator[tuple[Values, bool]]:
+    places = [place for group, _ in together for place in group]
+    order = [places.index(place) for place in range(len(parts))]
     for several in product(*(each for _, each in together)):
-        shown = {
-            parts[place]: text
-            for (places, _), texts in zip(together, several, strict=True)
-            for place, text in zip(places, texts, strict=True)
-        }
-        if is_possible is not None and not is_possible(shown):
+        texts = [text for group in several for text in group]
+        row = tuple(texts[place] for place in order)
+        if is_possible is not None and not is_possible(dict(zip(parts, row, strict=True))):
             continue
-        row = tuple(shown[part] for part in parts)
         yield (
             row,
             all(

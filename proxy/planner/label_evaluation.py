@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 
 from proxy.base.sql_types import SqlType
 from proxy.query.ir.expression_walk import children, size
@@ -97,13 +98,10 @@ def asked(
         found = evaluating(LabelQuestion(tuple(made), kinds, tuple(rows)))
     if found is None:
         return None
-    texts = []
-    for row, evaluated in zip(rows, found, strict=True):
-        rest = iter(evaluated)
-        texts.append(
-            tuple(row[places[one]] if one in places else next(rest) for one in expressions)
-        )
-    return texts
+    rest = count(len(parts))
+    of_both = [places[one] if one in places else next(rest) for one in expressions]
+    texts = ((*row, *made_of) for row, made_of in zip(rows, found, strict=True))
+    return [tuple(both[place] for place in of_both) for both in texts]
 
 
 def _kind(part: Expression) -> SqlType:

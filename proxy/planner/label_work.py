@@ -7,10 +7,10 @@ So the time of planning is bounded, and depends on the statement alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from proxy.planner.facts import Values
 from proxy.planner.label_evaluation import EvaluatingKeys, asked
@@ -24,6 +24,7 @@ WORK_TOGETHER = 1_000_000  # of one statement: it may have 64 queries, and each 
 class _Left:
     evaluating: EvaluatingKeys | None
     nodes: int = WORK_TOGETHER
+    made: dict[Hashable, Values | None] = field(default_factory=dict)
 
 
 _OF_STATEMENT: ContextVar[_Left | None] = ContextVar(
@@ -59,6 +60,16 @@ def evaluated(
     if left is None or left.evaluating is None:
         return None
     return asked(expressions, parts, rows, left.evaluating)
+
+
+def made_once(of: Hashable, make: Callable[[], Values | None]) -> Values | None:
+    """Values that depend on something alone, made once for the statement."""
+    left = _OF_STATEMENT.get()
+    if left is None:
+        return make()
+    if of not in left.made:
+        left.made[of] = make()
+    return left.made[of]
 
 
 def work_done() -> int:

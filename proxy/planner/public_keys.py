@@ -19,7 +19,7 @@ from proxy.planner.computed_labels import combined, parts_of_key
 from proxy.planner.facts import Facts, Range, Values
 from proxy.planner.intervals import STEPWISE
 from proxy.planner.intrinsic_bounds import whole_parts_of_day
-from proxy.planner.label_work import evaluated
+from proxy.planner.label_work import evaluated, made_once
 from proxy.planner.mapped_texts import depends_on_locale, mapped_texts
 from proxy.planner.possible_truth import Within
 from proxy.planner.time_intervals import interval_of, is_function_of
@@ -127,20 +127,21 @@ def _labels(expression: Expression, facts: Facts) -> Values | None:
 
 
 def _of_fewer(expression: Expression, values: Values, facts: Facts) -> Values | None:
-    """Of a number that is computed of another one with fewer values, as round(n / 2.0, 1) of a whole number n:
-    between its bounds are numbers that it never is."""
+    """Of a number that is computed of a whole number with fewer values, as round(n / 2.0, 1): between its
+    bounds are numbers that it never is."""
     if not isinstance(expression, NumericCall | Quotient):
         return None
-    operand = expression.operand
-    inner = _whole_numbers_of(operand, facts)
-    part, texts = (operand, _labels(operand, facts) or ()) if inner is None else inner
-    if not 0 < len(texts) < len(values):
+    inner = _whole_numbers_of(expression, facts)
+    if inner is None or not 0 < len(inner[1]) < len(values):
         return None
-    found = evaluated([expression], [part], [(text,) for text in texts if text is not None])
+    column, numbers = inner
+    found = evaluated([expression], [column], [(number,) for number in numbers])
     return tuple(dict.fromkeys(text for (text,) in found)) if found else None
 
 
-def _whole_numbers_of(expression: Expression, facts: Facts) -> tuple[ColumnRef, Values] | None:
+def _whole_numbers_of(
+    expression: Expression, facts: Facts
+) -> tuple[ColumnRef, tuple[str, ...]] | None:
     """The whole number between bounds of which alone an expression is made, and all that it can be."""
     names = columns(expression)
     known = facts[next(iter(names))] if len(names) == 1 else None
@@ -212,9 +213,9 @@ def _direct(expression: Expression, facts: Facts) -> Values | None:
         case Extract():
             return extracted(expression, facts)
         case DateTrunc() | FormattedTime() | Shift() | TimeBin():
-            return time_texts(expression, facts)
+            return _times(expression, facts)
         case Cast() if expression.type.is_time:
-            return time_texts(expression, facts)
+            return _times(expression, facts)
         case NumericCall() if expression.function in STEPWISE:
             return _rounded(expression, facts)
         case Quotient() if expression.type.is_integer:
@@ -228,6 +229,11 @@ def _direct(expression: Expression, facts: Facts) -> Values | None:
             return _bins(expression, facts)
         case _:
             return None
+
+
+def _times(key: DateTrunc | Cast | FormattedTime | Shift | TimeBin, facts: Facts) -> Values | None:
+    read = tuple((name, facts[name]) for name in sorted(columns(key)))
+    return made_once((key, read), lambda: time_texts(key, facts))
 
 
 _DAY = 86_400

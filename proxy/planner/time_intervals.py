@@ -429,7 +429,8 @@ def result_within(expression: ir.Expression, of: Within) -> Within | None:
 
 def _is_known(of: Within) -> bool:
     """Whether it is within the years of the calendar here, but for ends that are open."""
-    return all(end is None or is_in_calendar(end) for end in (of.low, of.high))
+    ends = (of.low,) if of.low is of.high else (of.low, of.high)
+    return all(end is None or is_in_calendar(end) for end in ends)
 
 
 def _text_within(key: ir.FormattedTime, of: Within, beside: Collection[Value]) -> Value:
@@ -439,6 +440,8 @@ def _text_within(key: ir.FormattedTime, of: Within, beside: Collection[Value]) -
     if known is None:
         return Unknown.UNKNOWN
     first = moment(Fraction(0) if of.low is None else of.low)
+    if of.low is not None and of.low == of.high:
+        return known.text(first)
     last = moment(Fraction(0) if of.high is None else of.high)
     if of.low is not None and of.high is not None and known.unit != "second":
         texts = {known.text(at) for at in islice(starts(known.unit, of.low, of.high), 2)}
