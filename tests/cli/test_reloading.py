@@ -917,6 +917,20 @@ def test_a_changed_catalogue_is_taken_up(served: Served, pair: Servers) -> None:
         served.value(_SUM)
 
 
+def test_a_table_that_appears_later_is_taken_up(served: Served, pair: Servers) -> None:
+    """By the next look at the catalogue, of which there is one each minute."""
+    served.write(_TABLES + _DOCTORS.replace("doctors", "nurses"))
+    assert "nurses" in served.watch.refusal and served.standing()[1] is False
+    with psycopg.connect(pair.protected.dsn(_NAME), autocommit=True) as owner:
+        owner.execute("CREATE TABLE public.nurses (id int PRIMARY KEY, age int)")
+        owner.execute("INSERT INTO public.nurses SELECT i, 40 FROM generate_series(1, 300) i")
+        owner.execute(f"GRANT SELECT ON public.nurses TO {READER}".encode())
+        served.database.look_for_changes()
+        served.look()
+        assert abs(float(str(served.value("SELECT count(*) FROM nurses"))) - 300) < 100
+        owner.execute("DROP TABLE public.nurses")
+
+
 _BY_WARD = """\
 publish:
   - {name: by_ward, sql: "SELECT name, count(*) AS visits FROM public.visits v JOIN public.wards w
