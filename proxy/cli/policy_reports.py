@@ -6,13 +6,19 @@ import asyncio
 import contextlib
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from datetime import datetime, timezone
+from importlib.metadata import version
 
 from proxy.cli.cli_error import CliError
 from proxy.cli.diff_command import AnyVariable, change_json
 from proxy.cli.findings_report import findings_json
 from proxy.cli.loading import held_policy, verdict_of
 from proxy.cli.reloading import PolicyReloads, PolicyWatch
+from proxy.engine.policy_report import PrivacyReport, policy_report
 from proxy.engine.promise_words import promise_words
+from proxy.ledger.ledger_sources import known_sources
+from proxy.ledger.noted_reports import note_report
+from proxy.ledger.report_facts import ledger_facts
 from proxy.ledger.users import groups, list_analysts
 from proxy.policy.finding_names import Severity
 from proxy.policy.findings import Verdict
@@ -65,6 +71,26 @@ class PolicyReports:
     async def report(self, database: str, text: str | None = None) -> PolicyReport:
         async with self._turn:
             return await asyncio.to_thread(_report, self._reloads.watches[database], text)
+
+    async def privacy_report(self, database: str) -> PrivacyReport:
+        return await asyncio.to_thread(_privacy_report, self._reloads.watches[database])
+
+    async def note_report(self, database: str, by: str) -> None:
+        watch = self._reloads.watches[database]
+        lease = watch.database.lease
+        await asyncio.to_thread(note_report, lease.ledger_dsn, lease.source, _stated(watch), by)
+
+
+def _privacy_report(watch: PolicyWatch) -> PrivacyReport:
+    lease = watch.database.lease
+    (source,) = (one for one in known_sources(lease.ledger_dsn) if one.id == lease.source)
+    facts = ledger_facts(lease.ledger_dsn, source)
+    return policy_report(_stated(watch), facts, version("dpproxy"), datetime.now(timezone.utc))
+
+
+def _stated(watch: PolicyWatch) -> Policy:
+    """The policy in force as its owner wrote it, as the command reads it."""
+    return read_policy(watch.text, watch.file.name, AnyVariable())
 
 
 def _report(watch: PolicyWatch, given: str | None) -> PolicyReport:

@@ -179,7 +179,7 @@ NOT_PROMISED: Mapping[str, str] = {
     "Certificates of clients are looked at when a session begins": (
         "There are no revocation lists, and a session outlives its certificate."
     ),
-    "Channel binding.": "SCRAM-SHA-256-PLUS is not offered. Use TLS with verify-full.",
+    "Channel binding.": "It is not offered. Use TLS with verify-full.",
     "A power cut": "It was not simulated. A kill of all processes is tested.",
     "Code in the shadow.": (
         "A hole in PostgreSQL would let an analyst run code in the shadow, which holds no "

@@ -85,6 +85,7 @@ class AdminConsole:
             ("/change/{action}", people.form),
             ("/policy/{database:path}", policies.policy),
             ("/findings/{database:path}", policies.findings),
+            ("/report/{database:path}", policies.report),
             ("/audit/{database:path}", policies.audit),
         ):
             router.add_api_route(path, frame.page(page), methods=["GET", "HEAD"])
@@ -92,6 +93,7 @@ class AdminConsole:
             ("/sign-out", frame.sign_out),
             ("/change/{action}", people.change),
             ("/policy/{database:path}", policies.act),
+            ("/report/{database:path}", policies.note_report),
             ("/audit/{database:path}", policies.run_audit),
         ):
             router.add_api_route(path, frame.page(page), methods=["POST"])

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timezone
 from difflib import SequenceMatcher
 from http import HTTPStatus
@@ -15,10 +16,12 @@ from urllib.parse import quote, urlencode
 from fastapi import Response
 from markupsafe import Markup
 
+from proxy.engine.policy_report import PrivacyReport
+from proxy.engine.report_formats import report_html, report_json, report_markdown
 from proxy.policy_file.shown_text import HIDDEN_LINE
 from proxy.servers.console.admin_frame import AdminFrame, Visit, told
 from proxy.servers.console.charts import Plot, share_bar
-from proxy.servers.console.page_responses import to
+from proxy.servers.console.page_responses import HEADERS, to
 from proxy.servers.http import admin_report_routes as reports
 from proxy.servers.http import admin_routes as api
 from proxy.servers.http.admin_report_models import (
@@ -29,6 +32,7 @@ from proxy.servers.http.admin_report_models import (
     NewAuditRequest,
     PolicyReport,
 )
+from proxy.servers.http.http_problem import HttpProblem
 from proxy.servers.http.strict_json import JsonNumber
 from proxy.turns.threads import in_thread
 
@@ -37,6 +41,12 @@ _AROUND = 3  # lines around a change
 _TIGHT = 0.9
 _FEW = 8  # lines that can be told from each other
 _ROWS, _DISTANCE = "80", "5"
+# Ending, type and printer of a file.
+_FORMATS: Mapping[str, tuple[str, str, Callable[[PrivacyReport], str]]] = {
+    "HTML": ("html", "text/html", report_html),
+    "Markdown": ("md", "text/markdown", report_markdown),
+    "JSON": ("json", "application/json", report_json),
+}
 
 
 class AdminPolicies:
@@ -129,6 +139,32 @@ class AdminPolicies:
             problems=len(file.problems),
         )
 
+    async def report(self, visit: Visit) -> Response:
+        """The privacy report: as a page, or as a file with `format`."""
+        database, wanted = _database(visit), visit.asked("format")
+        report = await reports.served(self._door, database).privacy_report(database)
+        if wanted:
+            return _file(database, wanted, report)
+        return await self._frame.html(
+            visit,
+            "admin_report",
+            page="Policy",
+            title=f"Privacy report of {database}",
+            database=database,
+            report=report,
+            formats=list(_FORMATS),
+            done="The report is noted. The next one says what has changed since."
+            if visit.asked("done") == "noted"
+            else "",
+        )
+
+    async def note_report(self, visit: Visit) -> Response:
+        database = _database(visit)
+        await visit.form()
+        by = visit.administrator.by
+        await reports.served(self._door, database).note_report(database, by)
+        return to(f"/report/{quote(database, safe='')}?done=noted")
+
     async def audit(self, visit: Visit) -> Response:
         return await self._audit(visit, _ROWS, _DISTANCE)
 
@@ -172,6 +208,16 @@ class AdminPolicies:
             run=run,
             **shown,
         )
+
+
+def _file(database: str, wanted: str, report: PrivacyReport) -> Response:
+    if wanted not in _FORMATS:
+        words = ", ".join(_FORMATS)
+        raise HttpProblem(HTTPStatus.BAD_REQUEST, f"there is no such format: {words}")
+    ending, kind, printed = _FORMATS[wanted]
+    name = f"privacy-report-{re.sub('[^A-Za-z0-9_-]', '_', database)}.{ending}"
+    headers = {**HEADERS, "Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(printed(report), media_type=f"{kind}; charset=utf-8", headers=headers)
 
 
 def _database(visit: Visit) -> str:

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, Protocol, TypeVar
 from fastapi import Depends, Request, Security
 from fastapi.security.http import HTTPBase
 
+from proxy.engine.policy_report import PrivacyReport
 from proxy.servers.client_address import network_of
 from proxy.servers.http.admin_models import SessionList
 from proxy.servers.http.admin_report_models import AuditRun, PolicyReport
@@ -82,6 +83,14 @@ class ReportedPolicies(Protocol):
 
     async def report(self, database: str, text: str | None = None) -> PolicyReport:
         """text: instead of what the file says."""
+        ...
+
+    async def privacy_report(self, database: str) -> PrivacyReport:
+        """As `dpproxy policy report` makes it, of the policy in force and the ledger."""
+        ...
+
+    async def note_report(self, database: str, by: str) -> None:
+        """Note in the ledger that the policy in force was reported."""
         ...
 
 

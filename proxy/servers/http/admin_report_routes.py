@@ -217,7 +217,7 @@ async def verify_chain(administrator: LetIn) -> ChainReport:
 )
 async def show_policy(routes: State, database: PolicyName) -> PolicyReport:
     """Holds the file against the live database, with what `dpproxy doctor` finds. Nothing is taken up."""
-    return await _served(routes, database).report(database)
+    return await served(routes, database).report(database)
 
 
 @report_router.post(
@@ -228,10 +228,10 @@ async def show_policy(routes: State, database: PolicyName) -> PolicyReport:
 )
 async def check_policy(routes: State, database: PolicyName, check: CheckBody) -> PolicyReport:
     """As for the file, of a text that is in no file. Nothing is kept."""
-    return await _served(routes, database).report(database, check.text)
+    return await served(routes, database).report(database, check.text)
 
 
-def _served(routes: AdminDoor, database: str) -> ReportedPolicies:
+def served(routes: AdminDoor, database: str) -> ReportedPolicies:
     policies = policies_of(routes)
     if database not in policies.names:
         raise HttpProblem(HTTPStatus.NOT_FOUND, "this dpproxy serves no such database")
@@ -260,7 +260,7 @@ async def list_audits(routes: State) -> AuditList:
 async def start_audit(routes: State, administrator: LetIn, new: AuditBody) -> StartedAudit:
     """On invented data that is shaped by the policy, in a process of its own. One runs at a time."""
     audits = audits_of(routes)
-    _served(routes, new.database)
+    served(routes, new.database)
     rows = _whole(new.rows, "rows", _ROWS, _MOST_ROWS)
     distance = _whole(new.distance, "distance", _DISTANCE, _MOST_DISTANCE)
     detail = {"database": new.database, "rows": rows, "distance": distance}

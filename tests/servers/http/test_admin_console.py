@@ -58,7 +58,13 @@ def test_nobody_sees_a_page_without_signing_in(site: Administered) -> None:
     for path in PAGES:
         found = browser.get(path)
         assert found.url.path == "/sign-in" and "Secret" in found.text
-    posts = ("/sign-out", "/policy/shop", "/audit/shop", *(f"/change/{one}" for one in CHANGES))
+    posts = (
+        "/sign-out",
+        "/policy/shop",
+        "/report/shop",
+        "/audit/shop",
+        *(f"/change/{one}" for one in CHANGES),
+    )
     for path in posts:
         assert browser.post(path, data={"name": "eve"}, headers=OWN).url.path == "/sign-in"
     assert "eve" not in verifiers(site.ledger_dsn)
@@ -159,7 +165,13 @@ def test_a_form_without_the_sessions_token_is_not_taken(site: Administered) -> N
     before = len(site.events())
     for token in ("", "x", others):
         data = {"token": token, "name": "eve"}
-        for path in ("/change/add-user", "/policy/shop", "/audit/shop", "/sign-out"):
+        for path in (
+            "/change/add-user",
+            "/policy/shop",
+            "/report/shop",
+            "/audit/shop",
+            "/sign-out",
+        ):
             assert browser.post(path, data=data, headers=OWN).status_code == 403
     assert len(site.events()) == before and "eve" not in verifiers(site.ledger_dsn)
 
@@ -480,6 +492,33 @@ def test_names_of_nobody_in_a_policy_are_found(site: Administered, browser: http
     assert "ACCEPTED NO_SUCH_ANALYST: budgets.analysts.anna" in printed
     alone = dpproxy("policy", "check", file, environment=site.operator.environment)
     assert alone.code == 0 and "NO_SUCH" not in alone.out
+
+
+def test_the_report_is_shown_noted_and_taken_home(
+    site: Administered, browser: httpx.Client
+) -> None:
+    assert 'href="/report/shop"' in browser.get("/policy/shop").text
+    page = shown(browser.get("/report/shop"))
+    assert "Who is protected" in page and "each customer (in id)" in page
+    assert "No earlier report is noted" in page and "(everybody together)" in page
+    before = len(site.events())
+    noted = send(browser, "/report/shop")
+    assert "The report is noted" in shown(noted)
+    (event,) = site.events()[before:]
+    assert event.what == "policy report" and event.who.startswith(f"admin console: {NAME}")
+    assert "The policy is the same." in shown(noted) and event.who in shown(noted)
+    for wanted, ending, kind, begins in (
+        ("HTML", "html", "text/html", "<!doctype html>"),
+        ("Markdown", "md", "text/markdown", "# Privacy report: shop"),
+        ("JSON", "json", "application/json", "{"),
+    ):
+        file = browser.get(f"/report/shop?format={wanted}")
+        assert file.headers["content-type"] == f"{kind}; charset=utf-8"
+        named = f'attachment; filename="privacy-report-shop.{ending}"'
+        assert file.headers["content-disposition"] == named
+        assert file.text.startswith(begins) and "The policy is the same." in file.text
+    assert browser.get("/report/shop?format=pdf").status_code == 400
+    assert browser.get("/report/nowhere").status_code == 404
 
 
 def test_findings_come_with_what_mends_them(browser: httpx.Client) -> None:
