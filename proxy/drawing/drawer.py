@@ -410,7 +410,8 @@ def _of_releases(scan: CentredScan, read: ExactTable) -> dict[tuple[int, ...], E
 def _draws(block: BlockPlan, exact: Sequence[ExactTable]) -> int:
     """About how many numbers are handled to draw a block."""
     read = sum(len(table.rows) * len(table.releases) for table in exact)
-    return (block.groups() or 0) * len(block.releases) + read
+    summed = sum(len(noise.factor) ** 2 for noise in block.continual.values())
+    return (block.groups() or 0) * len(block.releases) + read + summed
 
 
 def read_tables(block: BlockPlan, policy: Policy) -> frozenset[TableName]:

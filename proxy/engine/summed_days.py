@@ -62,9 +62,8 @@ def summed_days(
     """
     if any(answer.aggregate.kind not in _ADDED_UP for answer in block.answers):
         return None
-    found = {keys: days.days_in(stretch) for keys, stretch in wanted.stretches.items()}
-    ranges = {keys: places for keys, places in found.items() if places is not None}
-    if len(ranges) < len(found):
+    ranges = wanted.made_up_of(days)
+    if ranges is None:
         return None
     places, noises = [], []
     for number, release in enumerate(block.releases):
@@ -98,11 +97,17 @@ def _best(
 ) -> tuple[int, GaussianNoise] | None:
     """The release of the least noise that measures the same, and its noise in the worst of the ranges."""
     found = []
+    latest: dict[int, int] = {}  # by length: of the last of equal ones the noise is most
+    for begin, end in ranges.values():
+        latest[end - begin] = max(begin, latest.get(end - begin, 0))
     for number, release in enumerate(source.releases):
         if days.names[number] == name and isinstance(release, NoisyStatistic):
             assert isinstance(release.noise, ContinualNoise), "as the kernel has it"
             factor, sigma2 = release.noise.factor, release.noise.sigma2
-            worst = max(range_sigma2(factor, sigma2, *places) for places in set(ranges.values()))
+            worst = max(
+                range_sigma2(factor, sigma2, begin, begin + length)
+                for length, begin in latest.items()
+            )
             found.append((number, GaussianNoise(sigma2=worst)))
     return min(found, key=lambda one: one[1].sigma2, default=None)
 

@@ -23,7 +23,7 @@ class Continual:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DayRanges:
+class DaySums:
     """Of a statement whose groups are days that are released together, and added up: in at most `most_days` of
     them a unit counts."""
 
@@ -43,7 +43,7 @@ class Publication:
     loss: Loss
     smallest: tuple[tuple[str, int], ...] = ()
     continual: Continual | None = None
-    ranges: DayRanges | None = None
+    ranges: DaySums | None = None
 
     @property
     def charged_seconds(self) -> int:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from proxy.mechanisms.continual import LARGEST_STEPS
 from proxy.mechanisms.loss import Loss
 from proxy.policy.policy_model import Privacy
-from proxy.policy.publication import Continual, DayRanges, Publication
+from proxy.policy.publication import Continual, DaySums, Publication
 from proxy.policy_file.policy_errors import ProblemList, quoted_text
 from proxy.policy_file.policy_nodes import fields, kind, number_within, switch, text, whole
 from proxy.policy_file.policy_privacy import (
@@ -123,7 +123,7 @@ def _publication(
     )
 
 
-def _ranges(given: Mapping[str, Entry], problems: ProblemList) -> DayRanges | None:
+def _ranges(given: Mapping[str, Entry], problems: ProblemList) -> DaySums | None:
     entry = given.get("ranges")
     if entry is None:
         return None
@@ -143,7 +143,7 @@ def _ranges(given: Mapping[str, Entry], problems: ProblemList) -> DayRanges | No
         )
         return None
     bound = whole(most.value, "max_days_per_unit", 1, LARGEST_STEPS, problems)
-    return None if bound is None else DayRanges(most_days=bound)
+    return None if bound is None else DaySums(most_days=bound)
 
 
 def _continual(given: Mapping[str, Entry], problems: ProblemList) -> Continual | None:

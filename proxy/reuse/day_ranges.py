@@ -51,17 +51,21 @@ class DayRanges:
     names: Mapping[int, str]
     stretches: Mapping[Values, Stretch]
 
-    def days_in(self, wanted: Stretch) -> tuple[int, int] | None:
-        """The groups that make up a range, as places in `stretches`: from the first on, before the second.
+    def made_up_of(self, days: DayRanges) -> Mapping[Values, tuple[int, int]] | None:
+        """The days that make up each range, as places in `days`: from the first on, before the second.
 
-        None: the groups do not make it up. Each group ends where the next one begins.
+        None: they do not make up each. Each day ends where the next one begins.
         """
-        ends = list(self.stretches.values())
-        begin = next((at for at, one in enumerate(ends) if one.low == wanted.low), None)
-        end = next((at for at, one in enumerate(ends, 1) if one.high == wanted.high), None)
-        if begin is None or end is None or begin >= end:
-            return None
-        return begin, end
+        ends = list(days.stretches.values())
+        begins = {one.low: place for place, one in enumerate(ends)}
+        afters = {one.high: place for place, one in enumerate(ends, 1)}
+        found = {}
+        for keys, stretch in self.stretches.items():
+            begin, after = begins.get(stretch.low), afters.get(stretch.high)
+            if begin is None or after is None or begin >= after:
+                return None
+            found[keys] = begin, after
+        return found
 
 
 def wanted_ranges(block: BlockPlan, question: BlockQuestion) -> tuple[DayRanges, ...]:

@@ -27,7 +27,7 @@ from proxy.mechanisms import zcdp
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.relations import Join, Truncate
 from tests.kernel.examples import WORLD, cut_visits, numbered_visits, scan, series_block
-from tests.kernel.tiny_database import tiny_database
+from tests.kernel.tiny_database import TinyDatabase, tiny_database
 from tests.pipeline_world import walk
 from tests.unchecked_blocks import stated_loss
 
@@ -197,22 +197,20 @@ def _arriving(random: Random, without: int | None, texts: Sequence[str]) -> list
 @pytest.mark.parametrize("most", [1, 4])
 def test_nobody_moves_days_at_once_further(most: int) -> None:
     """The audit on neighbours, where all days are read together: whichever days of a person are kept."""
-    block = series_block(_DAYS, most, is_at_once=True)
+    block, database = series_block(_DAYS, most, is_at_once=True), tiny_database()
     found: list[tuple[int, Fraction, Fraction]] = []
     for seed in range(2):
         texts = [text or "" for text in _listed(block)]
-        here = _days_at_once(block, _arriving(Random(seed), None, texts))
+        here = _days_at_once(block, _arriving(Random(seed), None, texts), database)
         for person in _PEOPLE:
-            there = _days_at_once(block, _arriving(Random(seed), person, texts))
+            there = _days_at_once(block, _arriving(Random(seed), person, texts), database)
             found += _movements(block, here, there)
     assert all(days <= most and length <= allowed for days, length, allowed in found)
     assert any(days == most for days, _, _ in found)
 
 
-def _days_at_once(block: BlockPlan, rows: Sequence[str]) -> list[list[int]]:
-    database = tiny_database()
-    database.fill("SELECT 1")
-    database._execute(f"INSERT INTO visits (id, uid, i4, d) VALUES {', '.join(filter(None, rows))}")
+def _days_at_once(block: BlockPlan, rows: Sequence[str], database: TinyDatabase) -> list[list[int]]:
+    database.fill(f"INSERT INTO visits (id, uid, i4, d) VALUES {', '.join(filter(None, rows))}")
     tables = database.tables(block)
     return [_of_day(text, tables) for (text,) in block.listed_groups]
 

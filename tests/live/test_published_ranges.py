@@ -31,7 +31,7 @@ ALTER TABLE s.rows ADD PRIMARY KEY (id);
 """
 _COLUMNS = """\
     columns:
-      at: {bounds: [2025-01-01, 2026-12-31]}
+      at: {bounds: [2025-12-01, 2026-06-30]}
       day: {bounds: [2026-01-01, 2026-04-30]}
       tz: {bounds: [2025-01-01, 2026-12-31]}
       amount: {bounds: [0, 100]}
@@ -94,6 +94,16 @@ _FREE = {
     "any range": (
         "SELECT sum(amount) * 2 FROM s.visits WHERE at >= '2026-01-17' AND at < '2026-04-03'",
         "SELECT sum(amount) * 2 FROM published.visits WHERE day >= '2026-01-17' AND day < '2026-04-03'",
+    ),
+    "the statement itself": (
+        f"SELECT date_trunc('day', at), count(*) FROM s.rows WHERE kind = 'a' AND {_WITHIN} GROUP BY 1"
+        " ORDER BY 1",
+        "SELECT day, n FROM published.of_a ORDER BY 1",
+    ),
+    "some of its days": (
+        "SELECT at::date, count(*) FROM s.rows WHERE kind = 'a' AND at >= '2026-02-03' AND at < '2026-02-07'"
+        " GROUP BY 1 ORDER BY 1",
+        "SELECT day::date, n FROM published.of_a WHERE day >= '2026-02-03' AND day < '2026-02-07' ORDER BY 1",
     ),
     "months": (
         "SELECT date_trunc('month', at), count(*) FROM s.visits WHERE at >= '2026-01-10' AND at <"

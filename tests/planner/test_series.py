@@ -15,7 +15,7 @@ from proxy.mechanisms.continual import best_range_factor, factor_of
 from proxy.mechanisms.loss import Loss
 from proxy.planner.series import SeriesTerms
 from proxy.policy.policy_model import Policy, ProtectedTable
-from proxy.policy.publication import Continual, DayRanges, Publication
+from proxy.policy.publication import Continual, DaySums, Publication
 from tests.kernel.examples import policy_of_fewest
 from tests.pipeline_world import POLICIES, Pipeline, walk
 
@@ -206,7 +206,7 @@ def test_stated_errors_of_ranges_beside_the_statement_without() -> None:
     """Of people who come on some days: a range gains. Of one row each: Laplace noise of each day is less."""
     where = "d >= '2010-01-01' AND d < '2010-06-01'"
     people = f"SELECT d, count(DISTINCT uid) FROM visits WHERE {where} GROUP BY d"
-    of = replace(_PUBLISHED, continual=None, ranges=DayRanges(most_days=3))
+    of = replace(_PUBLISHED, continual=None, ranges=DaySums(most_days=3))
     alone = walk(people, settings={"dp.delta": "1e-6"})
     assert alone is not None
     plan = _series(people, replace(_AT_ONCE, most_steps=3)).plan

@@ -17,7 +17,7 @@ from proxy.policy.check import check, fitted
 from proxy.policy.policy_changes import policy_changes
 from proxy.policy.policy_model import Policy, Reuse
 from proxy.policy.protection_words import protection_words
-from proxy.policy.publication import Continual, Publication
+from proxy.policy.publication import Continual, DaySums, Publication
 from proxy.policy_file.policy_yaml import read_policy
 from proxy.reuse.block_question import ReliedOn
 from tests.policy.catalogs import SHOP
@@ -238,6 +238,7 @@ _PUBLISHED = Publication(
         {"offset": 60},
         {"loss": Loss(Fraction(2), Fraction(0))},
         {"continual": Continual(days=365, most_days=7)},
+        {"ranges": DaySums(most_days=7)},
     ],
 )
 def test_no_part_of_a_published_table_changes_unsaid(part: dict[str, Any]) -> None:
