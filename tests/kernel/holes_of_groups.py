@@ -60,6 +60,10 @@ NOT_FIXED = {
         "q.n",
         "(SELECT uid, i4, min(i2) OVER (PARTITION BY uid, i4) AS n FROM visits) q",
     ),
+    "key_of_a_window_by_a_computed_value": (
+        "q.n",
+        "(SELECT uid, min(i2) OVER (PARTITION BY uid, i4 + 1) AS n FROM visits) q",
+    ),
     "key_of_a_row_number": (
         "CASE WHEN q.n = 1 THEN 'first' ELSE 'later' END",
         "(SELECT uid, row_number() OVER (PARTITION BY uid ORDER BY i4) AS n FROM visits) q",

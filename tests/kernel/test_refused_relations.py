@@ -19,11 +19,20 @@ from proxy.kernel.world import World
 from proxy.mechanisms.loss import Loss
 from proxy.planner.private_bounds import choice_of
 from proxy.policy.policy_model import IdentifierUnit, Policy, ProtectedTable, UnitPath
-from proxy.query.ir.expressions import DateTrunc
+from proxy.query.ir.expressions import (
+    ColumnRef,
+    Connective,
+    DateTrunc,
+    Expression,
+    InPublic,
+    TextCall,
+    TextFunction,
+)
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import GroupByUnit, Relation, Scan, Subquery, UnionAll
 from tests.kernel.examples import (
     WORLD,
+    column,
     columns_of,
     cut_visits,
     joined,
@@ -54,6 +63,19 @@ def _of_lines(policy: Policy) -> World:
     )
 
 
+def _of_callers(policy: Policy) -> World:
+    """The units of the calls are others than those of the orders."""
+    name = TableName("w", "calls")
+    calls = policy.tables[name]
+    assert isinstance(calls, ProtectedTable)
+    of_callers = replace(calls, unit=IdentifierUnit("caller", "uid"))
+    return World(replace(policy, tables={**policy.tables, name: of_callers}), CATALOG)
+
+
+def _filtered(condition: Expression) -> Subquery:
+    return Subquery("q", scan("r1", "visits"), condition, (("i4", _I4),))
+
+
 def _relation(relation: Relation, world: World = WORLD) -> Callable[[], object]:
     return lambda: relation_of(relation, world)
 
@@ -78,6 +100,8 @@ def _windows_of_rows() -> Subquery:
     return Subquery("q", scan("r1", "people"), None, (("i4", column),), windows=(moved,))
 
 
+_LISTED = InPublic(_I4, TableName("w", "rates"), "l", ColumnRef("k", SqlType.INT8, None, "l"), None)
+_PADDED = TextCall(TextFunction.UPPER, of_table("r1", "visits", "t"), (), SqlType.BPCHAR)
 _TRUNCATED = DateTrunc("year", of_table("r1", "visits", "tz"), SqlType.TIMESTAMP)
 _REFUSED: tuple[tuple[str, Callable[[], object]], ...] = (
     ("a table without a policy", _relation(Scan("r1", TableName("w", "nothing")))),
@@ -102,6 +126,30 @@ _REFUSED: tuple[tuple[str, Callable[[], object]], ...] = (
         _relation(replace(joined("orders", "uid", "calls", "uid"), right=scan("a", "calls"))),
     ),
     ("a cut that keeps nothing", _relation(cut_visits("uid", 0))),
+    (
+        "columns that are not there",
+        _relation(replace(cut_visits("uid", 1), columns=("id", "i4"), with_null=True)),
+    ),
+    (
+        "the place of a row",
+        _relation(replace(cut_visits("i4", 1), ordered_by=(column("r1", "ctid", SqlType.TID),))),
+    ),
+    (
+        "rows of different units meet without a bound",
+        _relation(joined("orders", "uid", "calls", "uid"), _of_callers(WORLD.policy)),
+    ),
+    (
+        "a computed value of another kind",
+        _relation(_filtered(replace(_LISTED, type=SqlType.TEXT))),
+    ),
+    (
+        "a word that joins no conditions",
+        _relation(_filtered(Connective("AND", (_LISTED, _LISTED), SqlType.TEXT))),
+    ),
+    (
+        "a function that gives text, of another type",
+        _relation(Subquery("q", scan("r1", "visits"), None, (("z", _PADDED),))),
+    ),
     (
         "a time of another type",
         _relation(Subquery("q", scan("r1", "visits"), None, (("z", _TRUNCATED),))),
@@ -139,7 +187,10 @@ def test_one_condition_refuses(where: str, judged: Callable[[], object]) -> None
 
 
 def test_what_they_are_made_of_passes() -> None:
-    for relation in (_grouped("t"), cut_visits("uid", 1), joined("orders", "uid", "calls", "uid")):
+    text = Subquery("q", scan("r1", "visits"), None, (("z", replace(_PADDED, type=SqlType.TEXT)),))
+    listed = _filtered(Connective("AND", (_LISTED, _LISTED)))
+    calls = joined("orders", "uid", "calls", "uid")
+    for relation in (_grouped("t"), cut_visits("uid", 1), calls, text, listed):
         relation_of(relation, WORLD)
     for table, kind in (("people", RowNeighbours), ("visits", UnitNeighbours)):
         found = walk(f"SELECT count(*) FROM {table}", POLICIES["best"])

@@ -13,6 +13,7 @@ from proxy.base.sql_types import SqlType
 from proxy.exact.table import ExactTable, added_up, by_keys, places
 from proxy.kernel.block_price import price_of_block
 from proxy.kernel.checked_plan import check_plan
+from proxy.kernel.key_plans import FewestUnits, Selection
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import (
     BlockPlan,
@@ -24,15 +25,28 @@ from proxy.kernel.plan import (
 )
 from proxy.kernel.refusals import NotPrivate, Rule
 from proxy.mechanisms import zcdp
+from proxy.mechanisms.loss import Loss
+from proxy.planner.private_bounds import choice_of
 from proxy.query.ir.expressions import ColumnRef
-from proxy.query.ir.relations import Join, Truncate
-from tests.kernel.examples import WORLD, cut_visits, numbered_visits, scan, series_block
+from proxy.query.ir.relations import Join, Subquery, Truncate
+from tests.kernel.examples import (
+    WORLD,
+    cut_visits,
+    key_plan,
+    numbered_visits,
+    of_table,
+    scan,
+    series_block,
+)
 from tests.kernel.tiny_database import TinyDatabase, tiny_database
 from tests.pipeline_world import walk
 from tests.unchecked_blocks import stated_loss
 
 _DAYS, _MOST = 6, 2
 _PEOPLE = range(1, 5)
+_LOSS = Loss(Fraction(1, 2), Fraction(1, 10**6))
+_SELECTION = Selection(loss=_LOSS, each=_LOSS)
+_CHOICE = choice_of(Loss(Fraction(1, 2), Fraction(0)), 100)
 
 
 def _units(block: BlockPlan) -> UnitNeighbours:
@@ -59,7 +73,7 @@ def _listed(block: BlockPlan) -> list[str | None]:
 
 def _joined(block: BlockPlan, table: str, left_outer: bool = False) -> BlockPlan:
     unit = ColumnRef("uid", SqlType.INT8, None, "r1")
-    other = ColumnRef("k", SqlType.INT8, None, "r2")
+    other = of_table("r2", table, "k" if table == "rates" else "uid")
     return replace(
         block, source=Join(block.source, scan("r2", table), left_outer, ((unit, other),), None)
     )
@@ -89,10 +103,20 @@ _TAMPERED: dict[str, Callable[[BlockPlan], BlockPlan]] = {
     "partitions": lambda b: replace(b, sub_partitions=5),
     "rows that are cut": lambda b: replace(b, most_stored=100),
     "a cut below": lambda b: replace(b, source=_with_cut(b)),
-    "numbered rows": lambda b: replace(b, source=numbered_visits("uid")),
+    "numbered rows": lambda b: replace(b, source=_numbered()),
     "public rows": lambda b: _joined(b, "rates"),
-    "an outer join": lambda b: _joined(b, "rates", left_outer=True),
+    "an outer join": lambda b: _joined(b, "members", left_outer=True),
     "different values": lambda b: replace(b, releases=tuple(map(_of_values, b.releases))),
+    "a selection of days": lambda b: replace(b, selection=_SELECTION),
+    "a bound that is chosen": lambda b: replace(
+        b, rows_choice=_CHOICE, neighbours=replace(_units(b), rows=_CHOICE.bounds[0])
+    ),
+    "days of many people alone": lambda b: replace(
+        b, fewest=FewestUnits(units=11, counted=11, release=2)
+    ),
+    "rows beside an earlier answer": lambda b: replace(b, compared=frozenset({1})),
+    "a second key": lambda b: replace(b, keys=(*b.keys, key_plan("i2", ("1",)))),
+    "one day": lambda b: _of_one_day(b),
 }
 # What holds of days that are read one after the other alone.
 _ONE_BY_ONE = {
@@ -107,6 +131,22 @@ _AT_ONCE = {
     "some of it one by one": lambda b: _noise(b, lambda n: replace(n, is_at_once=False)),
     **{name: change for name, change in _TAMPERED.items() if name not in _ONE_BY_ONE},
 }
+
+
+def _of_one_day(block: BlockPlan) -> BlockPlan:
+    """Where there is one group no SQL has bounds on the rows of a group."""
+    few = replace(_units(block), rows=6, rows_per_group=1)
+    releases = tuple(
+        replace(one, noise=replace(one.noise, factor=one.noise.factor[:1]))
+        for one in block.releases
+        if isinstance(one, NoisyStatistic | DistinctCount) and isinstance(one.noise, ContinualNoise)
+    )
+    return replace(_keys(block, _listed(block)[:1]), releases=releases, neighbours=few)
+
+
+def _numbered() -> Subquery:
+    shown = tuple((name, of_table("r1", "visits", name)) for name in ("uid", "i4", "d"))
+    return replace(numbered_visits("uid"), alias="r1", outputs=shown)
 
 
 def _with_cut(block: BlockPlan) -> Truncate:
@@ -148,7 +188,7 @@ def test_a_tampered_series_does_not(name: str) -> None:
     tampered = _TAMPERED[name](series_block(_DAYS, _MOST))
     with pytest.raises(NotPrivate) as refused:
         _checked(tampered)
-    assert refused.value.rule is not Rule.MALFORMED
+    assert refused.value.rule in (Rule.CONTINUAL, Rule.NOISE, Rule.GROUPS)
 
 
 def test_a_list_of_public_rows_is_refused() -> None:
