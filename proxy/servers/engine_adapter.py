@@ -375,7 +375,7 @@ def _column_hint(statements: PolicyStatements, statement: Statement, message: st
 
 @refuses("column hint")
 def _unknown_column(statements: PolicyStatements, statement: Statement, message: str) -> str | None:
-    return statements.unknown_column_hint(statement, message)
+    return statements.unknown_name_hint(statement, message)
 
 
 def _told(answer: NoisyAnswer) -> str | None:
