@@ -8,6 +8,7 @@ from typing import Any
 
 from proxy.audit.neighbour_audit import AuditFinding
 from proxy.audit.sensitivity_plot import share_of_plan
+from proxy.base.shown_numbers import shown_number
 from proxy.cli.audit import Audited, uncompared
 from proxy.cli.text_table import text_table
 
@@ -106,4 +107,4 @@ def _number(value: Fraction) -> str:
     >>> _number(Fraction(5)), _number(Fraction(1, 3))
     ('5', '0.333333')
     """
-    return str(value.numerator) if value.denominator == 1 else f"{float(value):.6g}"
+    return f"{value.numerator:,}" if value.denominator == 1 else shown_number(float(value))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
+from proxy.base.shown_numbers import shown_number
 from proxy.cli.cli_error import CliError
 from proxy.cli.command_options import LedgerDsn, State
 from proxy.cli.logs import log_to_stderr
@@ -82,7 +83,7 @@ def list_published(policy: Policy = None, state: State = None, ledger: LedgerDsn
     lines = [
         [
             f"published.{of.name}",
-            f"{float(of.loss.epsilon):g}",
+            shown_number(float(of.loss.epsilon)),
             _duration(of.seconds),
             _time(one.released_at),
             _time(one.next_due),

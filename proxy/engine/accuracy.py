@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from typing_extensions import assert_never
 
+from proxy.base.shown_numbers import shown_number
 from proxy.base.sql_types import SqlType
 
 
@@ -136,11 +137,11 @@ def number_of(value: Fraction) -> float | int:
 def text_of(value: Fraction) -> str:
     """Six digits, of any number.
 
-    >>> text_of(Fraction(1, 3)), text_of(Fraction(10**400))
-    ('0.333333', '1.00000e+400')
+    >>> text_of(Fraction(1, 3)), text_of(Fraction(10**6)), text_of(Fraction(10**400))
+    ('0.333333', '1,000,000', '1.00000e+400')
     """
     number = number_of(value)
-    return f"{number if isinstance(number, float) else Decimal(number):.6g}"
+    return shown_number(number if isinstance(number, float) else Decimal(number))
 
 
 _UNITS = {

@@ -36,7 +36,7 @@ from proxy.query.statement_reading import Reading, evaluated_parts, read_stateme
 from proxy.query.syntax.assignments import assignment, check_role_statement
 from proxy.query.syntax.constant_spans import EXACT_PRESENT, ConstantSpan, PresentRule
 from proxy.query.syntax.statements import Execute, Names, Statement, StoredQuery, look, pieces
-from proxy.query.unknown_columns import unknown_column_hint
+from proxy.query.unknown_columns import unknown_name_hint
 
 _EMPTY = (
     "differential privacy: rows of the protected table {table} are not shown, so this preview is empty whatever"
@@ -164,9 +164,9 @@ class PolicyStatements:
         """Whether a protected table has this name, in whatever schema."""
         return table in self._protected
 
-    def unknown_column_hint(self, statement: Statement, message: str) -> str | None:
+    def unknown_name_hint(self, statement: Statement, message: str) -> str | None:
         """The hint for PostgreSQL's error that a column does not exist; None: as PostgreSQL has it."""
-        return unknown_column_hint(statement, self._exposed, message)
+        return unknown_name_hint(statement, self._exposed, message)
 
     def read(
         self,

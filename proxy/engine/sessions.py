@@ -77,7 +77,7 @@ class AnalystSession(Protocol):
         """What types PostgreSQL gives the statement's parameters and columns. It stays prepared for
         `run_prepared`.
 
-        names_hint: an unknown table or column gets the hint where to look them up.
+        names_hint: an error of PostgreSQL's without a hint gets ours, if there is one.
         """
         ...
 

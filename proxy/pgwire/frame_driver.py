@@ -37,6 +37,7 @@ from proxy.pgwire.calls import (
     Verbatim,
 )
 from proxy.pgwire.held_timeouts import TOO_OLD, send_restored
+from proxy.pgwire.postgres_hints import POSTGRES_HINTS
 from proxy.pgwire.query_sequence import ExecuteSequence, ExecuteStep
 from proxy.pgwire.rehearsal import rehearse, run_trial
 from proxy.pgwire.session import FAILED, Failed, Session, Wait
@@ -48,7 +49,7 @@ T = TypeVar("T")
 ArgumentsReading = Generator[Wait, Any, Arguments | Verbatim | Refuse | Failed]
 
 # undefined_parameter: a simple Query has none. The extended protocol would take it for a parameter.
-NO_PARAMETER = Refuse("42P02", "there is no parameter $1", "", None)
+NO_PARAMETER = Refuse("42P02", "there is no parameter $1", POSTGRES_HINTS["42P02"], None)
 
 OUTLASTS_TIMEOUT = (
     "statement_timeout does not end a statement on protected tables once it is charged: it is answered,"

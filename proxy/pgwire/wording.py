@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from proxy.pgwire.frames import ProtocolError, decode_report, encode_report, frame
+from proxy.pgwire.postgres_hints import POSTGRES_HINTS
 from proxy.pgwire.statement_look import TOO_LONG
 
 # Rides at the end of dp.refuse's message argument, since RAISE has no option for a position.
@@ -22,10 +23,7 @@ _OUR_FUNCTION = b"PL/pgSQL function dp."
 _REHEARSAL = re.compile(rb"PL/pgSQL function (?:dp\.)?(?:rehearse|try_answer)\(")
 _MARKED = re.compile(rb"\A(.*)\x1f([0-9]*)\Z", re.DOTALL)
 
-# undefined_column, undefined_table (manual, appendix A)
-UNKNOWN_COLUMN = b"42703"
-UNKNOWN_NAMES = (UNKNOWN_COLUMN, b"42P01")
-UNKNOWN_NAME_HINT = b"SELECT * FROM dp.columns lists what can be queried."
+UNKNOWN_NAMES = (b"42703", b"42P01")  # undefined_column, undefined_table (manual, appendix A)
 _PLAIN = re.compile(rb"[a-z_][a-z0-9_$]*")  # needs no quotes, unless it is a keyword
 _DENIED = b"permission denied for table "  # in the language of lc_messages, which is C in a shadow
 
@@ -100,8 +98,8 @@ def reword_denied(
 class Wording:
     """shift: characters to add to a position (the statement's offset in the client's string).
     has_position: False where the sent text is not the client's, so its positions mean nothing.
-    names_hint: an unknown column or table gets a hint, if PostgreSQL has none.
-    column_hint: of the message about an unknown column, a hint in the place of PostgreSQL's.
+    names_hint: an error of POSTGRES_HINTS gets that hint, if PostgreSQL has none.
+    column_hint: of the message about an unknown column or table, a hint in the place of PostgreSQL's.
     renamed: what stands for an internal name, if the client may read of it.
     is_unread: the statement is longer than what is looked into.
     """
@@ -178,12 +176,13 @@ def _apply(fields: dict[bytes, bytes], wording: Wording) -> None:
         fields.pop(b"P", None)
     elif wording.shift and fields.get(b"P", b"").isdigit():
         fields[b"P"] = b"%d" % (int(fields[b"P"]) + wording.shift)
-    if wording.column_hint is not None and fields.get(b"C") == UNKNOWN_COLUMN:
+    if wording.column_hint is not None and fields.get(b"C") in UNKNOWN_NAMES:
         found = wording.column_hint(fields.get(b"M", b"").decode(errors="replace"))
         if found is not None:
             fields[b"H"] = found.encode()
-    if wording.names_hint and fields.get(b"C") in UNKNOWN_NAMES:
-        fields.setdefault(b"H", UNKNOWN_NAME_HINT)
+    hint = POSTGRES_HINTS.get(fields.get(b"C", b"").decode(errors="replace"))
+    if wording.names_hint and hint is not None:
+        fields.setdefault(b"H", hint.encode())
     for code in (b"M", b"W"):
         if code in fields:
             for internal, public in wording.renamed:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
+from proxy.base.shown_numbers import shown_number
 from proxy.policy.policy_decimals import decimal
 
 
@@ -78,7 +79,7 @@ def times(factor: Fraction) -> str:
     >>> times(Fraction(2)), times(Fraction(1, 3)), times(Fraction(1))
     ('times 2', 'times 0.33', 'as before')
     """
-    return "as before" if factor == 1 else f"times {float(f'{float(factor):.2g}'):g}"
+    return "as before" if factor == 1 else f"times {shown_number(float(factor), 2)}"
 
 
 def both(was: Fraction, now: Fraction) -> str:

@@ -1,4 +1,4 @@
-"""The hint for a column that the shadow does not have: the columns of that table which can be used.
+"""The hint for a column or table that the shadow does not have: columns that can be used, the nearest table.
 
 PostgreSQL's own hint names a column that is spelled alike, of any table of the statement. What it says hangs on
 the columns of the shadow alone, and so does this one: a column that the policy leaves out is as one that is
@@ -8,6 +8,7 @@ nowhere.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
 from itertools import islice
 
 from proxy.base.errors import Refusal
@@ -24,17 +25,19 @@ _TABLES = 10  # in a hint
 _ALL = "SELECT * FROM dp.columns lists what each can be used for."
 
 
-def unknown_column_hint(
+def unknown_name_hint(
     statement: Statement, exposed: Mapping[TableName, Exposed], message: str
 ) -> str | None:
-    """Name the columns that can be used in the place of one that is not there.
+    """Name what can be used in the place of a column or table that is not there.
 
     Args:
-        message: PostgreSQL's own, of undefined_column.
+        message: PostgreSQL's own, of undefined_column or undefined_table.
 
     Returns:
-        None: no table of the policy is named where the column was looked for.
+        None: nothing is known of where it was looked for.
     """
+    if message.startswith('relation "'):
+        return _nearest_table(message, exposed)
     tables = dict(_named_tables(statement, exposed))
     for alias in sorted(tables, key=len, reverse=True):
         if message.startswith(f"column {alias}."):
@@ -43,6 +46,14 @@ def unknown_column_hint(
         named = islice(tables.items(), _TABLES)
         return " ".join((*(_columns(*one) for one in named), _ALL))
     return None
+
+
+def _nearest_table(message: str, exposed: Mapping[TableName, Exposed]) -> str | None:
+    word = message.removeprefix('relation "').removesuffix('" does not exist')
+    is_whole = "." in word
+    names = {str(name) if is_whole else name.name: name for name in exposed}
+    close = get_close_matches(word, names, n=1)
+    return f"The nearest is {written_name(*names[close[0]])}. {_ALL}" if close else None
 
 
 def _columns(alias: str, table: Exposed) -> str:

@@ -15,6 +15,7 @@ from typing_extensions import ParamSpec
 from proxy.accounting.amounts import charged_text
 from proxy.base.errors import CHARGED_FAULT_HINT, FAULT_HINT
 from proxy.base.limits import STATEMENT_BYTES
+from proxy.base.shown_numbers import shown_number
 from proxy.base.stages import Stage, watching
 from proxy.catalog.catalog_model import TableName
 from proxy.drawing.charged_token import asking
@@ -374,7 +375,7 @@ def _column_hint(statements: PolicyStatements, statement: Statement, message: st
 
 @refuses("column hint")
 def _unknown_column(statements: PolicyStatements, statement: Statement, message: str) -> str | None:
-    return statements.unknown_column_hint(statement, message)
+    return statements.unknown_name_hint(statement, message)
 
 
 def _told(answer: NoisyAnswer) -> str | None:
@@ -397,7 +398,7 @@ def _notice(answer: NoisyAnswer, lines: AnswerLines) -> str:
     left = (
         ""
         if answer.remaining is None
-        else f"; remaining: epsilon {float(answer.remaining.epsilon):.6g}"
+        else f"; remaining: epsilon {shown_number(float(answer.remaining.epsilon))}"
     )
     receipt = "" if answer.receipt is None else f"; receipt {answer.receipt}"
     source = f"; from {', '.join(answer.published)}" if answer.published else ""

@@ -35,6 +35,7 @@ from proxy.pgwire.answers import REPORT_BYTES
 from proxy.pgwire.argument_exchanges import describing
 from proxy.pgwire.calls import NO_RELATION, DescribedColumn, Rehearsal, Trial
 from proxy.pgwire.held_timeouts import hold_sql
+from proxy.pgwire.postgres_hints import POSTGRES_HINTS
 from proxy.pgwire.rehearsal import (
     MAKE,
     MAKE_OIDS,
@@ -51,7 +52,6 @@ from proxy.pgwire.shadow_exchanges import (
     fits,
     measured_sql,
 )
-from proxy.pgwire.wording import UNKNOWN_NAME_HINT, UNKNOWN_NAMES
 
 _LOG = structlog.get_logger("dpproxy.http")
 _HAS_CHUNKS = version() >= 170000  # PQsetChunkedRowsMode
@@ -114,8 +114,8 @@ class ConnectedSession:
             self._pgconn.send_describe_prepared(b"")
             described = await self._finished()
         except PostgresError as error:
-            if names_hint and error.sqlstate.encode() in UNKNOWN_NAMES and error.hint is None:
-                error.hint = UNKNOWN_NAME_HINT.decode()
+            if names_hint and error.hint is None:
+                error.hint = POSTGRES_HINTS.get(error.sqlstate)
             raise
         columns = tuple(
             DescribedColumn(_text(described.fname(i)) or "", described.ftype(i), described.fmod(i))

@@ -121,10 +121,10 @@ def test_a_medians_partitions_and_least_noise_are_displayed() -> None:
 
 def test_an_error_over_rows_and_one_in_ranks_are_displayed() -> None:
     text = _text(_plan("SELECT avg(i4), max(i4) FROM people", "best"))
-    assert re.search(r"avg\(i4\): noisy sum about .* 95 % error \+-[\d.]+ / n \(", text)
-    assert re.search(r"max\(i4\): exponential .* 95 % error \+-\d+ ranks \(", text)
+    assert re.search(r"avg\(i4\): noisy sum about .* 95 % error \+-[\d,.]+ / n \(", text)
+    assert re.search(r"max\(i4\): exponential .* 95 % error \+-[\d,]+ ranks \(", text)
     shared = _text(_plan("SELECT avg(i4), count(i4), variance(i4) FROM people", "best"))
-    assert len(re.findall(r"95 % error \+-[\d.]+ / n \(", shared)) == 2
+    assert len(re.findall(r"95 % error \+-[\d,.]+ / n \(", shared)) == 2
 
 
 def test_no_other_noise_is_advised() -> None:

@@ -60,4 +60,4 @@ def test_it_is_told_where_the_range_makes_it_inexact(
     told = [line for line in _told(operand, Fraction(value), bound) if "quotient" in line]
     assert len(told) == is_told
     if is_told:
-        assert "the quotient can be 17500. Bounded as in avg(least(a / b, 100))" in told[0]
+        assert "the quotient can be 17,500. Bounded as in avg(least(a / b, 100))" in told[0]

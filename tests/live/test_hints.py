@@ -12,7 +12,9 @@ from collections.abc import Iterator
 
 import psycopg
 import pytest
+from psycopg.pq import DiagnosticField
 
+from proxy.pgwire.postgres_hints import POSTGRES_HINTS
 from proxy.query.bind.function_forms import FORMS, FunctionForm
 from proxy.query.bind.function_substitutes import SUBSTITUTES
 from tests.live.hinted_statements import HINTED
@@ -358,6 +360,25 @@ HINTS: dict[str, str | tuple[str, ...]] = {
     "differential privacy: rows of the protected table {table} are not shown, so this preview is empty"
     " whatever the table holds. Use aggregates, e.g. SELECT count(*) FROM {table}; SELECT * FROM dp.columns"
     " says what each column can be used for.": (_COUNT, "SELECT * FROM dp.columns"),
+    "SELECT * FROM dp.columns lists what can be queried.": ("SELECT * FROM dp.columns",),
+    "SELECT * FROM dp.columns has the type of each column: write the constant in it.": (
+        *("SELECT * FROM dp.columns", f"{_COUNT} WHERE quantity = 1"),
+    ),
+    "Write the type of each parameter into the statement: CAST($1 AS integer).": (
+        *("PREPARE typed AS SELECT count(*) FROM shop.orders WHERE quantity = CAST($1 AS integer)",),
+    ),
+    "Give each table in FROM a name of its own: orders a JOIN orders b.": (
+        "SELECT count(*) FROM shop.orders a JOIN shop.orders b ON a.customer_id = b.customer_id",
+    ),
+    "Put the column into GROUP BY, or into an aggregate: max(status).": (
+        "SELECT status, count(*) FROM shop.orders GROUP BY status",
+    ),
+    "Bring both sides to one type: CAST(total AS integer).": (
+        f"{_COUNT} WHERE CAST(total AS integer) > 1",
+    ),
+    "Write a date as '2026-11-27', a time as '2026-11-27 18:00'.": (
+        f"{_COUNT} WHERE created_at > '2026-11-27 18:00'",
+    ),
 }  # fmt: skip
 
 
@@ -479,3 +500,61 @@ def test_a_hint_has_the_names_of_the_statement(
     assert named, hint
     for statement in named:
         sessions[database].execute(statement.encode())
+
+
+_UNTYPED = f"SELECT count(*) {_ORDERS} WHERE $1 IS NULL"
+# Of PostgreSQL's own errors: each with a statement that gets it, and one that does what the hint says.
+_OF_POSTGRES = {
+    "42601": (f"SELECT count(*) {_ORDERS} WHERE GROUP BY status", f"SELECT count(*) {_ORDERS}"),
+    "42P01": (f"SELECT count(*) {_ORDERS} o, nowhere n", "SELECT * FROM dp.columns"),
+    "42702": (
+        f"SELECT count(*) {_ORDERS} o JOIN shop.products p ON p.id = o.product_id WHERE id = 1",
+        f"SELECT count(*) {_ORDERS} o JOIN shop.products p ON p.id = o.product_id WHERE p.id = 1",
+    ),
+    "42712": (
+        "SELECT count(*) FROM shop.orders, shop.orders",
+        "SELECT count(*) FROM shop.orders a JOIN shop.orders b ON a.customer_id = b.customer_id",
+    ),
+    "42803": (
+        f"SELECT status, count(*) {_ORDERS}",
+        f"SELECT status, count(*) {_ORDERS} GROUP BY status",
+    ),
+    "42804": (
+        f"SELECT count(*) {_ORDERS} WHERE CASE WHEN true THEN total END",
+        f"SELECT count(*) {_ORDERS} WHERE CAST(total AS integer) > 1",
+    ),
+    "22P02": (
+        f"SELECT count(*) {_ORDERS} WHERE quantity = 'x'",
+        f"SELECT count(*) {_ORDERS} WHERE quantity = 1",
+    ),
+    "22007": (
+        f"SELECT count(*) {_ORDERS} WHERE created_at > 'x'",
+        f"SELECT count(*) {_ORDERS} WHERE created_at > '2026-11-27'",
+    ),
+}
+
+
+@pytest.mark.parametrize("sqlstate", _OF_POSTGRES)
+def test_an_error_of_postgresql_says_what_to_do(
+    sqlstate: str, sessions: dict[str, psycopg.Connection]
+) -> None:
+    wrong, right = _OF_POSTGRES[sqlstate]
+    session = sessions["shop"]
+    with pytest.raises(psycopg.Error) as caught:
+        session.execute(wrong.encode())
+    assert caught.value.sqlstate == sqlstate
+    assert caught.value.diag.message_hint == POSTGRES_HINTS[sqlstate]
+    session.execute(f"EXPLAIN {right}".encode() if "dp.columns" not in right else right.encode())
+
+
+def test_a_parameter_without_a_type_gets_a_cast(sessions: dict[str, psycopg.Connection]) -> None:
+    server = sessions["shop"].pgconn
+    result = server.exec_params(_UNTYPED.encode(), [None])
+    assert result.error_field(DiagnosticField.SQLSTATE) == b"42P18"
+    hint = result.error_field(DiagnosticField.MESSAGE_HINT)
+    assert hint == POSTGRES_HINTS["42P18"].encode()
+    typed = f"EXPLAIN {_UNTYPED.replace('$1', 'CAST($1 AS integer)')}"
+    assert server.exec_params(typed.encode(), [b"1"]).error_message == b""
+    result = server.exec_(f"SELECT count(*) {_ORDERS} WHERE quantity = $1".encode())
+    assert result.error_field(DiagnosticField.SQLSTATE) == b"42P02"
+    assert result.error_field(DiagnosticField.MESSAGE_HINT) == POSTGRES_HINTS["42P02"].encode()

@@ -218,7 +218,7 @@ def test_explain_says_how_the_error_follows(visits: Asking) -> None:
     text = visits.explained("SELECT count(*), corr(paid, tip) FROM w.visits")
     assert "bounded by choice when the statement runs" in text
     assert " R (" in text
-    assert "1e+06 at most" in text
+    assert "1,000,000 at most" in text
     assert "Bound on the rows of a unit: chosen privately when it runs, for 0." in text
     spent = visits.run("EXPLAIN SELECT count(*) FROM w.visits").loss
     assert spent.epsilon == 0

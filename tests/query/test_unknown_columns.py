@@ -8,7 +8,7 @@ import pytest
 
 from proxy.engine.policy_statements import PolicyStatements
 from proxy.query.syntax.statements import Statement, look
-from proxy.query.unknown_columns import unknown_column_hint
+from proxy.query.unknown_columns import unknown_name_hint
 from proxy.servers.engine_adapter import _column_hint
 from tests.pipeline_world import EXPOSED, NAMES
 
@@ -18,7 +18,7 @@ _ALL = "SELECT * FROM dp.columns lists what each can be used for."
 def _hint(text: str, message: str) -> str | None:
     statement = look(text, NAMES)
     assert isinstance(statement, Statement)
-    return unknown_column_hint(statement, EXPOSED, message)
+    return unknown_name_hint(statement, EXPOSED, message)
 
 
 @pytest.mark.parametrize("alias", ["o", '"Ord"', "orders"])
@@ -74,6 +74,13 @@ def test_in_subqueries_and_ctes() -> None:
 )
 def test_of_other_names_the_message_stays_as_it_is(text: str, message: str) -> None:
     assert _hint(text, message) is None
+
+
+def test_it_names_the_nearest_table() -> None:
+    for word in ("ordes", "w.ordes"):
+        text = f"SELECT count(*) FROM members, {word}"
+        found = _hint(text, f'relation "{word}" does not exist')
+        assert found == f"The nearest is w.orders. {_ALL}"
 
 
 def test_what_the_policy_leaves_out_is_like_what_is_nowhere() -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from proxy.base.shown_numbers import shown_number
 from proxy.cli.demo.demo_databases import ANALYST
 from proxy.cli.demo.wire_client import StatementReport, query_over_the_wire
 from proxy.cli.listen_addresses import ListenerPorts
@@ -62,8 +63,8 @@ def check_demo(ports: ListenerPorts, password: str) -> tuple[list[str], bool]:
                 question.listener,
                 question.sql,
                 _displayed(report),
-                f"{report.charged:.6g}",
-                f"{report.remaining:.6g}",
+                shown_number(report.charged),
+                shown_number(report.remaining),
             ]
         )
     heads = ["", "listener", "question", "answer", "epsilon charged", "epsilon left"]

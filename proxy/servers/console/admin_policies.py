@@ -16,6 +16,7 @@ from urllib.parse import quote, urlencode
 from fastapi import Response
 from markupsafe import Markup
 
+from proxy.base.shown_numbers import shown_number
 from proxy.engine.policy_report import PrivacyReport
 from proxy.engine.report_formats import report_html, report_json, report_markdown
 from proxy.policy_file.shown_text import HIDDEN_LINE
@@ -319,7 +320,7 @@ def audit_plot(statements: Sequence[AuditedStatement], most: int) -> Markup:
         )
         plot.filled([(0.0, 0.0), (end, end), (end, top), (0.0, top)], "forbidden")
         ticks = range(0, most + 1, max(1, math.ceil(most / 10)))
-        plot.y_axis(lambda value: f"{value:g}").x_axis([(float(n), str(n)) for n in ticks])
+        plot.y_axis(shown_number).x_axis([(float(n), str(n)) for n in ticks])
         different = dict.fromkeys(map(tuple, plotted))
         own = "line" if len(different) <= _FEW else "line thin"
         for shares in different:

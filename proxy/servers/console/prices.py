@@ -12,6 +12,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from proxy.base.shown_numbers import shown_number
 from proxy.mechanisms.loss import Loss
 from proxy.policy.odds_words import judged_text
 from proxy.servers.console.answer_pages import moment, number_text
@@ -224,7 +225,7 @@ def burn_down(
         left = max(0.0, left - epsilon)
         points.append((at, left))
     points.append((max(now.timestamp(), points[-1][0]), left))
-    title = f"Epsilon that is left: {limit:g} at first, {left:g} now"
+    title = f"Epsilon that is left: {shown_number(limit)} at first, {shown_number(left)} now"
     plots = (
         _burn(points, limit, max(end, points[-1][0]), title, _WIDE, "plot at-wide"),
         _burn(points, limit, max(end, points[-1][0]), title, _NARROW, "plot at-narrow"),
@@ -264,7 +265,7 @@ def _burn(
         at = began + number * days * _DAY / count
         when = datetime.fromtimestamp(at, timezone.utc)
         labels.append((at, f"{when.day} {when:%b}"))
-    plot.y_axis(lambda value: f"{value:g}").x_axis(labels)
+    plot.y_axis(shown_number).x_axis(labels)
     return plot.line([(began, limit), (end, 0)], "line even").steps(points).svg(title, name)
 
 

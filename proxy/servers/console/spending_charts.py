@@ -10,6 +10,7 @@ from decimal import Decimal
 
 from markupsafe import Markup
 
+from proxy.base.shown_numbers import shown_number
 from proxy.servers.console.answer_pages import number_text
 from proxy.servers.console.charts import Plot, spark_steps
 from proxy.servers.http.admin_models import BudgetEntry
@@ -189,7 +190,7 @@ def _drawn(
     count = 3 if width < _WIDE else 8
     step = max(1, math.ceil(len(points) / count))
     labels = [(_seconds(day), f"{day.day} {day:%b}") for day, _ in points[::step]]
-    return plot.y_axis(lambda value: f"{value:g}").x_axis(labels).steps(places).svg(title, name)
+    return plot.y_axis(shown_number).x_axis(labels).steps(places).svg(title, name)
 
 
 def _by_day(

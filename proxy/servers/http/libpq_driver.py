@@ -43,7 +43,7 @@ from proxy.pgwire.held_timeouts import TOO_OLD
 from proxy.pgwire.query_sequence import QuerySequence, QueryStep, Rewritten, answer, decide
 from proxy.pgwire.shadow_exchanges import JSONB_OID
 from proxy.pgwire.statement_look import LOOKED_AT_AT_ONCE, pieces_of
-from proxy.pgwire.wording import UNKNOWN_COLUMN, reword_denied
+from proxy.pgwire.wording import UNKNOWN_NAMES, reword_denied
 from proxy.query.syntax.explain_options import judging
 from proxy.query.syntax.statements import StatementKind
 from proxy.servers.engine_adapter import EngineAdapter
@@ -297,11 +297,11 @@ class LibpqDriver:
 
 @contextmanager
 def _naming_columns(hint: ColumnHint | None) -> Iterator[None]:
-    """An error about an unknown column has the hint that it has over the wire."""
+    """An error about an unknown name has the hint that it has over the wire."""
     try:
         yield
     except PostgresError as error:
-        if error.sqlstate.encode() == UNKNOWN_COLUMN and hint is not None:
+        if error.sqlstate.encode() in UNKNOWN_NAMES and hint is not None:
             error.hint = hint(error.message) or error.hint
         raise
 

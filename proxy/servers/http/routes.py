@@ -404,7 +404,7 @@ async def check_health(routes: State) -> Response:
     summary="Whether the databases answer",
     tags=["health"],
     response_model=ReadinessResponse,
-    responses={503: {**problems(503)[503], "model": ReadinessResponse}},
+    responses={503: {"model": ReadinessResponse}},
 )
 async def check_readiness(routes: State) -> Response:
     databases = await routes.checks()

@@ -25,6 +25,8 @@ from mcp_types import (
     InputRequiredResult,
 )
 
+from proxy.base.shown_numbers import shown_number
+
 _SINCE = "2026-07-28"  # protocol versions before need a stream to ask in, and there is none
 CALLS_A_MINUTE = 60
 _SECONDS = 60.0
@@ -81,7 +83,7 @@ def asker_of(
 def question(database: str, sql: str, epsilon: float, left: float | None) -> InputRequiredResult:
     """Ask whether a statement may be run at this price."""
     price = f"{_DIGITS.create_decimal(Decimal(repr(epsilon))).normalize():f}"
-    of_left = "" if left is None else f" of {left:g} that is left"
+    of_left = "" if left is None else f" of {shown_number(left)} that is left"
     asked = ElicitRequestFormParams(
         message=f"This statement costs epsilon {price}{of_left} in {database}, or nothing if you were shown its"
         f" answer before. Run it?\n\n{sql}",

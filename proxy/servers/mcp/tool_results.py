@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime, timezone
 from typing import Any, Literal
 
+from proxy.base.shown_numbers import shown_number
 from proxy.policy.publication import Publication
 from proxy.servers.mcp.tool_models import (
     SHOWN_ROWS,
@@ -23,10 +24,10 @@ from proxy.servers.mcp.tool_models import (
 Document = Mapping[str, Any]
 
 _FORMULAS = (
-    ("floor_95", "at least ± {:g}"),
-    ("error_times_rows", "± {:g} divided by the number of rows"),
-    ("error_in_rank", "± {:g} ranks"),
-    ("error_times_bound", "± {:g} times the bound that is chosen"),
+    ("floor_95", "at least ± {}"),
+    ("error_times_rows", "± {} divided by the number of rows"),
+    ("error_in_rank", "± {} ranks"),
+    ("error_times_bound", "± {} times the bound that is chosen"),
 )
 
 
@@ -75,7 +76,7 @@ def expected_errors(plan: Document) -> list[AgentError]:
 def _formula(one: Document) -> str | None:
     for member, text in _FORMULAS:
         if one[member] is not None:
-            return text.format(one[member])
+            return text.format(shown_number(one[member]))
     return None
 
 

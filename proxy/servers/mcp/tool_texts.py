@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from proxy.base.shown_numbers import shown_number
 from proxy.servers.mcp.tool_models import (
     TOLD_ROWS,
     AgentAnswer,
@@ -110,7 +111,9 @@ def _begin(problem: ToolProblem) -> str:
 
 
 def price_text(price: AgentPrice) -> str:
-    lines = [f"It costs epsilon {price.epsilon:g}, delta {price.delta:.3g}. {_left(price.left)}"]
+    lines = [
+        f"It costs epsilon {shown_number(price.epsilon)}, delta {price.delta:.3g}. {_left(price.left)}"
+    ]
     if price.free is not None:
         lines = [f"It costs nothing: the answer is {price.free}. {_left(price.left)}"]
     if price.groups is not None:
@@ -121,7 +124,11 @@ def price_text(price: AgentPrice) -> str:
 
 
 def _left(epsilon: float | None) -> str:
-    return "Your budget has no limit." if epsilon is None else f"Left: epsilon {epsilon:g}."
+    return (
+        "Your budget has no limit."
+        if epsilon is None
+        else f"Left: epsilon {shown_number(epsilon)}."
+    )
 
 
 def error_text(one: AgentError) -> str:
@@ -130,7 +137,7 @@ def error_text(one: AgentError) -> str:
     'expected error ± 3'
     """
     if one.error_95 is not None:
-        error = f"expected error ± {one.error_95:g}"
+        error = f"expected error ± {shown_number(one.error_95)}"
     else:
         error = f"expected error {one.error_formula or 'not known beforehand'}"
     return f"{error} ({one.note})" if one.note else error
@@ -139,10 +146,10 @@ def error_text(one: AgentError) -> str:
 def answer_text(answer: AgentAnswer) -> str:
     """Cost and caveats first, then the rows."""
     charged, left = answer.charged, answer.left
-    told = f"Charged epsilon {charged.epsilon:g}"
+    told = f"Charged epsilon {shown_number(charged.epsilon)}"
     if left is not None:
         renews = "" if left.renews_at is None else f", renews at {left.renews_at}"
-        told += f", left {left.epsilon:g}{renews}"
+        told += f", left {shown_number(left.epsilon)}{renews}"
     if answer.receipt is not None:
         told += f", receipt {answer.receipt}"
     lines = [f"{told}."]
@@ -174,12 +181,12 @@ def _cell(column: AgentColumn, value: Any, error: float | str | None) -> str:
         return f"{value} (at least {_rounded(value - error)})"
     if column.at_most:
         return f"{value} (at most {_rounded(value + error)})"
-    told = f"{value} ± {error:g}"
+    told = f"{value} ± {shown_number(error)}"
     return f"{told} (not distinguishable from zero)" if abs(value) <= error else told
 
 
 def _rounded(number: float) -> str:
-    return f"{number:.6g}"
+    return shown_number(number)
 
 
 def tables_text(found: TableList) -> str:
@@ -196,7 +203,7 @@ def table_text(found: TableDetails) -> str:
         lines.append(f"{label(one.name)} {one.type}: {label(one.counts)}. For {label(one.use)}.")
     for example in found.examples:
         errors = "; ".join(f"{label(one.name)}: {error_text(one)}" for one in example.errors)
-        lines.append(f"Example, epsilon {example.epsilon:g}: {example.sql} ({errors})")
+        lines.append(f"Example, epsilon {shown_number(example.epsilon)}: {example.sql} ({errors})")
     return "\n".join(lines)
 
 
@@ -211,15 +218,18 @@ def _protects(whom: str) -> str:
 def budget_text(found: BudgetLines) -> str:
     lines = []
     for one in found.lines:
-        left = "no limit" if one.left is None else f"epsilon {one.left:g} left of {one.limit:g}"
+        left = "no limit"
+        if one.left is not None and one.limit is not None:
+            left = f"epsilon {shown_number(one.left)} left of {shown_number(one.limit)}"
         renews = "" if one.renews_at is None else f", renews at {one.renews_at}"
-        lines.append(f"{label(one.name)}: {left}, {one.spent:g} spent{renews}")
+        lines.append(f"{label(one.name)}: {left}, {shown_number(one.spent)} spent{renews}")
     if found.token is not None:
         token = found.token
-        limit = "no limit" if token.limit is None else f"of {token.limit:g}"
+        limit = "no limit" if token.limit is None else f"of {shown_number(token.limit)}"
         renews = "" if token.renews_at is None else f" per {token.per}, renews at {token.renews_at}"
         lines.append(
-            f"This token: epsilon {token.spent:g} spent, {limit}{renews}; it expires at {token.expires_at}"
+            f"This token: epsilon {shown_number(token.spent)} spent, {limit}{renews};"
+            f" it expires at {token.expires_at}"
         )
     return "\n".join(lines)
 

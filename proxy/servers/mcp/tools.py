@@ -16,6 +16,7 @@ from mcp_types import CallToolResult, InputRequiredResult, TextContent, Tool, To
 from pydantic import BaseModel, ValidationError
 
 from proxy.base.errors import Code
+from proxy.base.shown_numbers import shown_number
 from proxy.drawing.charged_token import approved_up_to, charged_at_most, charging
 from proxy.policy.policy_model import IdentifierUnit, ProtectedTable, PublicTable, RowUnit
 from proxy.servers.console.tables import ShownTable, examples, shown_tables
@@ -478,7 +479,7 @@ class AgentTools:
         except HttpProblem:
             return
         errors = "; ".join(f"{one.name}: {texts.error_text(one)}" for one in price.outputs)
-        problem.hint = f"{problem.hint} With epsilon {most:g} {errors}."
+        problem.hint = f"{problem.hint} With epsilon {shown_number(most)} {errors}."
 
     def _adapter(self, database: str) -> EngineAdapter:
         return self._adapters[database]
@@ -520,7 +521,7 @@ def _refuse_inexact(price: models.AgentPrice, most: float) -> None:
             )
         raise HttpProblem(
             403,
-            f"{one.name}: {texts.error_text(one)}, which is not within max_error {most:g}",
+            f"{one.name}: {texts.error_text(one)}, which is not within max_error {shown_number(most)}",
             hint=hint,
             sqlstate=Code.INFEASIBLE.sqlstate,
         )

@@ -192,7 +192,7 @@ def test_everybody_can_read_each_page(browser: Browser, size: str, theme: str) -
             return "runs since" not in page.inner_text("main")
 
         until(has_ended, 120)
-        assert page.locator("figure svg").count() == 2, page.inner_text("main")
+        assert page.locator("figure svg.plot").count() == 2, page.inner_text("main")
     for name, path in _PAGES.items():
         browser.go(page, path)
         check(name)

@@ -168,7 +168,7 @@ def test_what_an_agent_stumbles_over(door: AgentDoor) -> None:
         ),
     )
     errors = [row[1] for row in computes.data["errors"]]
-    assert len(set(errors)) == 1 and errors[0] > 0 and f"± {errors[0]:g}" in computes.text
+    assert len(set(errors)) == 1 and errors[0] > 0 and f"± {errors[0]:,g}" in computes.text
     assert "Hint: Send one statement" in two.text
     assert "Hint: describe_table says the type" in wrong_type.text
     assert misspelt.data["notes"] and "payed" in misspelt.text
@@ -213,7 +213,7 @@ def test_a_price_above_max_epsilon_is_refused_where_it_would_be_charged(door: Ag
     dear = door.call(token, "query", sql=_COUNT, max_epsilon=0.1)
     assert dear.is_error and dear.data["code"] == "TOO_DEAR"
     assert dear.text.startswith("TOO DEAR (53400): it costs epsilon 1, above max_epsilon 0.1")
-    assert re.search(r"With epsilon 0\.1 count: expected error ± [\d.]+", dear.text)
+    assert re.search(r"With epsilon 0\.1 count: expected error ± [\d,.]+", dear.text)
     assert door.charged(name)[0] == 0
     cheap = door.call(token, "query", sql=_COUNT, max_epsilon=0.1, epsilon=0.1)
     assert not cheap.is_error and door.charged(name) == (1, 0.1)
@@ -284,9 +284,11 @@ def test_a_person_approves_what_is_dear(door: AgentDoor) -> None:
         for refused in results[:2]:
             assert refused.text.startswith("TOO DEAR (53400): it costs epsilon 1: a person has to")
             assert "and nobody has approved it" in refused.text
-            assert re.search(r"With epsilon 0\.5 count: expected error ± [\d.]+", refused.text)
+            assert re.search(r"With epsilon 0\.5 count: expected error ± [\d,.]+", refused.text)
         assert not results[2].is_error and results[2].data["charged"]["epsilon"] == 1
-        assert len(person.asked) == 3 and "costs epsilon 1 of 10000 that is left" in person.asked[0]
+        assert (
+            len(person.asked) == 3 and "costs epsilon 1 of 10,000 that is left" in person.asked[0]
+        )
         assert _COUNT in person.asked[0]
         assert door.charged(name) == (1, 1.0)
         # Nobody is asked about what is cheap, or above what the agent itself would pay.

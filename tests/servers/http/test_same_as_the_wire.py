@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from psycopg.pq import DiagnosticField
 
+from proxy.base.shown_numbers import shown_number
 from tests.chosen_slots import far_window
 from tests.servers.http.both_listeners import BothListeners
 
@@ -301,10 +302,10 @@ def test_one_accuracy_is_reported_everywhere(listeners: BothListeners) -> None:
         connection.execute(sql.encode())
     count, greatest, spread, pair, median = planned
     known = {
-        "count": f"+-{count['error_95']:.6g}",
-        "max": f"at least +-{greatest['floor_95']:.6g}",
-        "var_pop": f"+-{spread['error_times_rows']:.6g} / n",
-        "percentile_disc": f"+-{median['error_in_rank']} ranks",
+        "count": f"+-{shown_number(count['error_95'])}",
+        "max": f"at least +-{shown_number(greatest['floor_95'])}",
+        "var_pop": f"+-{shown_number(spread['error_times_rows'])} / n",
+        "percentile_disc": f"+-{shown_number(median['error_in_rank'])} ranks",
     }
     for error in known.values():
         assert f", 95 % error {error}" in text
@@ -327,7 +328,7 @@ def test_one_accuracy_is_reported_everywhere(listeners: BothListeners) -> None:
     # The least that its error may be says nothing of how large it is.
     assert told["max"] == f"no interval: {greatest['no_interval']}"
     for name in ("var_pop", "corr"):  # of this answer
-        assert re.fullmatch(r"\+-[\d.e+]+", told[name])
+        assert re.fullmatch(r"\+-[\d,.e+]+", told[name])
     kinds = ("error_95", "floor_95", "error_times_rows", "error_in_rank", "error_times_bound")
     assert [pair[kind] for kind in kinds] == [None] * len(kinds)
     assert "shrinks with the number of rows" in pair["note"]
