@@ -7,7 +7,7 @@ the text, on the refusal and on the columns that the analyst can use, never on a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import islice
 
@@ -19,9 +19,11 @@ from proxy.query.bind.function_substitutes import SUBSTITUTES
 from proxy.query.refused_parts import (
     ReadRefusal,
     RefusedStatement,
+    UsableTables,
     aggregate_around,
     aggregates,
     asking,
+    before,
     call_named,
     column_of,
     has_all_columns,
@@ -36,7 +38,8 @@ from proxy.query.refused_parts import (
     with_keys,
 )
 from proxy.query.syntax.divisor_spans import divisors
-from proxy.query.syntax.selects import aggregates_rows, is_call, own_lexemes
+from proxy.query.syntax.selects import Span, aggregates_rows, is_call, own_lexemes, select_at
+from proxy.query.syntax.tokens import Lexed
 
 CANDIDATES = 8  # that are made of one statement
 _KEYS = 3  # of a statement that asked for rows
@@ -63,9 +66,88 @@ def corrections(refused: RefusedStatement) -> Iterator[str]:
     read = read_refusal(refused)
     if read is None:
         return
-    found = (one for correct in CORRECTIONS.get(refused.reason, ()) for one in correct(read))
+    found = (
+        _without_unit_filters(one, refused.tables)
+        for correct in CORRECTIONS.get(refused.reason, ())
+        for one in correct(read)
+    )
     written = " ".join(refused.text.split()).rstrip("; ")
     yield from islice((one for one in dict.fromkeys(found) if one != written), CANDIDATES)
+
+
+def _without_unit_filters(text: str, tables: UsableTables) -> str:
+    """Without conditions that leave the rows of one unit: noise hides those, so the answer says nothing."""
+    units = {one.name for columns in tables.values() for one in columns if one.is_unit}
+    if not any(unit in text for unit in units):
+        return text
+    while True:
+        read = read_refusal(
+            RefusedStatement(text=text, reason="", hint="", position=None, tables=tables)
+        )
+        spans = () if read is None else tuple(_unit_filters(read.lexed, units))
+        if read is None or not spans:
+            return text
+        text = replaced(read, spans[0], "").rstrip()
+
+
+def _unit_filters(lexed: Lexed, units: Collection[str]) -> Iterator[Span]:
+    """Parts of a WHERE, joined by AND, that compare a unit with constants, with the AND or WHERE before or
+    behind."""
+    for n, one in enumerate(lexed.lexemes):
+        if one.word != "select":
+            continue
+        span = select_at(lexed, n, len(lexed.lexemes)).clauses.get("where")
+        parts = [] if span is None else list(_conjuncts(lexed, span))
+        for place, (first, last) in enumerate(parts):
+            words = [lexed.lexemes[i] for i in range(first, last)]
+            names = [word.name for word in words if word.name not in ("", "in")]
+            has_constant = any(
+                word.token.token_type in _CONSTANTS or word.token.text.startswith("$")
+                for word in words
+            )
+            if not names or names[-1] not in units or not has_constant:
+                continue
+            if not {word.token.text.lower() for word in words} & {"=", "in"}:
+                continue
+            behind = place + 1 < len(parts)
+            yield (first, parts[place + 1][0]) if behind else (first - 1, last)
+
+
+_CONSTANTS = frozenset({TokenType.NUMBER, TokenType.STRING, TokenType.PARAMETER})
+
+
+def _conjuncts(lexed: Lexed, span: Span) -> Iterator[Span]:
+    """What AND connects; all of it, if OR does."""
+    depth = min(one.depth for one in lexed.lexemes[slice(*span)])
+    own = [n for n in range(*span) if lexed.lexemes[n].depth == depth]
+    if any(lexed.lexemes[n].word == "or" for n in own):
+        yield span
+        return
+    first, is_between = span[0], False
+    for n in own:
+        word = lexed.lexemes[n].word
+        if word == "and" and not is_between:
+            yield first, n
+            first = n + 1
+        is_between = word == "between" or (is_between and word != "and")
+    yield first, span[1]
+
+
+def _as_extreme(refused: ReadRefusal) -> Iterator[str]:
+    """The first row in the order of a number: the largest or the smallest one."""
+    select, lexed = refused.outer, refused.lexed
+    if select is None or not {"from", "order", "limit"} <= select.clauses.keys():
+        return
+    first, last = select.clauses["order"]
+    if text_of(lexed, select.clauses["limit"]) != "1" or len(items_of(lexed, (first, last))) != 1:
+        return
+    is_descending = lexed.lexemes[last - 1].word == "desc"
+    if lexed.lexemes[last - 1].word in ("desc", "asc"):
+        last -= 1
+    column = column_of(refused, (first, last))
+    if column is not None and column.is_number:
+        end = "max" if is_descending else "min"
+        yield asking(refused, select, [f"{end}({text_of(lexed, (first, last))})"], [])
 
 
 def _as_groups(refused: ReadRefusal) -> Iterator[str]:
@@ -102,7 +184,7 @@ def _as_count(refused: ReadRefusal) -> Iterator[str]:
 
 
 def _without_unit_key(refused: ReadRefusal) -> Iterator[str]:
-    """Groups by people: how many there are."""
+    """Groups by people: the average of what they have, or how many there are."""
     select = refused.own
     if select is None or "group" not in select.clauses or "from" not in select.clauses:
         return
@@ -111,6 +193,10 @@ def _without_unit_key(refused: ReadRefusal) -> Iterator[str]:
     plain = [one for one in items if not aggregates(lexed, one)]
     if len(plain) == 1 and column_of(refused, plain[0]) is not None:
         unit = text_of(lexed, unnamed(lexed, plain[0]))
+        first = next((text_of(lexed, unnamed(lexed, one)) for one in items if one not in plain), "")
+        if first and select is refused.outer and not before(lexed, select):
+            inner = asking(refused, select, [unit, f"{first} AS n"], [unit])
+            yield f"SELECT avg(n) FROM ({inner}) q"  # noqa: S608
         yield asking(refused, select, [f"count(DISTINCT {unit})"], [])
 
 
@@ -332,6 +418,28 @@ def _inner_query(refused: ReadRefusal) -> Iterator[str]:
 _KEEPING = frozenset({"create", "insert", "copy", "declare", "prepare", "select"})
 
 
+def _column_joined(refused: ReadRefusal) -> Iterator[str]:
+    """A column of another table that the statement's one can be joined with."""
+    lexed, select = refused.lexed, refused.own
+    if select is None or "from" not in select.clauses:
+        return
+    first, last = select.clauses["from"]
+    wanted = lexed.lexemes[operand_end(lexed, refused.at) - 1].name
+    if any(lexed.lexemes[n].depth > select.depth for n in range(first, last)):
+        return
+    words = text_of(lexed, (first, last)).split()
+    own = next((one for one in refused.tables if words and one.endswith(words[0])), None)
+    if own is None or len(words) > 3 or "," in words[0]:
+        return
+    name = words[-1] if len(words) > 1 else own.rpartition(".")[2]
+    for column in refused.tables[own]:
+        for table, key in column.joins:
+            if any(one.name == wanted for one in refused.tables.get(table, ())):
+                other = table.rpartition(".")[2]
+                join = f"JOIN {table} ON {other}.{key} = {name}.{column.name}"
+                yield replaced(refused, (first, last), f"{' '.join(words)} {join}")
+
+
 def _column_alike(refused: ReadRefusal) -> Iterator[str]:
     """A column that is spelled otherwise."""
     lexed, at = refused.lexed, refused.at
@@ -429,14 +537,13 @@ def _hinted_statement(refused: ReadRefusal) -> Iterator[str]:
 # documentation, appendix A).
 _OF_POSTGRES: Mapping[str, _Correction] = {
     "42803": _with_group_by,
-    "42703": _column_alike,
     "42P01": _table_alike,
     "42883": _substituted,
 }
 # By the name of an error's code, or by PostgreSQL's SQLSTATE.
 CORRECTIONS: Mapping[str, tuple[_Correction, ...]] = {
     Code.RAW_ROWS.name: (
-        *(_with_further_key, _without_unit_key, _with_group_by, _as_groups, _as_count),
+        *(_with_further_key, _without_unit_key, _with_group_by, _as_extreme, _as_groups, _as_count),
         _hinted_statement,
     ),
     Code.COLUMN_NOT_USABLE.name: (_hinted_form, _column_alike),
@@ -449,6 +556,7 @@ CORRECTIONS: Mapping[str, tuple[_Correction, ...]] = {
         *(_hinted_form, _bounded, _not_divided_by_zero, _joined_otherwise, _hinted_statement),
     ),
     **{sqlstate: (correct,) for sqlstate, correct in _OF_POSTGRES.items()},
+    "42703": (_column_joined, _column_alike),
 }
 # After these a second reason may show itself: the statement was not understood before.
 OF_NAMES = frozenset({"42703", "42P01", "42883", Code.COLUMN_NOT_USABLE.name})

@@ -24,11 +24,14 @@ _CHARACTERS = 8_192  # of a statement: a longer one is corrected by who has made
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsableColumn:
-    """is_listed: the policy has its values; is_number: it can be averaged, if it has bounds."""
+    """is_listed: the policy has its values; is_number: it can be averaged, if it has bounds; is_unit: it names
+    the privacy unit; joins: tables and columns that it can be joined with."""
 
     name: str
     is_listed: bool = False
     is_number: bool = False
+    is_unit: bool = False
+    joins: tuple[tuple[str, str], ...] = ()
 
 
 UsableTables = Mapping[str, Sequence[UsableColumn]]  # by name, with the schema's

@@ -43,6 +43,7 @@ from proxy.pgwire.calls import (
     Trial,
     Verbatim,
 )
+from proxy.policy.policy_model import Policy
 from proxy.query.corrections import CORRECTIONS
 from proxy.query.syntax.parameters import settled
 from proxy.query.syntax.prepared_statements import prepared_names, prepared_query
@@ -96,6 +97,11 @@ class EngineAdapter:
         self._analyst = ""
         self._last_read: tuple[object, StageTime] | None = None
         self._asked = lru_cache(maxsize=_KEPT)(self._asked_by)
+
+    @property
+    def policy(self) -> Policy:
+        """That is in force."""
+        return self._engine.now.policy
 
     def of(self, analyst: str) -> EngineAdapter:
         """The same for one analyst's session: what it refuses to read is reported as theirs."""

@@ -19,6 +19,7 @@ from proxy.engine.sessions import (
     WrongCredentials,
 )
 from proxy.pgwire.calls import Correct
+from proxy.policy.policy_model import IdentifierUnit, Policy, ProtectedTable
 from proxy.query.corrections import CORRECTIONS, OF_NAMES, corrections
 from proxy.query.refused_parts import RefusedStatement, UsableColumn, UsableTables
 from proxy.servers.engine_adapter import Correcting, EngineAdapter
@@ -99,7 +100,7 @@ class Corrector:
             return None
         try:
             async with self.logins.session(self.database, caller) as session:
-                tables = _usable(json.loads(await session.schema()))
+                tables = _usable(json.loads(await session.schema()), self.adapter.policy)
             return await self._found(caller, query, problem, tables, settings)
         except (HttpProblem, Fault, Busy, PostgresError, WrongCredentials):
             return None
@@ -149,7 +150,13 @@ class Corrector:
             if problem is None:
                 raise
             return problem
-        return _NO_PLAN if plan is None else None
+        return _NO_PLAN if plan is None or _says_nothing(plan) else None
+
+
+def _says_nothing(plan: Mapping[str, Any]) -> bool:
+    """Whether an answer of it would be NULL, of however many rows."""
+    examples = [one["expected"]["examples"] for one in plan["aggregates"]]
+    return any(of and all(one["error_95"] is None for one in of) for of in examples)
 
 
 def correcting_of(
@@ -182,15 +189,36 @@ def _candidates(sql: str, problem: HttpProblem, tables: UsableTables) -> Iterato
     return corrections(refused)
 
 
-def _usable(document: list[dict[str, Any]]) -> UsableTables:
-    return {
-        table["name"]: [
-            UsableColumn(
-                name=one["name"],
-                is_listed=one["values"] is not None,
-                is_number=one["low"] is not None and one["type"].startswith(_NUMBERS),
-            )
-            for one in table["columns"]
+def _usable(document: list[dict[str, Any]], policy: Policy) -> UsableTables:
+    units = {
+        str(name): table.unit
+        for name, table in policy.tables.items()
+        if isinstance(table, ProtectedTable)
+        and isinstance(table.unit, IdentifierUnit)
+        and table.unit.path is None
+    }
+
+    def usable(table: str, one: dict[str, Any]) -> UsableColumn:
+        unit = units.get(table)
+        is_unit = unit is not None and unit.column == one["name"]
+        joins = [
+            (name, other.column)
+            for name, other in units.items()
+            if is_unit and name != table and other.identifier == units[table].identifier
         ]
+        known = next((own for name, own in policy.tables.items() if str(name) == table), None)
+        column = known.columns.get(one["name"]) if isinstance(known, ProtectedTable) else None
+        if column is not None and column.references is not None:
+            joins.append((str(column.references[0]), column.references[1]))
+        return UsableColumn(
+            name=one["name"],
+            is_listed=one["values"] is not None,
+            is_number=one["low"] is not None and one["type"].startswith(_NUMBERS),
+            is_unit=is_unit,
+            joins=tuple(joins),
+        )
+
+    return {
+        table["name"]: [usable(table["name"], one) for one in table["columns"]]
         for table in document
     }

@@ -38,7 +38,27 @@ INSTEAD: dict[str, str | None] = {
         f"SELECT status, avg(total), count(*) {_ORDERS} GROUP BY status"
     ),
     f"SELECT customer_id, count(*) {_ORDERS} GROUP BY customer_id": (
-        f"SELECT count(DISTINCT customer_id) {_ORDERS}"
+        f"SELECT avg(n) FROM (SELECT customer_id, count(*) AS n {_ORDERS} GROUP BY customer_id) q"
+    ),
+    f"SELECT customer_id, sum(total) {_ORDERS} GROUP BY customer_id": (
+        f"SELECT avg(n) FROM (SELECT customer_id, sum(total) AS n {_ORDERS} GROUP BY customer_id) q"
+    ),
+    # A condition on one customer leaves nothing that noise does not hide.
+    f"SELECT * {_ORDERS} WHERE customer_id = 42": _COUNT,
+    f"SELECT * {_ORDERS} WHERE total BETWEEN 1 AND 5 AND customer_id IN (4, 2) AND status = 'paid'": (
+        f"{_COUNT} WHERE total BETWEEN 1 AND 5 AND status = 'paid'"
+    ),
+    f"SELECT avg(totl) {_ORDERS} o WHERE 42 = o.customer_id": f"SELECT avg(total) {_ORDERS} o",
+    f"SELECT total {_ORDERS} ORDER BY total DESC LIMIT 1": f"SELECT max(total) {_ORDERS}",
+    f"SELECT * {_ORDERS} WHERE status = 'paid' ORDER BY total LIMIT 1": (
+        f"SELECT min(total) {_ORDERS} WHERE status = 'paid'"
+    ),
+    f"SELECT state, count(*) {_ORDERS} GROUP BY state": (
+        f"SELECT state, count(*) {_ORDERS} JOIN shop.customers ON customers.id = orders.customer_id"
+        " GROUP BY state"
+    ),
+    f"SELECT category, sum(total) {_ORDERS} o GROUP BY 1": (
+        f"SELECT category, sum(total) {_ORDERS} o JOIN shop.products ON products.id = o.product_id GROUP BY 1"
     ),
     f"SELECT sum(product_id) {_ORDERS} WHERE total > 5": f"SELECT count(product_id) {_ORDERS} WHERE total > 5",
     f"SELECT median(total) {_ORDERS}": f"SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY total) {_ORDERS}",
