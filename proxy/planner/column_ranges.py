@@ -213,7 +213,9 @@ def _is_between_days(piece: Value) -> bool:
     """Whether no day lies in it."""
     if not isinstance(piece, Between) or piece.low is None or piece.high is None:
         return False
-    return piece.low % _DAY == 0 and piece.high - piece.low <= _DAY
+    low, high = piece.low, piece.high
+    is_day = low.denominator == 1 and low.numerator % _DAY == 0
+    return is_day and high.numerator <= (low.numerator + _DAY) * high.denominator
 
 
 def _places(column: ColumnRef, functions: Iterable[Expression]) -> dict[Expression, int]:
@@ -240,7 +242,7 @@ def _times(known: ColumnFacts, steps: Sequence[Value]) -> Iterator[Within | None
     step = Fraction(_DAY) if known.type is SqlType.DATE else _STEP
     for piece in steps:
         low, high = _seconds_of(piece, step)
-        if low is not None and high is not None and low > high:
+        if isinstance(piece, Between) and low is not None and high is not None and low > high:
             yield None
             continue
         if low is not None and bounds.high is not None:
