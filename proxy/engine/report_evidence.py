@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from proxy.engine.report_section import Section
 from proxy.policy.policy_model import MedianNoise, Noise, Policy
 
 ASSUMPTIONS = 22
@@ -241,5 +242,17 @@ TESTED: tuple[tuple[str, str, str], ...] = (
         "the ledger",
         "charges at once, kills of all processes, and files put back are compared with a model",
         "tests/ledger_machine",
+    ),
+)
+
+OUTSIDE = Section(
+    key="outside",
+    title="What this report does not say",
+    text=(
+        "Ask the owner for: the purpose and the legal basis, who is the controller, how the data were"
+        " collected, who approved this policy, and other releases of the same data (`dpproxy ledger adjust`"
+        " adds them).",
+        "Ask the operator for: who can read the protected database without the proxy, encryption of disks and"
+        " backups, and how long backups of the ledger are kept.",
     ),
 )

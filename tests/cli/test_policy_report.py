@@ -194,6 +194,47 @@ def _names(source: int) -> list[str]:
     return [one.name for one in known_sources(servers().ledger_dsn) if one.id == source]
 
 
+def test_an_officers_questions_are_answered() -> None:
+    """As somebody asked who had read the report of the shop's sample, and nothing else."""
+    shop = read_policy(SHOP_POLICY.read_text("utf-8"), "p.yaml", {"SHOP_DSN": "host=db"})
+    facts = LedgerFacts(
+        source="shop",
+        spent=(),
+        adjustments=(),
+        analysts=(("alice", "press", "yes"),),
+        first_served="2026-11-01",
+    )
+    sections = {one.key: one for one in policy_report(shop, facts, "1.2.3", _AT).sections}
+
+    def said(key: str) -> str:
+        return " ".join((*sections[key].text, *(" ".join(row) for row in sections[key].rows)))
+
+    assert "any other guess about a customer" in said("unit")
+    assert "alice press yes" in said("analysts")
+    assert "Of 9 statements 9 name nobody" in said("public")
+    assert "TOTAL_RENEWS" in said("findings") and "policy check" in said("findings")
+    assert "excludes hardly any guess" in said("budgets") and "99.940 %" in said("budgets")
+    assert "number of units is 5 %" in said("budgets")
+    assert said("year").count("ends at the total") == 2
+    assert "with one unit" in said("smallest_groups") and "auto: chosen" in said("clipping")
+    assert "within 24 h" in said("kept") and "erasure" in said("kept")
+    assert "purpose and the legal basis" in said("outside")
+    page = (_ROOT / "docs/reference/policy-report.md").read_text("utf-8")
+    assert [key for key in sections if f"(`{key}`)" not in page] == []
+
+
+def test_what_a_policy_accepts_is_no_open_finding() -> None:
+    wide = _POLICY.replace("epsilon: 20,", "epsilon: 60,")
+    more = "  TOTAL_IS_LARGE: {budgets.total: the data are invented}\n"
+    for text, is_open in ((wide, True), (wide + more, False)):
+        (found,) = (
+            one
+            for one in policy_report(read_policy(text, "p", {}), None, "1", _AT).sections
+            if one.key == "findings"
+        )
+        assert ("TOTAL_IS_LARGE" in str(found.rows)) is is_open
+
+
 def test_json_has_the_fields_of_the_registry_and_of_the_label() -> None:
     found = json.loads(_texts()[2])
     entry = found["registry"]
