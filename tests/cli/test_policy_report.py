@@ -235,6 +235,18 @@ def test_what_a_policy_accepts_is_no_open_finding() -> None:
         assert ("TOTAL_IS_LARGE" in str(found.rows)) is is_open
 
 
+def test_a_total_of_each_block_of_time_is_no_total_of_all_years() -> None:
+    text = _POLICY.replace(
+        "{customer: id}", "{customer: id, per: month, of: at}\n    append_only: on"
+    )
+    text = text.replace("age: {", "at: {bounds: [2024-01-01, 2029-12-31]}, age: {")
+    policy = read_policy(text, "p.yaml", {})
+    sections = {one.key: one for one in policy_report(policy, None, "1", _AT).sections}
+    said = " ".join((*sections["year"].text, str(sections["year"].rows)))
+    assert "12 times that" in said and "all years" not in said and "ends at" not in said
+    assert "PROOFS.md 34" in str(sections["mechanisms"].rows)
+
+
 def test_json_has_the_fields_of_the_registry_and_of_the_label() -> None:
     found = json.loads(_texts()[2])
     entry = found["registry"]
