@@ -429,7 +429,8 @@ def _year(policy: Policy) -> Section:
             "For tables without blocks of time the total does not renew."
             if blocks
             else "The total does not renew: all years and all analysts together stay within it, until the"
-            " policy raises it or two administrators give budget back. A line above the total ends at the total.",
+            " policy raises it or two administrators give budget back. A line above the total ends at the"
+            " total.",
             *blocks,
         ),
         heads=("line of the policy", "epsilon", "delta", "as odds"),
