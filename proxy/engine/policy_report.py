@@ -62,6 +62,7 @@ class LedgerFacts:
         adjustments: Rows of `ADJUSTMENT_HEADS`.
         waiting: Requests to give budget back that nobody has confirmed.
         earlier: The last report that is noted.
+        restored: When the ledger was restored from a backup, and as of when.
         analysts: Rows of `ANALYST_HEADS`.
         first_served: When the policy was served first. None: never.
     """
@@ -71,6 +72,7 @@ class LedgerFacts:
     adjustments: tuple[tuple[str, ...], ...]
     waiting: tuple[str, ...] = ()
     earlier: EarlierReport | None = None
+    restored: tuple[str, ...] = ()
     analysts: tuple[tuple[str, ...], ...] = ()
     first_served: str | None = None
 
@@ -385,7 +387,13 @@ def _spent(ledger: LedgerFacts | None) -> Section:
     return Section(
         key="spent",
         title="What was spent",
-        text=("As the ledger has it. A charge is durable before data is read.",),
+        text=(
+            "As the ledger has it. A charge is durable before data is read.",
+            *(
+                f"The ledger was restored {one}: what was spent in between is not in these figures."
+                for one in ledger.restored
+            ),
+        ),
         heads=SPENT_HEADS,
         rows=ledger.spent,
     )

@@ -130,6 +130,7 @@ def test_what_the_ledger_says_is_in_the_report() -> None:
     sections = json.loads(done.out)["sections"]
     (total,) = (one for one in sections["spent"]["rows"] if one["per"] == "none")
     assert (total["epsilon spent"], total["epsilon limit"]) == ("2", "20")
+    assert not any("restored" in one for one in sections["spent"]["text"])
     added, back = sections["adjustments"]["rows"]
     assert (added["epsilon"], added["confirmed by"]) == ("3", "-")
     assert (back["epsilon"], back["reason"]) == ("-1", "released | once only")
@@ -203,6 +204,7 @@ def test_an_officers_questions_are_answered() -> None:
         adjustments=(),
         analysts=(("alice", "press", "yes"),),
         first_served="2026-11-01",
+        restored=("on 2026-11-03 as of 2026-11-02",),
     )
     sections = {one.key: one for one in policy_report(shop, facts, "1.2.3", _AT).sections}
 
@@ -215,6 +217,7 @@ def test_an_officers_questions_are_answered() -> None:
     assert "TOTAL_RENEWS" in said("findings") and "policy check" in said("findings")
     assert "excludes hardly any guess" in said("budgets") and "99.940 %" in said("budgets")
     assert "number of units is 5 %" in said("budgets")
+    assert "as of 2026-11-02: what was spent in between is not in" in said("spent")
     assert said("year").count("ends at the total") == 2
     assert "with one unit" in said("smallest_groups") and "auto: chosen" in said("clipping")
     assert "within 24 h" in said("kept") and "erasure" in said("kept")
