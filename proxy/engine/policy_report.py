@@ -490,8 +490,8 @@ def _smallest_groups(policy: Policy) -> Section:
             "No group is shown unless so many units are in it, up to a stated probability (PROOFS.md 32)."
             " 1: the policy asks for none, and privacy rests on noise and selection alone.",
             "Groups of listed values are always in the answer, also where nobody is in them: that they are"
-            " there says nothing. A group of other values with one unit is shown with a chance of at most"
-            " delta.",
+            " there says nothing. A group of other values with one unit is shown by a statement with a"
+            " chance of at most delta.",
         ),
         heads=("table", "units in a group, at least"),
         rows=tuple(
