@@ -84,8 +84,9 @@ class PolicyReports:
 def _privacy_report(watch: PolicyWatch) -> PrivacyReport:
     lease = watch.database.lease
     (source,) = (one for one in known_sources(lease.ledger_dsn) if one.id == lease.source)
-    facts = ledger_facts(lease.ledger_dsn, source)
-    return policy_report(_stated(watch), facts, version("dpproxy"), datetime.now(timezone.utc))
+    policy = _stated(watch)
+    facts = ledger_facts(lease.ledger_dsn, source, policy)
+    return policy_report(policy, facts, version("dpproxy"), datetime.now(timezone.utc))
 
 
 def _stated(watch: PolicyWatch) -> Policy:

@@ -83,7 +83,7 @@ def policy_report_command(
         known = known_sources(dsn)
         is_known = any(one.name == policy.database for one in known)
         found = source_named(known, source or (policy.database if is_known else None))
-        facts = ledger_facts(dsn, found)
+        facts = ledger_facts(dsn, found, policy)
         if record:
             note_report(dsn, found.id, policy)
         echo(facts)

@@ -15,6 +15,7 @@ from proxy.engine.report_changes import EarlierReport, changes_section
 from proxy.engine.report_evidence import (
     ASSUMPTIONS,
     NOT_PROMISED,
+    OUTSIDE,
     TESTED,
     ProvenPart,
     proven_parts,
@@ -23,9 +24,16 @@ from proxy.engine.report_registry import privacy_label, registry_entry
 from proxy.engine.report_section import Section
 from proxy.engine.unit_words import unit_of_policy
 from proxy.mechanisms.loss import Loss
-from proxy.policy.amount_findings import block_findings, stated_budgets, yearly_losses
+from proxy.policy.amount_findings import (
+    amount_findings,
+    block_findings,
+    stated_budgets,
+    yearly_losses,
+)
 from proxy.policy.change_words import word_of
-from proxy.policy.odds_words import odds_text
+from proxy.policy.finding_names import FindingName
+from proxy.policy.findings import judged
+from proxy.policy.odds_words import odds_text, reached
 from proxy.policy.policy_changes import bounds_text, rows_text, stated_unit_text
 from proxy.policy.policy_decimals import decimal
 from proxy.policy.policy_model import (
@@ -37,10 +45,12 @@ from proxy.policy.policy_model import (
     ProtectedTable,
     PublicTable,
     Said,
+    StatementTexts,
 )
 from proxy.policy.publication import Publication
 
 _LISTED = 50  # values of a column
+_LARGE = Fraction(10)  # where a guess of 1 in 100 comes to more than 99 %
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +62,9 @@ class LedgerFacts:
         adjustments: Rows of `ADJUSTMENT_HEADS`.
         waiting: Requests to give budget back that nobody has confirmed.
         earlier: The last report that is noted.
+        restored: When the ledger was restored from a backup, and as of when.
+        analysts: Rows of `ANALYST_HEADS`.
+        first_served: When the policy was served first. None: never.
     """
 
     source: str
@@ -59,12 +72,16 @@ class LedgerFacts:
     adjustments: tuple[tuple[str, ...], ...]
     waiting: tuple[str, ...] = ()
     earlier: EarlierReport | None = None
+    restored: tuple[str, ...] = ()
+    analysts: tuple[tuple[str, ...], ...] = ()
+    first_served: str | None = None
 
 
 SPENT_HEADS = (
     *("budget", "per", "epsilon spent", "epsilon limit", "delta spent", "delta limit"),
     *("rho spent", "rho limit", "used", "receipts"),
 )
+ANALYST_HEADS = ("analyst", "groups", "may query this database")
 ADJUSTMENT_HEADS = ("at", "budget", "epsilon", "delta", "rho", "reason", "by", "confirmed by")
 
 
@@ -95,13 +112,17 @@ def policy_report(
         "dpproxy": version,
         "ledger": "not read" if ledger is None else f"source {ledger.source}",
     }
+    if ledger is not None:
+        head["first served"] = ledger.first_served or "never, as far as this ledger knows"
     sections = (
         changes_section(
             policy, None if ledger is None else ledger.earlier, has_ledger=ledger is not None
         ),
         _protected(policy),
+        _analysts(ledger),
         _public(policy),
         _accepted(policy),
+        _findings(policy),
         _mechanisms(policy),
         _budgets(policy),
         _spent(ledger),
@@ -111,6 +132,7 @@ def policy_report(
         _smallest_groups(policy),
         _invariants(policy),
         _clipping(policy),
+        _kept(policy),
         Section(
             key="not_promised",
             title="What is not promised",
@@ -121,10 +143,14 @@ def policy_report(
         Section(
             key="tested",
             title="How it was tested",
-            text=("The proxy is tested before each version. No test reads your data.",),
+            text=(
+                "The makers of the proxy wrote and run these tests, before each version. No test reads your"
+                " data. `dpproxy audit` runs the first one for your policy, on invented data.",
+            ),
             heads=("test", "what it does", "where"),
             rows=TESTED,
         ),
+        OUTSIDE,
     )
     mechanisms = dict.fromkeys(part.mechanism for part in proven_parts(policy))
     return PrivacyReport(
@@ -143,6 +169,9 @@ def _protected(policy: Policy) -> Section:
             "Two databases are neighbours if one of them has the rows of one unit and the other has not"
             " (add or remove one unit). The promise compares the answers of two neighbours.",
             "Trust is central: the proxy and the database's operator see exact rows, analysts do not.",
+            f"The same bound holds for any other guess about {unit_of_policy(policy)}, such as what is in their"
+            " rows, whatever the guesser knows besides.",
+            "A table or a column that is not listed here or as public does not exist for analysts.",
             _about(policy.units_about),
         ),
         heads=("table", "unit", "columns that analysts can use"),
@@ -170,11 +199,15 @@ def _public(policy: Policy) -> Section:
                 for column in listed.values():
                     where, signed = f"{name}.{column.name}", _signed(column.said)
                     rows += ((where, *one, *signed) for one in _stated(column))
+    unsigned = sum(row[3] == "-" for row in rows)
     return Section(
         key="public",
         title="What the owner states as public",
         text=(
             "The owner promises that none of this was read off the data. The proxy cannot check that.",
+            f"Of {len(rows)} statements {unsigned} name nobody who says so (`said_by`): ask the owner who does."
+            if unsigned
+            else "Each names who says so.",
         ),
         heads=("where", "what", "as stated", "said by", "said on"),
         rows=tuple(rows),
@@ -224,6 +257,39 @@ def _accepted(policy: Policy) -> Section:
     )
 
 
+def _analysts(ledger: LedgerFacts | None) -> Section:
+    key, title = "analysts", "Who may ask"
+    if ledger is None:
+        return Section(key=key, title=title, text=("Not in this report: no ledger was named.",))
+    return Section(
+        key=key,
+        title=title,
+        text=(
+            "All of them together are bounded by the total below, each by a line of the budgets.",
+        ),
+        heads=ANALYST_HEADS,
+        rows=ledger.analysts,
+    )
+
+
+def _findings(policy: Policy) -> Section:
+    found = judged(amount_findings(policy), policy.accepted).open
+    found = tuple(one for one in found if one.name is not FindingName.ACCEPTED_WITHOUT_EFFECT)
+    return Section(
+        key="findings",
+        title="Findings that nobody accepts",
+        text=(
+            "These follow from the policy alone."
+            if found
+            else "None follows from the policy alone.",
+            "Findings about the database and its role need the database: file the output of `dpproxy policy"
+            " check` beside this report.",
+        ),
+        heads=("finding", "severity", "what") if found else (),
+        rows=tuple((one.name.name, one.severity.value, one.what) for one in found),
+    )
+
+
 def _mechanisms(policy: Policy) -> Section:
     def row(part: ProvenPart) -> tuple[str, ...]:
         return part.used_for, part.mechanism, f"PROOFS.md {part.section}"
@@ -234,7 +300,8 @@ def _mechanisms(policy: Policy) -> Section:
         text=(
             "Each statement is (epsilon, delta)-differentially private. Noise is drawn from exact discrete"
             " distributions with random bits of the operating system.",
-            f"All assumptions are in one section: PROOFS.md {ASSUMPTIONS}.",
+            "PROOFS.md is in the folder proxy/mechanisms of this version's source. All assumptions are in one"
+            f" section: {ASSUMPTIONS}.",
         ),
         heads=("used for", "mechanism", "proof"),
         rows=tuple(map(row, proven_parts(policy))),
@@ -246,17 +313,51 @@ def _budgets(policy: Policy) -> Section:
     statement = Loss(policy.privacy.epsilon, policy.privacy.delta)
     largest = Loss(policy.privacy.max_epsilon, policy.privacy.max_delta)
     text = [f"{of}: {odds}." for of, odds in odds_words(policy)]
+    if total.limit.epsilon > _LARGE:
+        text.append(
+            f"Above epsilon {decimal(_LARGE)} the bound excludes hardly any guess. It is the worst case:"
+            " somebody who has every answer, and knows everything about everybody else. Ask the owner who can"
+            " have all answers, and why the line is not smaller."
+        )
+    if policy.units_about is not None and total.limit.delta:
+        share = decimal(total.limit.delta * policy.units_about * 100)
+        text.append(
+            f"The total's delta times the number of units is {share} %: below 10 % is the rule."
+        )
+    if policy.approve_above is not None:
+        text.append(
+            f"A person approves each statement of an agent above epsilon {decimal(policy.approve_above)}."
+        )
     text.append(_ADDED[policy.accounting])
     lines = {("budgets", "total"): total, **dict(stated_budgets(policy))}
     return Section(
         key="budgets",
         title="Budgets",
         text=tuple(text),
-        heads=("line of the policy", "epsilon", "delta", "per"),
+        heads=(
+            "line of the policy",
+            "epsilon",
+            "delta",
+            "per",
+            "a guess of 1 in 100 comes to, at most",
+        ),
         rows=(
-            ("privacy (each statement)", *_loss(statement), "statement"),
-            ("privacy (a statement at most)", *_loss(largest), "statement"),
-            *((".".join(path), *_line(budget)) for path, budget in lines.items()),
+            (
+                "privacy (each statement)",
+                *_loss(statement),
+                "statement",
+                reached(statement.epsilon),
+            ),
+            (
+                "privacy (a statement at most)",
+                *_loss(largest),
+                "statement",
+                reached(largest.epsilon),
+            ),
+            *(
+                (".".join(path), *_line(budget), reached(budget.limit.epsilon))
+                for path, budget in lines.items()
+            ),
         ),
     )
 
@@ -286,7 +387,13 @@ def _spent(ledger: LedgerFacts | None) -> Section:
     return Section(
         key="spent",
         title="What was spent",
-        text=("As the ledger has it. A charge is durable before data is read.",),
+        text=(
+            "As the ledger has it. A charge is durable before data is read.",
+            *(
+                f"The ledger was restored {one}: what was spent in between is not in these figures."
+                for one in ledger.restored
+            ),
+        ),
         heads=SPENT_HEADS,
         rows=ledger.spent,
     )
@@ -316,6 +423,7 @@ def _adjustments(ledger: LedgerFacts | None) -> Section:
 def _year(policy: Policy) -> Section:
     one, losses = unit_of_policy(policy), yearly_losses(policy)
     blocks = tuple(f"{found.what}." for found in block_findings(policy))
+    total = policy.budgets.total.limit
     if not losses:
         return Section(
             key="year",
@@ -326,12 +434,24 @@ def _year(policy: Policy) -> Section:
         key="year",
         title="What a year can come to",
         text=(
-            "The total does not renew: all years and all analysts together stay within it, until"
-            " `dpproxy ledger adjust` adds to it. A line above the total ends at the total.",
+            "For tables without blocks of time the total does not renew."
+            if blocks
+            else "The total does not renew: all years and all analysts together stay within it, until the"
+            " policy raises it or two administrators give budget back. A line above the total ends at the"
+            " total.",
             *blocks,
         ),
         heads=("line of the policy", "epsilon", "delta", "as odds"),
-        rows=tuple((line, *_loss(loss), odds_text(loss, one)) for line, loss in losses.items()),
+        rows=tuple(
+            (
+                line,
+                *_loss(loss),
+                "ends at the total"
+                if not blocks and loss.epsilon > total.epsilon
+                else odds_text(loss, one),
+            )
+            for line, loss in losses.items()
+        ),
     )
 
 
@@ -369,6 +489,9 @@ def _smallest_groups(policy: Policy) -> Section:
         text=(
             "No group is shown unless so many units are in it, up to a stated probability (PROOFS.md 32)."
             " 1: the policy asks for none, and privacy rests on noise and selection alone.",
+            "Groups of listed values are always in the answer, also where nobody is in them: that they are"
+            " there says nothing. A group of other values with one unit is shown by a statement with a"
+            " chance of at most delta.",
         ),
         heads=("table", "units in a group, at least"),
         rows=tuple(
@@ -392,6 +515,37 @@ def _invariants(policy: Policy) -> Section:
     )
 
 
+def _kept(policy: Policy) -> Section:
+    text = [
+        "Noisy answers are not kept."
+        if policy.reuse is None
+        else "Noisy answers are kept encrypted, and shown to who asks the same within"
+        f" {decimal(Fraction(policy.reuse.seconds, 3600))} h.",
+        "Receipts stay for good: who asked when and at what cost, and a keyed digest of the statement."
+        " Nothing of an answer.",
+        _TEXTS[policy.statements],
+    ]
+    if policy.publish:
+        text.append(
+            "A published table is kept encrypted until its next release, and shown to all analysts."
+        )
+    if any(one.continual is not None for one in policy.publish):
+        text.append(
+            "The noise of a series is kept encrypted until its last day. Who has it and the key has exact"
+            " numbers."
+        )
+    text.append(
+        "No row of a protected table is kept. On erasure of a person: section 5 of the page Review."
+    )
+    return Section(key="kept", title="What is kept", text=tuple(text))
+
+
+_TEXTS = {
+    StatementTexts.HASHED: "Texts of statements are not kept.",
+    StatementTexts.ENCRYPTED: "Texts of statements are kept encrypted, for the analyst who ran them.",
+}
+
+
 def _clipping(policy: Policy) -> Section:
     return Section(
         key="clipping",
@@ -400,6 +554,7 @@ def _clipping(policy: Policy) -> Section:
             "Values outside the bounds of the section on public facts are moved to the nearest bound. Rows and"
             " groups of a unit beyond these numbers are left out. Answers are biased by both:"
             " `dp.clipped` of a statement says about how much is cut.",
+            "auto: chosen privately for each statement, up to the number. not said: as many as rows of a unit.",
         ),
         heads=("table", "rows of a unit", "groups of a unit", "rows of a unit in a group"),
         rows=tuple(

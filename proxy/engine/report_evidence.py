@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from proxy.engine.report_section import Section
+from proxy.policy.amount_findings import block_findings
 from proxy.policy.policy_model import MedianNoise, Noise, Policy
 
 ASSUMPTIONS = 22
@@ -109,6 +111,13 @@ PROVEN_PARTS = (
         is_used=lambda policy: any(one.continual or one.ranges for one in policy.publish),
     ),
     ProvenPart(
+        used_for="units in blocks of time (per: month)",
+        mechanism="parallel composition",
+        section=34,
+        title="A person in a block of time",
+        is_used=lambda policy: any(block_findings(policy)),
+    ),
+    ProvenPart(
         used_for="the sum of all charges",
         mechanism="composition of epsilon and delta; with zCDP accounting also of rho",
         section=25,
@@ -153,6 +162,10 @@ NOT_PROMISED: Mapping[str, str] = {
     "Where rows are stored": "The place of a row in storage is not part of a person's data.",
     "A series whose rows are changed or deleted.": (
         "A series holds if rows are only added, as the owner promises."
+    ),
+    "A person over several blocks of time.": (
+        "Where a unit has blocks (per: month), each month is protected by itself: whoever is in twelve"
+        " months can lose twelve times as much."
     ),
     "The owner's public statements": (
         "Listed values, bounds and public tables are taken as public. If they were read off "
@@ -241,5 +254,17 @@ TESTED: tuple[tuple[str, str, str], ...] = (
         "the ledger",
         "charges at once, kills of all processes, and files put back are compared with a model",
         "tests/ledger_machine",
+    ),
+)
+
+OUTSIDE = Section(
+    key="outside",
+    title="What this report does not say",
+    text=(
+        "Ask the owner for: the purpose and the legal basis, who is the controller, how the data were"
+        " collected, who approved this policy, and other releases of the same data (`dpproxy ledger adjust`"
+        " adds them).",
+        "Ask the operator for: who can read the protected database without the proxy, encryption of disks and"
+        " backups, and how long backups of the ledger are kept.",
     ),
 )

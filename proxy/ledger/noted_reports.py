@@ -20,6 +20,9 @@ SELECT e.detail ->> 'digest' AS digest, to_char(e.at AT TIME ZONE 'UTC', %(time)
 FROM ledger.admin_event e
 WHERE e.what = %(what)s AND (e.detail ->> 'source')::bigint = %(source)s
 ORDER BY e.id DESC LIMIT 1"""
+_FIRST = """\
+SELECT to_char(v.first_served_at AT TIME ZONE 'UTC', %s)
+FROM ledger.policy_version v WHERE v.source = %s AND v.digest = %s"""
 _SERVED = """\
 SELECT v.digest, to_char(v.first_served_at AT TIME ZONE 'UTC', %s)
 FROM ledger.policy_version v WHERE v.source = %s AND v.first_served_at > %s
@@ -57,3 +60,9 @@ def earlier_report(ledger_dsn: str, source: int) -> EarlierReport | None:
         policy=policy,
         served=tuple((one, when) for one, when in served),
     )
+
+
+def first_served(ledger_dsn: str, source: int, digest: str) -> str | None:
+    with psycopg.connect(ledger_dsn) as connection:
+        row = connection.execute(_FIRST, (_TIME, source, digest)).fetchone()
+    return None if row is None else str(row[0])

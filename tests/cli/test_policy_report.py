@@ -130,6 +130,7 @@ def test_what_the_ledger_says_is_in_the_report() -> None:
     sections = json.loads(done.out)["sections"]
     (total,) = (one for one in sections["spent"]["rows"] if one["per"] == "none")
     assert (total["epsilon spent"], total["epsilon limit"]) == ("2", "20")
+    assert not any("restored" in one for one in sections["spent"]["text"])
     added, back = sections["adjustments"]["rows"]
     assert (added["epsilon"], added["confirmed by"]) == ("3", "-")
     assert (back["epsilon"], back["reason"]) == ("-1", "released | once only")
@@ -192,6 +193,61 @@ def _names(source: int) -> list[str]:
     from proxy.ledger.ledger_sources import known_sources
 
     return [one.name for one in known_sources(servers().ledger_dsn) if one.id == source]
+
+
+def test_an_officers_questions_are_answered() -> None:
+    """As somebody asked who had read the report of the shop's sample, and nothing else."""
+    shop = read_policy(SHOP_POLICY.read_text("utf-8"), "p.yaml", {"SHOP_DSN": "host=db"})
+    facts = LedgerFacts(
+        source="shop",
+        spent=(),
+        adjustments=(),
+        analysts=(("alice", "press", "yes"),),
+        first_served="2026-11-01",
+        restored=("on 2026-11-03 as of 2026-11-02",),
+    )
+    sections = {one.key: one for one in policy_report(shop, facts, "1.2.3", _AT).sections}
+
+    def said(key: str) -> str:
+        return " ".join((*sections[key].text, *(" ".join(row) for row in sections[key].rows)))
+
+    assert "any other guess about a customer" in said("unit")
+    assert "alice press yes" in said("analysts")
+    assert "Of 9 statements 9 name nobody" in said("public")
+    assert "TOTAL_RENEWS" in said("findings") and "policy check" in said("findings")
+    assert "excludes hardly any guess" in said("budgets") and "99.940 %" in said("budgets")
+    assert "number of units is 5 %" in said("budgets")
+    assert "as of 2026-11-02: what was spent in between is not in" in said("spent")
+    assert said("year").count("ends at the total") == 2
+    assert "with one unit" in said("smallest_groups") and "auto: chosen" in said("clipping")
+    assert "within 24 h" in said("kept") and "erasure" in said("kept")
+    assert "purpose and the legal basis" in said("outside")
+    page = (_ROOT / "docs/reference/policy-report.md").read_text("utf-8")
+    assert [key for key in sections if f"(`{key}`)" not in page] == []
+
+
+def test_what_a_policy_accepts_is_no_open_finding() -> None:
+    wide = _POLICY.replace("epsilon: 20,", "epsilon: 60,")
+    more = "  TOTAL_IS_LARGE: {budgets.total: the data are invented}\n"
+    for text, is_open in ((wide, True), (wide + more, False)):
+        (found,) = (
+            one
+            for one in policy_report(read_policy(text, "p", {}), None, "1", _AT).sections
+            if one.key == "findings"
+        )
+        assert ("TOTAL_IS_LARGE" in str(found.rows)) is is_open
+
+
+def test_a_total_of_each_block_of_time_is_no_total_of_all_years() -> None:
+    text = _POLICY.replace(
+        "{customer: id}", "{customer: id, per: month, of: at}\n    append_only: on"
+    )
+    text = text.replace("age: {", "at: {bounds: [2024-01-01, 2029-12-31]}, age: {")
+    policy = read_policy(text, "p.yaml", {})
+    sections = {one.key: one for one in policy_report(policy, None, "1", _AT).sections}
+    said = " ".join((*sections["year"].text, str(sections["year"].rows)))
+    assert "12 times that" in said and "all years" not in said and "ends at" not in said
+    assert "PROOFS.md 34" in str(sections["mechanisms"].rows)
 
 
 def test_json_has_the_fields_of_the_registry_and_of_the_label() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import stat
 from pathlib import Path
 
@@ -13,9 +14,12 @@ from proxy.accounting.events import mechanism
 from proxy.ledger.ledger_backup import BackupError, backup, restore
 from proxy.ledger.ledger_check import ledger_problems, observed_problems
 from proxy.ledger.ledger_mark import LedgerWentBack, Mark, MarkFile, check_mark, mark_of
+from proxy.ledger.ledger_sources import known_sources
 from proxy.ledger.ledger_tables import ChargeOutcome, LedgerTables
+from proxy.ledger.report_facts import ledger_facts
 from proxy.ledger.users import add_analyst, verifiers
 from tests.databases.ledger_database import loss, make_ledger, rows, set_limits, with_ledger
+from tests.servers_fixture import servers
 
 
 @pytest.fixture
@@ -66,6 +70,9 @@ def test_there_and_back(used: str, tmp_path: Path) -> None:
         assert mark_of(again) == mark_of(used), "the same ledger, as far as it has come"
         assert verifiers(again) == verifiers(used)
         assert ledger_problems(again) == ()
+        (source,) = known_sources(again)
+        (restored,) = ledger_facts(again, source, servers().policies["shop"]).restored
+        assert re.fullmatch(r"on .* UTC as of \d{4}-.* UTC", restored)
         backup(again, tmp_path / "next")
         heads = [
             b'"table": "cached", "rows": 0, "last": 3',

@@ -31,6 +31,7 @@ _PAGES = {
     "person": "/people/one?name=ann",
     "receipts": "/receipts?database=shop",
     "policy": "/policy/shop",
+    "report": "/report/shop",
     "findings": "/findings/shop",
     "audit": "/audit/shop",
     "chain": "/chain",
