@@ -22,7 +22,7 @@ def default_questions(policy: Policy) -> Iterator[str]:
 def _of_table(table: ProtectedTable) -> Iterator[str]:
     name = _table(table)
     yield _select("count(*)", name)
-    if isinstance(table.unit, IdentifierUnit) and table.unit.path is None:
+    if isinstance(table.unit, IdentifierUnit) and table.unit.is_in_column:
         yield _select(f"count(DISTINCT {_quoted(table.unit.column)})", name)
     bounded: list[str] = []
     for column in table.columns.values():

@@ -6,15 +6,20 @@ import itertools
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 from proxy.audit.synthetic_values import Choices, Style, distinct_value, synthetic_value
+from proxy.base.instants import DAY_SECONDS, iso_text
+from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, Column, Table, TableName
+from proxy.policy.blocks_of_time import blocks_of, first_day
 from proxy.policy.policy_model import ColumnPolicy, IdentifierUnit, Policy, ProtectedTable, RowUnit
 
 NUMBER = "dp_row"  # a column of ours, by which rows are found again
 _MOST_ROWS = 1500  # of a large unit in one table
 _PUBLIC_ROWS = 12
 _BACKGROUND_ROWS = 3
+_BLOCKS = 2  # that each person is in, of units in blocks of time
 _ENDS = (
     (Style.HIGH, 0),
     (Style.LOW, 1),
@@ -63,6 +68,7 @@ class _Maker:
         self._policy, self._catalog, self._choices = policy, catalog, choices
         self._numbers = itertools.count(1)
         self._keys: set[tuple[object, ...]] = set()
+        self._blocks: dict[str, range] = {}  # that all tables of a kind of unit have
         self._by_unit: dict[tuple[TableName, int | None], list[Row]] = defaultdict(list)
 
     def made(self, rows: int, distance: int) -> SyntheticRows:
@@ -78,8 +84,10 @@ class _Maker:
             if isinstance(table.unit, RowUnit):
                 found.append(self._rows_of(table, table.unit.rows, rows, distance))
             else:
-                identifiers[table.unit.identifier].append(table)
-        for group in identifiers.values():
+                identifiers[table.unit.kind].append(table)
+        for kind, group in identifiers.items():
+            every = [blocks_of(table) for table in group]
+            self._blocks[kind] = range(max(b.start for b in every), min(b.stop for b in every))
             # A table whose identifier is found through another comes after that one.
             group.sort(key=lambda t: isinstance(t.unit, IdentifierUnit) and t.unit.path is not None)
             found.append(self._units_of(group, rows, distance))
@@ -141,6 +149,8 @@ class _Maker:
                 value = self._unit_value(policy, column, unit)
                 if value is None and (unit is not None or not column.nullable):
                     return
+            elif policy is not None and _is_time_of_unit(policy, column.name) and unit is not None:
+                value = self._time_of(policy, column, unit)
             elif column.name in carriers:
                 value = distinct_value(column, number)
             else:
@@ -163,10 +173,23 @@ class _Maker:
         assert isinstance(policy.unit, IdentifierUnit)
         if unit is None:
             return None
+        if policy.unit.blocks is not None:  # two units are one person, in two blocks
+            unit //= _BLOCKS
         if policy.unit.path is None:
             return distinct_value(column, 1000 + 7 * unit)
         target = self._catalog.tables[policy.unit.path.table]
         return self._held(target, target.primary_key[0], unit)
+
+    def _time_of(self, policy: ProtectedTable, column: Column, unit: int) -> str:
+        """Any day of the unit's block."""
+        assert isinstance(policy.unit, IdentifierUnit) and policy.unit.blocks is not None
+        per = policy.unit.blocks.per
+        blocks = self._blocks[policy.unit.kind] or blocks_of(policy)
+        block = blocks[min(unit % _BLOCKS, len(blocks) - 1)]
+        begins = first_day(block, per)
+        day = begins + self._choices.below(first_day(block + 1, per) - begins)
+        of_type = day if column.type is SqlType.DATE else day * DAY_SECONDS
+        return iso_text(Fraction(of_type), column.type)
 
     def _referred(
         self, table: Table, column: Column, own: ColumnPolicy | None, unit: int | None
@@ -189,6 +212,13 @@ class _Maker:
 
 def _is_unit_column(table: ProtectedTable, column: str) -> bool:
     return isinstance(table.unit, IdentifierUnit) and table.unit.column == column
+
+
+def _is_time_of_unit(table: ProtectedTable, column: str) -> bool:
+    unit = table.unit
+    return (
+        isinstance(unit, IdentifierUnit) and unit.blocks is not None and unit.blocks.time == column
+    )
 
 
 def _carriers(table: Table, policy: ProtectedTable | None) -> set[str]:

@@ -217,6 +217,8 @@ def _identifier_unit(
             table.name,
             f"{text}: {quoted} may be NULL: rows without a unit are left out of every answer",
         )
+    if unit.blocks is not None:  # rows are found by their time first, and then gathered
+        return
     if described.is_unique(unit.column):
         yield _found(
             FindingName.UNIT_IS_ONE_ROW,

@@ -41,15 +41,16 @@ def odds_words(policy: Policy) -> Iterator[tuple[str, str]]:
 
 def _units(policy: Policy) -> Iterator[str]:
     """Who, with all rows of theirs, and in which tables."""
-    by_identifier: dict[str, list[str]] = {}
+    by_identifier: dict[tuple[str, str], list[str]] = {}
     for table in policy.protected():
         name = str(table.name)
         if isinstance(table.unit, IdentifierUnit):
-            by_identifier.setdefault(table.unit.identifier, []).append(name)
+            unit = table.unit.identifier, table.unit.their_rows
+            by_identifier.setdefault(unit, []).append(name)
         else:
             yield f"each row of {name} by itself"
-    for identifier, tables in by_identifier.items():
-        yield f"{with_article(identifier)} with all their rows in {_listed(tables)}"
+    for (identifier, rows), tables in by_identifier.items():
+        yield f"{with_article(identifier)} with {rows} in {_listed(tables)}"
 
 
 def _sentence(text: str) -> str:

@@ -51,16 +51,16 @@ def charged_blocks(tables: Iterable[str]) -> tuple[str, ...]:
     """Say which budgets of blocks of time a statement is charged to, in a line at most.
 
     >>> charged_blocks(["shop.orders", "person 2026-01", "person 2026-02"])
-    ('charged to each of 2 budgets of blocks of time, and not to the total: person 2026-01 to person 2026-02',)
+    ('2 blocks of time are read, person 2026-01 to person 2026-02: the budget of each pays, and not the total',)
     """
     blocks = sorted(filter(is_block_line, tables))
     if not blocks:
         return ()
     if len(blocks) == 1:
-        return (f"charged to the budget of {blocks[0]}, and not to the total",)
+        return (f"the block {blocks[0]} is read: its budget pays, and not the total",)
     return (
-        f"charged to each of {len(blocks)} budgets of blocks of time, and not to the total:"
-        f" {blocks[0]} to {blocks[-1]}",
+        f"{len(blocks)} blocks of time are read, {blocks[0]} to {blocks[-1]}: the budget of each pays,"
+        " and not the total",
     )
 
 

@@ -70,7 +70,7 @@ def _tables(query: Query, policy: Policy) -> list[tuple[TableName, str]]:
         for scan in scans(block.source):
             table = policy.tables.get(scan.table)
             unit = table.unit if isinstance(table, ProtectedTable) else None
-            if isinstance(unit, IdentifierUnit) and unit.path is None:
+            if isinstance(unit, IdentifierUnit) and unit.is_in_column:
                 found.append((scan.table, unit.column))
     return found
 

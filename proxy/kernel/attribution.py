@@ -186,7 +186,12 @@ def _rows_of_units(scan: Scan, table: Table, unit: IdentifierUnit, world: World)
         raise NotPrivate(Rule.SCAN, "a unit in a column that is not there")
     if unit.blocks is not None:  # no column holds it by itself: `unit_outputs`
         # No name has an end of a line in it.
-        return OfUnit(identifier=f"{unit.identifier}\n{unit.blocks.per.value}", columns=frozenset())
+        per, time = unit.blocks.per, (scan.alias, unit.blocks.time)
+        return OfUnit(
+            identifier=f"{unit.identifier}\n{per.value}",
+            columns=frozenset(),
+            times=frozenset({(time, per)}),
+        )
     if unit.path is None:
         return OfUnit(
             identifier=unit.identifier,
@@ -315,6 +320,7 @@ def _owner_of_subquery(
                 named=frozenset((new, t) for old, t in owner.named for new in renamed.of(old)),
                 numbered=renamed.columns(owner.numbered) | frozenset(numbering),
                 rows=None if has_windows or owner.rows is None else renamed.rows(owner.rows),
+                times=frozenset((new, per) for old, per in owner.times for new in renamed.of(old)),
             )
         case _:
             assert_never(owner)

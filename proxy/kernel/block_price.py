@@ -24,7 +24,7 @@ from proxy.kernel.column_types import (
 )
 from proxy.kernel.continual_rules import check_series
 from proxy.kernel.fewest_units import check_fewest_units
-from proxy.kernel.fixed_columns import fixed_columns, most_groups
+from proxy.kernel.fixed_columns import fixed_columns, fixed_times, most_groups
 from proxy.kernel.measurements import (
     price_of_choice,
     price_of_release,
@@ -113,7 +113,7 @@ def check_reach(block: BlockPlan, source: Known) -> None:
     """
     if block.reach is None:
         return
-    most = most_groups(block.keys, block.combinations, fixed_columns(source))
+    most = most_groups(block.keys, block.combinations, fixed_columns(source), fixed_times(source))
     if most is None or block.reach < most:
         raise NotPrivate(Rule.GROUPS, "a unit may be in more groups than the plan says")
 

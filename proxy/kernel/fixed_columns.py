@@ -15,8 +15,19 @@ from math import prod
 from proxy.base.sql_types import SqlType
 from proxy.kernel.column_types import columns_in, has_one_form
 from proxy.kernel.key_plans import KeyPlan
-from proxy.kernel.owners import NO_COLUMNS, ColumnName, ColumnNames, Known, OfUnit, Public, name
-from proxy.query.ir.expressions import ColumnRef, Expression
+from proxy.kernel.owners import (
+    NO_COLUMNS,
+    ColumnName,
+    ColumnNames,
+    FixedTimes,
+    Known,
+    OfUnit,
+    Public,
+    name,
+)
+from proxy.policy.policy_model import BlockLength
+from proxy.query.ir.expression_walk import children
+from proxy.query.ir.expressions import Cast, Clamped, ColumnRef, DateTrunc, Expression, InPublic
 from proxy.query.ir.relations import (
     Frame,
     GroupByUnit,
@@ -26,6 +37,15 @@ from proxy.query.ir.relations import (
     WindowFunction,
 )
 
+_TIMES = (SqlType.DATE, SqlType.TIMESTAMP, SqlType.TIMESTAMPTZ)
+# What date_trunc() cuts to, of which each has whole blocks.
+_WHOLE = {
+    BlockLength.DAY: ("day", "week", "month", "quarter", "year"),
+    BlockLength.WEEK: ("week",),
+    BlockLength.MONTH: ("month", "quarter", "year"),
+    BlockLength.QUARTER: ("quarter", "year"),
+    BlockLength.YEAR: ("year",),
+}
 Pairs = Sequence[tuple[ColumnName, ColumnName]]
 
 
@@ -52,9 +72,43 @@ def fixed_columns(context: Known) -> ColumnNames:
     return owner.fixed | frozenset(units)
 
 
-def is_fixed(expression: Expression, fixed: ColumnNames) -> bool:
-    """Say whether an expression has one value in all rows of a unit: all columns in it are fixed."""
-    return columns_in(expression) <= fixed
+def fixed_times(context: Known) -> FixedTimes:
+    """List the times that are in one block in all rows of a unit."""
+    return context.owner.times if isinstance(context.owner, OfUnit) else frozenset()
+
+
+def is_fixed(expression: Expression, fixed: ColumnNames, times: FixedTimes = frozenset()) -> bool:
+    """Say whether an expression has one value in all rows of a unit: all that it is made of has.
+
+    >>> from tests.kernel.examples import column
+    >>> at = column("r1", "ts", SqlType.TIMESTAMP)
+    >>> by = {unit: DateTrunc(unit, at, SqlType.TIMESTAMP) for unit in ("day", "month", "week", "year")}
+    >>> [unit for unit in by if is_fixed(by[unit], frozenset(), frozenset({(name(at), BlockLength.MONTH)}))]
+    ['month', 'year']
+    """
+    if columns_in(expression) <= fixed:
+        return True
+    if isinstance(expression, DateTrunc):
+        time = _time_of(expression.operand)
+        lengths = [per for column, per in times if time is not None and column == name(time)]
+        in_utc = expression.zone is None or expression.zone.is_utc
+        return in_utc and any(expression.unit in _WHOLE[per] for per in lengths)
+    parts = () if isinstance(expression, InPublic) else children(expression)
+    return bool(parts) and all(is_fixed(part, fixed, times) for part in parts)
+
+
+def _time_of(expression: Expression) -> ColumnRef | None:
+    """The column of which an expression is the time, cut to bounds or to its day, as UTC has it.
+
+    All of these are monotone. A cut leaves the times of a block in it, or makes one time of them.
+    """
+    while isinstance(expression, Clamped | Cast):
+        if expression.type not in _TIMES or (
+            isinstance(expression, Cast) and expression.zone is not None
+        ):
+            return None
+        expression = expression.operand
+    return expression if isinstance(expression, ColumnRef) else None
 
 
 def fixed_by_subquery(subquery: Subquery, inner: Known) -> ColumnNames:
@@ -62,7 +116,8 @@ def fixed_by_subquery(subquery: Subquery, inner: Known) -> ColumnNames:
     owner, fixed = inner.owner, fixed_columns(inner)
     if not isinstance(owner, OfUnit):
         return NO_COLUMNS
-    found = [output for output, expression in subquery.outputs if is_fixed(expression, fixed)]
+    times = fixed_times(inner)
+    found = [output for output, part in subquery.outputs if is_fixed(part, fixed, times)]
     by_unit = owner.columns | fixed
     found += [one.name for one in subquery.windows if _is_of_all_rows(one, by_unit)]
     return frozenset((subquery.alias, output) for output in found)
@@ -153,6 +208,7 @@ def most_groups(
     keys: Sequence[KeyPlan],
     combinations: Sequence[tuple[str | None, ...]] | None,
     fixed: ColumnNames,
+    times: FixedTimes = frozenset(),
 ) -> int | None:
     """Bound the groups in which one unit has rows.
 
@@ -165,6 +221,7 @@ def most_groups(
         keys: The keys of a block.
         combinations: The groups that are answered; None: all combinations of the values of keys.
         fixed: The columns that the unit fixes.
+        times: Those of which it fixes the block.
 
     Returns:
         The bound; None where some other key is private.
@@ -175,7 +232,7 @@ def most_groups(
     (2, None)
     >>> most_groups((key_plan("t", None), key_plan("n", ("1",))), None, frozenset({("r1", "t")}))
     """
-    is_kept = [is_fixed(key.expression, fixed) for key in keys]
+    is_kept = [is_fixed(key.expression, fixed, times) for key in keys]
     if combinations is not None:
         alike = Counter(
             tuple(value for value, kept in zip(group, is_kept, strict=True) if kept)

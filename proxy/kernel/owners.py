@@ -12,12 +12,15 @@ from dataclasses import dataclass, field
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
 from proxy.kernel.refusals import NotPrivate, Rule
+from proxy.policy.policy_model import BlockLength
 from proxy.query.ir.expressions import ColumnRef
 
 ColumnName = tuple[str, str]
 ColumnNames = frozenset[ColumnName]
 # At most so many rows have one value of the column; NULL is no value.
 RowsPerValue = tuple[tuple[ColumnName, int], ...]
+
+FixedTimes = frozenset[tuple[ColumnName, BlockLength]]
 
 NO_COLUMNS: ColumnNames = frozenset()
 # PostgreSQL cuts a longer name, so that two could be one.
@@ -84,7 +87,8 @@ class OfUnit:
     one row; fixed: have one value in all rows of a unit, beside those that have by the rest
     (fixed_columns.py); named: a value of the column, if not NULL, is the primary key of a row of the table
     which belongs to the row's unit; numbered: columns that number the rows of a unit 1, 2, ...;
-    rows: the same relation as rows that change, where a unit has few and nobody has none.
+    rows: the same relation as rows that change, where a unit has few and nobody has none;
+    times: columns whose times are in one block of this length, in all rows of a unit.
     """
 
     identifier: str
@@ -95,6 +99,7 @@ class OfUnit:
     named: frozenset[tuple[ColumnName, TableName]] = frozenset()
     numbered: ColumnNames = NO_COLUMNS
     rows: Rows | None = None
+    times: FixedTimes = frozenset()
 
 
 Owner = Public | Rows | OfUnit

@@ -16,9 +16,9 @@ from proxy.base.errors import Code, Refusal
 from proxy.base.result_columns import UNIT_COLUMN, aggregate_column, key_column
 from proxy.base.sql_types import SqlType
 from proxy.kernel.attribution import relation_of
-from proxy.kernel.fixed_columns import fixed_columns, is_fixed, most_groups
+from proxy.kernel.fixed_columns import fixed_columns, fixed_times, is_fixed, most_groups
 from proxy.kernel.key_plans import KeyPlan
-from proxy.kernel.owners import NO_COLUMNS, ColumnNames
+from proxy.kernel.owners import NO_COLUMNS, ColumnNames, FixedTimes
 from proxy.kernel.refusals import NotPrivate
 from proxy.kernel.world import World
 from proxy.planner import grids
@@ -279,7 +279,7 @@ def reach_of(
     """
     if not keys or not isinstance(source.ownership, UnitRows):
         return None
-    return most_groups(keys, combinations, _fixed(source.relation, context))
+    return most_groups(keys, combinations, *_fixed(source.relation, context))
 
 
 def are_fixed(
@@ -287,12 +287,13 @@ def are_fixed(
 ) -> bool:
     """Say whether a unit has one value of all keys, so that it has one row by unit and keys."""
     fixed = _fixed(source.relation, context)
-    return all(is_fixed(key, fixed) for key in keys)
+    return all(is_fixed(key, *fixed) for key in keys)
 
 
-def _fixed(relation: Relation, context: PlanningContext) -> ColumnNames:
+def _fixed(relation: Relation, context: PlanningContext) -> tuple[ColumnNames, FixedTimes]:
     """Nothing of a relation that the kernel refuses: it refuses the plan, too."""
     try:
-        return fixed_columns(relation_of(relation, World(context.policy, context.catalog)))
+        found = relation_of(relation, World(context.policy, context.catalog))
     except NotPrivate:
-        return NO_COLUMNS
+        return NO_COLUMNS, frozenset()
+    return fixed_columns(found), fixed_times(found)

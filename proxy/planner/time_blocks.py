@@ -6,13 +6,15 @@ other uses of the person are refused: what is known of one block says nothing of
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import NoReturn
 
 from typing_extensions import assert_never
 
 from proxy.base.errors import Code, Refusal
+from proxy.base.instants import DAY_SECONDS
 from proxy.base.sql_types import SqlType
 from proxy.kernel.column_types import conjuncts
 from proxy.kernel.owners import ColumnName, name
@@ -21,6 +23,7 @@ from proxy.kernel.world import World
 from proxy.planner.facts import (
     ColumnFacts,
     PlanningContext,
+    Range,
     RelationWithUnit,
     UnitRows,
     Untruncated,
@@ -28,9 +31,8 @@ from proxy.planner.facts import (
 )
 from proxy.planner.narrowing import narrowed
 from proxy.planner.table_rows import table_rows
-from proxy.planner.unit_truncation import UNIT
-from proxy.policy.blocks_of_time import block_name, blocks_within
-from proxy.policy.policy_model import BlockLength, Bounds, ProtectedTable
+from proxy.policy.blocks_of_time import block_name, blocks_within, first_day
+from proxy.policy.policy_model import BlockLength, Bounds, BoundsKind, ProtectedTable
 from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.expressions import ColumnRef, Connective, DateTrunc, Expression
 from proxy.query.ir.query import AggregateBlock, Query, changed
@@ -99,7 +101,6 @@ def _block(block: AggregateBlock, known: PlanningContext) -> AggregateBlock:
         known=known,
         timed=timed,
         read={},
-        units={},
         persons={name(one.person): one for one in timed.values()},
     )
     source = reading.relation(block.source, block.where)
@@ -112,13 +113,12 @@ def _block(block: AggregateBlock, known: PlanningContext) -> AggregateBlock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _BlockReading:
-    """Of one SELECT, by the alias of a table: what tells its units apart, which blocks are read, and what the
-    column is called that holds the unit. persons: columns that hold the person alone."""
+    """Of one SELECT, by the alias of a table: what tells its units apart, and which blocks are read.
+    persons: columns that hold the person alone."""
 
     known: PlanningContext
     timed: dict[str, InTime]
     read: dict[str, range]
-    units: dict[str, str]
     persons: dict[ColumnName, InTime]
 
     def relation(self, relation: Relation, where: Expression | None) -> Relation:
@@ -197,8 +197,7 @@ class _BlockReading:
             for column in there.columns
             if column.name in table.columns
         ]
-        self.units[scan.alias] = _unit_name(table.columns)
-        outputs.append((self.units[scan.alias], below.name))
+        outputs.append((one.person.column, below.name))  # which is no column of the policy's
         return Subquery(scan.alias, inner, below.within(blocks), tuple(outputs))
 
     def _blocks(self, one: InTime, scan: Scan, where: Expression | None) -> range:
@@ -245,15 +244,13 @@ class _BlockReading:
                 f"Add GROUP BY date_trunc('{per}', {time}), or a condition that leaves one {per} of {time}.",
                 operand.position,
             )
-        unit = self.units[operand.relation]
-        return replace(
-            aggregate, operand=ColumnRef(unit, SqlType.TEXT, operand.position, operand.relation)
-        )
+        return replace(aggregate, operand=replace(operand, type=SqlType.TEXT))
 
     def refuse_person(self, expression: Expression) -> Expression:
         def visit(part: Expression) -> Expression:
             one = self.persons.get(name(part)) if isinstance(part, ColumnRef) else None
-            if one is not None and isinstance(part, ColumnRef):
+            # The unit has the person's name, and another type.
+            if one is not None and isinstance(part, ColumnRef) and part.type is one.person.type:
                 _refuse(one, "is for COUNT(DISTINCT) alone", part.position)
             return part
 
@@ -299,12 +296,12 @@ def _both(one: Expression | None, other: Expression | None) -> Expression | None
     return Connective("AND", (one, other))
 
 
-def _unit_name(taken: Collection[str]) -> str:
-    """Of the column that holds the unit: none that the table has."""
-    name = UNIT
-    while name in taken:
-        name += "_"
-    return name
+def _times_of(one: InTime, blocks: range) -> Range:
+    """From the first to the last time of these blocks, in the unit of bounds."""
+    is_date = one.bounds.kind is BoundsKind.DATE
+    scale, step = (1, Fraction(1)) if is_date else (DAY_SECONDS, Fraction(1, 10**6))
+    low, high = (first_day(block, one.blocks.per) * scale for block in (blocks.start, blocks.stop))
+    return Range(Fraction(low), high - step)
 
 
 def rows_in_blocks(subquery: Subquery, known: PlanningContext) -> RelationWithUnit | None:
@@ -323,9 +320,12 @@ def rows_in_blocks(subquery: Subquery, known: PlanningContext) -> RelationWithUn
         for name, part in subquery.outputs
         if isinstance(part, ColumnRef)
     }
-    (unit,) = (name for name, part in subquery.outputs if part == one.name)
-    column = ColumnRef(unit, SqlType.TEXT, None, subquery.alias)
-    facts[subquery.alias, unit] = ColumnFacts(SqlType.TEXT, is_unit=True)
+    column = ColumnRef(one.person.column, SqlType.TEXT, None, subquery.alias)
+    facts[subquery.alias, column.column] = ColumnFacts(SqlType.TEXT, is_unit=True)
+    time = (subquery.alias, one.time.column)
+    facts[time] = replace(
+        facts[time], nullable=False, ranges=(_times_of(one, one.read_by(subquery.where)),)
+    )
     ownership = replace(
         owned, column=column, untruncated=(Untruncated(subquery.alias, column, owned.joined),)
     )

@@ -40,7 +40,7 @@ def column_shape(
             return None
         names = (*names, unit.column)
     return (
-        (len({*names}), len(names), unit.identifier) if isinstance(unit, IdentifierUnit) else unit,
+        (len({*names}), len(names), unit.kind) if isinstance(unit, IdentifierUnit) else unit,
         tuple(getattr(exposed, name) for name in _OF_A_TABLE),
         bool(exposed.join_keys),
         *(_unnamed(exposed.columns.get(name)) for name in names),
@@ -66,7 +66,7 @@ def reading_shape(
     if column == table.name or (unit is not None and unit.path is not None):
         return None
     described = _unnamed(catalog.tables[table].column(column))
-    of_unit = unit is not None and (unit.identifier, unit.column == column)
+    of_unit = unit is not None and (unit.kind, unit.column == column)
     return column in exposed.columns, described, of_unit
 
 

@@ -77,6 +77,15 @@ class IdentifierUnit:
             return self.identifier
         return f"{self.identifier} in a {self.blocks.per.value}"
 
+    @property
+    def their_rows(self) -> str:
+        """Which rows of one identifier are protected together."""
+        return (
+            "all their rows"
+            if self.blocks is None
+            else f"their rows of one {self.blocks.per.value}"
+        )
+
 
 Unit = RowUnit | IdentifierUnit
 

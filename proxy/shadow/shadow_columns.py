@@ -63,7 +63,9 @@ def exposed_columns(
                 uses = _uses(of_planner, column, known, policy.privacy.mechanism)
                 unit = exposed.unit
                 is_unit = isinstance(unit, IdentifierUnit) and unit.column == displayed.name
-                if is_unit or (known is not None and known.references is not None):
+                if is_unit and isinstance(unit, IdentifierUnit) and unit.blocks is not None:
+                    uses = f"COUNT(DISTINCT) within one {unit.blocks.per.value}"
+                elif is_unit or (known is not None and known.references is not None):
                     uses = f"joins, {uses}"
                 row = row._replace(usable_for=uses)
                 if known is not None and known.bounds is not None:

@@ -65,6 +65,9 @@ def protection(unit: Unit) -> str:
             hidden = f"any {rows} rows"
         case IdentifierUnit():
             hidden = f"all rows of any one {unit.identifier} (by {unit.column})"
+            if unit.blocks is not None:
+                block = f"one {unit.blocks.per.value} (by {unit.blocks.time})"
+                hidden = f"the rows of any one {unit.identifier} (by {unit.column}) in {block}"
         case _:
             assert_never(unit)
     return (

@@ -27,7 +27,9 @@ from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import BlockPlan
 from proxy.mechanisms import discrete_laplace
 from proxy.policy.policy_model import (
+    BlockLength,
     Bounds,
+    BoundsKind,
     ColumnPolicy,
     IdentifierUnit,
     JoinKey,
@@ -37,6 +39,7 @@ from proxy.policy.policy_model import (
     Policy,
     ProtectedTable,
     RowUnit,
+    TimeBlocks,
     UnitPath,
 )
 from proxy.query.ir.expressions import ColumnRef
@@ -77,6 +80,22 @@ def _run(checked: CheckedPolicy, questions: str | None, size: Size = SMALL) -> A
     return asyncio.run(audited(checked, questions, size))
 
 
+def _with_months(checked: CheckedPolicy) -> CheckedPolicy:
+    """Of which each month of a customer is protected by itself, and of customers nothing else."""
+    name = TableName("shop", "orders")
+    orders = checked.policy.tables[name]
+    assert isinstance(orders, ProtectedTable) and isinstance(orders.unit, IdentifierUnit)
+    blocks = TimeBlocks(per=BlockLength.MONTH, time="created_at")
+    second = 86_400
+    bounds = Bounds(Fraction(19_000 * second), Fraction(19_400 * second), BoundsKind.TIMESTAMP)
+    timed = replace(
+        orders,
+        unit=replace(orders.unit, blocks=blocks),
+        columns={**orders.columns, "created_at": ColumnPolicy("created_at", bounds)},
+    )
+    return replace(checked, policy=replace(checked.policy, tables={name: timed}))
+
+
 @functools.cache
 def _audit_of(name: str) -> Audited:
     return _run(_sample(name), None, Size(rows=6, distance=2))
@@ -94,6 +113,22 @@ def test_a_sample_policy_passes_and_the_audit_reaches_what_is_planned(name: str)
     for finding in found.audit.findings:
         assert set(finding.observed) == {1, 2} and finding.observed[2] >= finding.observed[1]
         assert finding.replaced is not None
+
+
+def test_neighbours_are_people_in_a_month_where_the_policy_says_so() -> None:
+    """Each synthetic customer is in two months, and one of them goes."""
+    questions = (
+        "SELECT count(*), sum(quantity) FROM shop.orders; SELECT date_trunc('month', created_at), count(*),"
+        " count(DISTINCT customer_id) FROM shop.orders GROUP BY 1; SELECT count(*) FROM shop.orders WHERE"
+        " date_trunc('month', created_at) = '2022-01-01'"
+    )
+    checked = _with_months(_with_fixed_bounds(_sample("shop")))
+    found = _run(checked, questions, Size(rows=12))
+    assert found.audit.violations == 0 and not found.refused, "\n".join(audit_report(found))
+    tight = [one for one in found.audit.findings if one.observed[1] == one.planned]
+    assert len(tight) >= 0.5 * len(found.audit.findings), "\n".join(audit_report(found))
+    everything = _run(checked, None)
+    assert everything.audit.violations == 0 and not everything.refused
 
 
 def test_the_plot_is_svg_with_a_line_per_release() -> None:

@@ -14,8 +14,9 @@ import pytest
 from proxy.audit.movement import Movement
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
-from proxy.kernel import units_in_time
+from proxy.kernel import fixed_columns, units_in_time
 from proxy.kernel.attribution import relation_of
+from proxy.kernel.block_price import price_of_block
 from proxy.kernel.checked_plan import check_plan, together
 from proxy.kernel.owners import OfUnit
 from proxy.kernel.plan import BlockPlan
@@ -318,6 +319,31 @@ def test_a_month_that_is_not_read_moves_nothing() -> None:
         } <= {0}
 
 
+@pytest.mark.parametrize(
+    ("table", "key", "is_one"),
+    [
+        ("visits", "date_trunc('month', ts)", True),
+        ("visits", "date_trunc('quarter', ts)", True),
+        ("visits", "to_char(date_trunc('month', ts), 'YYYY')", True),
+        ("visits", "date_trunc('day', ts)", False),
+        ("visits", "date_trunc('week', ts)", False),
+        ("visits", "date_trunc('month', tz)", False),
+        ("calls", "date_trunc('month', d)", True),
+        ("orders", "date_trunc('quarter', tz)", True),
+        ("orders", "date_trunc('month', tz)", False),
+    ],
+)
+def test_a_unit_is_in_one_group_of_whole_blocks(table: str, key: str, is_one: bool) -> None:
+    """So what is counted has the noise of one group, however many there are."""
+    time = {"visits": "ts", "calls": "d", "orders": "tz"}[table]
+    block = _block(f"SELECT {key}, count(*) FROM {table} WHERE {time} >= '2018-11-04' GROUP BY 1")
+    assert (block.reach == 1) is is_one and (block.groups() or 0) > 1
+    price_of_block(block, TIMED)
+    if not is_one:
+        with pytest.raises(NotPrivate):
+            price_of_block(replace(block, reach=1), TIMED)
+
+
 def test_units_that_are_gathered_by_the_person_move_more(monkeypatch: pytest.MonkeyPatch) -> None:
     """The mutant: bounds on rows hold of a person in all blocks, so what is kept depends on other blocks."""
     real = InTime.name.fget  # type: ignore[attr-defined]
@@ -329,6 +355,14 @@ def test_units_that_are_gathered_by_the_person_move_more(monkeypatch: pytest.Mon
     without_kernel(monkeypatch)
     found = [one for question in _QUESTIONS for one in _moved(_block(question))]
     assert [one for one in found if one.observed > one.planned] != []
+
+
+def test_days_that_were_taken_for_whole_months_move_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The mutant: a person in a month is in one group of days."""
+    sql = "SELECT date_trunc('day', ts), count(DISTINCT uid) FROM visits WHERE ts >= '2019-01-01' GROUP BY 1"
+    assert not any(one.observed > one.planned for one in _moved(_block(sql)))
+    monkeypatch.setattr(fixed_columns, "_WHOLE", dict.fromkeys(BlockLength, ("day",)))
+    assert any(one.observed > one.planned for one in _moved(_block(sql)))
 
 
 def test_without_the_condition_other_months_move() -> None:

@@ -100,7 +100,9 @@ def test_each_month_that_is_read_pays_and_the_total_does_not(months: LiveProxy) 
     ((rows, people),), heard = _asked(months, _FEBRUARY, "months")
     assert rows == pytest.approx(400, abs=60) and people == pytest.approx(400, abs=60)
     assert _more(months, "months", before) == {"m.sales": 1, "buyer 2026-02": 1}
-    assert "charged to the budget of buyer 2026-02, and not to the total" in " ".join(heard.split())
+    assert "the block buyer 2026-02 is read: its budget pays, and not the total" in " ".join(
+        heard.split()
+    )
     before = _spent(months, "months")
     found, _ = _asked(months, _BY_MONTH, "months")
     assert [round(float(str(people)) / 400, 0) for _, _, people in found] == [1, 1, 1]
@@ -135,9 +137,9 @@ def test_explain_and_budgets_name_the_months(months: LiveProxy) -> None:
     told = " ".join(" ".join(str(line) for (line,) in lines).split())
     assert "protected: a buyer in a month with all rows" in told
     assert (
-        "each of 3 budgets of blocks of time, and not to the total: buyer 2026-01 to buyer 2026-03"
-        in told
+        "3 blocks of time are read, buyer 2026-01 to buyer 2026-03: the budget of each pays" in told
     )
+    assert "count(DISTINCT buyer)" in told and "is null" not in told and "beyond" not in told
     _asked(months, _FEBRUARY, "months", analyst)
     rows, _ = _asked(months, "SELECT analyst, epsilon_spent FROM dp.budget", "months", analyst)
     spent = {str(name): epsilon for name, epsilon in rows}

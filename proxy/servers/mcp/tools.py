@@ -371,8 +371,8 @@ class AgentTools:
                     return "each row"
                 case ProtectedTable(unit=RowUnit(rows=rows)):
                     return f"any {rows} rows"
-                case ProtectedTable(unit=IdentifierUnit(identifier=identifier)):
-                    return f"a {identifier} with all their rows"
+                case ProtectedTable(unit=IdentifierUnit() as unit):
+                    return f"a {unit.identifier} with {unit.their_rows}"
         return "public"
 
     async def described(self, caller: Caller, database: str) -> list[str]:
