@@ -33,7 +33,7 @@ _COLUMNS = """\
     columns:
       at: {bounds: [2025-12-01, 2026-06-30]}
       day: {bounds: [2026-01-01, 2026-04-30]}
-      tz: {bounds: [2025-01-01, 2026-12-31]}
+      tz: {bounds: [2025-12-01, now]}
       amount: {bounds: [0, 100]}
       kind: {values: [a, b]}
 """
