@@ -58,7 +58,7 @@ def _policy() -> str:
     )
     people = "unit: {person: person}\n    max_rows_per_unit: 3\n"
     return (
-        f"publish:\n{publish}tables:\n  s.visits:\n    {people}{_COLUMNS}  s.rows:\n    unit: row\n{_COLUMNS}"
+        f"reuse: 24h\npublish:\n{publish}tables:\n  s.visits:\n    {people}{_COLUMNS}  s.rows:\n    unit: row\n{_COLUMNS}"
         "accept: {ROW_UNIT_NAMES_PEOPLE: on}\n"
     )
 
