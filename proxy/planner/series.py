@@ -19,12 +19,14 @@ from proxy.mechanisms import continual
 from proxy.mechanisms.loss import Loss
 from proxy.policy.policy_model import Policy
 
-_OF_DAYS = (
+BY_DAYS = (
     "Group by the day alone, such as created_at::date AS day, and give WHERE the first day and the last"
-    " one"
+    " one."
 )
-BY_DAYS = f"{_OF_DAYS}."
-BY_THE_DAY = f"{_OF_DAYS}; continual is the number of these days."
+BY_THE_DAY = (
+    "Group by the day alone, such as created_at::date AS day, and give WHERE the first day and the last"
+    " one; continual is the number of these days."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,6 +29,7 @@ from proxy.query.ir.expressions import (
     Connective,
     DateTrunc,
     Expression,
+    Is,
 )
 from proxy.reuse.block_question import BlockQuestion, about_of, column_name
 
@@ -135,7 +136,7 @@ def _without(block: BlockPlan, column: ColumnRef) -> tuple[Stretch, str]:
     """Where conditions leave a column, and what rows the block is about without them."""
     stretch, left = Stretch(), list[Expression]()
     for part in conjuncts(block.where):
-        bounded = stretch_of(part)
+        bounded = _bounded(part)
         if bounded is not None and bounded[0] == column:
             stretch = stretch.meeting(bounded[1])
         else:
@@ -143,6 +144,17 @@ def _without(block: BlockPlan, column: ColumnRef) -> tuple[Stretch, str]:
     where = None if not left else left[0] if len(left) == 1 else Connective("AND", tuple(left))
     core = replace(block, where=where)
     return stretch, f"{about_of(core)} {column_name(core, column)}"
+
+
+def _bounded(part: Expression) -> tuple[ColumnRef, Stretch] | None:
+    """As `stretch_of`, also where rows without a value count: of those that are here none are in a range, as no
+    group is theirs, or another condition leaves them out (planner/later_rows.py)."""
+    match part:
+        case Connective(word="OR", operands=(Is(ColumnRef() as column, None), other)):
+            found = stretch_of(other)
+            return found if found is not None and found[0] == column else None
+        case _:
+            return stretch_of(part)
 
 
 _Operand = tuple[ColumnRef, Clamped | None]

@@ -46,6 +46,22 @@ publish:
   - {name: m, sql: "SELECT count(*) AS n, 1 AS n_error FROM shop.customers", every: 24h, epsilon: 1}
   - {name: n, sql: "INSERT INTO x SELECT count(*) AS n FROM shop.customers", every: 24h, epsilon: 1}
   - {name: o, sql: SELECT count(*) AS n FROM shop.customers, every: 24h, epsilon: 100}
+  - name: p
+    sql: SELECT state, count(*) AS n FROM shop.customers GROUP BY 1
+    every: 24h
+    epsilon: 1
+    ranges: day
+    max_days_per_unit: 1
+"""
+_DAYS = """\
+  - name: days
+    sql: |
+      SELECT birth_date AS day, count(*) AS born FROM shop.customers
+      WHERE birth_date >= '1990-01-01' AND birth_date < '1991-01-01' GROUP BY 1
+    every: 7d
+    epsilon: 2
+    ranges: day
+    max_days_per_unit: 1
 """
 _EXPECTED = Path(__file__).parent / "golden_publish.json"
 
@@ -68,9 +84,12 @@ def test_what_cannot_be_published_is_told_with_its_place(tmp_path: Path, bless: 
     if bless:
         _EXPECTED.write_text(found)
     assert found == _EXPECTED.read_text()
-    good = _operator(tmp_path / "good")
+    good = _operator(tmp_path / "good", _PUBLISH + _DAYS)
+    columns = "columns: {birth_date: {bounds: [1920-01-01, 2020-01-01]}, "
+    good.policy.write_text(good.policy.read_text().replace("columns: {", columns))
     done = dpproxy("policy", "check", good.policy, environment=good.environment)
     assert done.code == 0, done.out + done.err
+    assert "published.days: 95 % errors, in brackets without ranges: count(*) a day +-" in done.out
 
 
 def _rows(listening: Listening) -> list[tuple[object, ...]] | None:

@@ -294,10 +294,12 @@ def _in_order(most_steps: int) -> UnitNeighbours:
     return replace(units, is_in_order=True)
 
 
-def series_block(days: int = 3, most_days: int = 2, *, is_at_once: bool = False) -> BlockPlan:
+def series_block(
+    days: int = 3, most_days: int = 2, *, is_at_once: bool = False, table: str = "visits"
+) -> BlockPlan:
     """Counts and a sum of visits by the day, on so many of which one person is."""
     found = walk(
-        "SELECT d, count(*), sum(i4), count(DISTINCT uid) FROM visits"
+        f"SELECT d, count(*), sum(i4), count(DISTINCT uid) FROM {table}"
         f" WHERE d >= '2010-01-01' AND d < '2010-01-{days + 1:02}' GROUP BY d",
         series=SeriesTerms(steps=None if is_at_once else days, most_steps=most_days),
     )

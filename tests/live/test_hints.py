@@ -48,6 +48,9 @@ HINTS: dict[str, str | tuple[str, ...]] = {
     "Group by the day alone, such as created_at::date AS day, and give WHERE the first day and the last one": (
         _TO_OWNERS
     ),
+    "Group by the day alone, such as created_at::date AS day, and give WHERE the first day and the last one.": (
+        _TO_OWNERS
+    ),
     "Count rows, or COUNT(DISTINCT) the privacy unit.": _TO_OWNERS,
     "Give the table max_rows_per_unit, and max_rows_per_group_per_unit for the rows of one day, or count"
     " people: COUNT(DISTINCT) of the privacy unit.": _TO_OWNERS,

@@ -33,7 +33,7 @@ _COLUMNS = """\
     columns:
       at: {bounds: [2025-12-01, 2026-06-30]}
       day: {bounds: [2026-01-01, 2026-04-30]}
-      tz: {bounds: [2025-01-01, 2026-12-31]}
+      tz: {bounds: [2025-12-01, now]}
       amount: {bounds: [0, 100]}
       kind: {values: [a, b]}
 """
@@ -58,7 +58,7 @@ def _policy() -> str:
     )
     people = "unit: {person: person}\n    max_rows_per_unit: 3\n"
     return (
-        f"publish:\n{publish}tables:\n  s.visits:\n    {people}{_COLUMNS}  s.rows:\n    unit: row\n{_COLUMNS}"
+        f"reuse: 24h\npublish:\n{publish}tables:\n  s.visits:\n    {people}{_COLUMNS}  s.rows:\n    unit: row\n{_COLUMNS}"
         "accept: {ROW_UNIT_NAMES_PEOPLE: on}\n"
     )
 
