@@ -5,7 +5,8 @@
     ```sql explain      is explained, which is free: for each statement of it
     ```sql refused      is refused; a ```text behind it has the message and the hint
 
-    ```python           is run, after the blocks before it; `python frames` needs pandas, polars and matplotlib, `python arrow` pyarrow
+    ```python           is run, after the blocks before it; `python frames` needs pandas, polars
+                        and matplotlib, `python arrow` pyarrow
 
 Statements within a line (`SELECT ... FROM shop...`) are explained, which is free.
 """
