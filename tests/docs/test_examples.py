@@ -5,7 +5,8 @@
     ```sql explain      is explained, which is free: for each statement of it
     ```sql refused      is refused; a ```text behind it has the message and the hint
 
-    ```python           is run, after the blocks before it; `python frames` needs pandas, polars and matplotlib
+    ```python           is run, after the blocks before it; `python frames` needs pandas, polars
+                        and matplotlib, `python arrow` pyarrow
 
 Statements within a line (`SELECT ... FROM shop...`) are explained, which is free.
 """
@@ -33,7 +34,7 @@ pytestmark = pytest.mark.postgres
 _BLOCK = re.compile(
     r"^```(sql(?: free| explain| refused)?)\n(.*?)^```$(?:\n+```text\n(.*?)^```$)?", re.M | re.S
 )
-_PYTHON = re.compile(r"^```python(| frames)\n(.*?)^```$", re.M | re.S)
+_PYTHON = re.compile(r"^```python(| frames| arrow)\n(.*?)^```$", re.M | re.S)
 _FRAMES = ("pandas", "polars", "matplotlib")
 _INLINE = re.compile(r"`((?:SELECT|EXPLAIN)\s[^`]*\s(?:shop|census)\.[^`]*)`")
 _READY = "Ctrl-C stops everything."
@@ -131,8 +132,14 @@ def test_the_statements_of_a_page(demo: Demo, name: str) -> None:
                 assert "rows of the protected table" in str(error), statement
 
 
+def _has_packages(kind: str) -> bool:
+    """Of a block: none are needed, or all of its kind are there."""
+    wanted = {"": (), "frames": _FRAMES, "arrow": ("pyarrow",)}[kind]
+    return all(importlib.util.find_spec(package) for package in wanted)
+
+
 def _has_frames() -> bool:
-    return all(importlib.util.find_spec(package) for package in _FRAMES)
+    return _has_packages("frames")
 
 
 @pytest.mark.long
@@ -149,7 +156,7 @@ def test_the_blocks_of_the_python_client(
     assert len(blocks) >= 5
     names: dict[str, Any] = {}
     for kind, block in blocks:
-        if not kind or _has_frames():
+        if _has_packages(kind.strip()):
             exec(block, names)
     names["db"].close()
     assert (tmp_path / "states.png").exists() == _has_frames()

@@ -51,6 +51,17 @@ def test_a_price_and_then_an_answer(db: dpproxy.Client) -> None:
     assert receipts[0] == answer.charge.receipt
 
 
+def test_an_answer_as_an_arrow_table(db: dpproxy.Client) -> None:
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    sql = "SELECT status, count(*) AS n FROM shop.orders WHERE total > $1 GROUP BY status"
+    table = db.arrow(sql, [30], epsilon=0.5)
+    assert table.column_names == ["status", "n", "n_error"]
+    assert table.schema.metadata[b"dpproxy-epsilon"] == b"0.5"
+    again = db.query(sql, [30], epsilon=0.5)
+    assert sorted(table.to_pydict()["status"]) == sorted(again.column("status"))
+    assert table.to_pydict()["n_error"] == again.error("n")
+
+
 def test_what_else_can_be_asked(db: dpproxy.Client) -> None:
     assert "shop" in db.databases()
     assert "shop.orders" in {table["name"] for table in db.schema()}

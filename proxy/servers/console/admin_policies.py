@@ -320,7 +320,7 @@ def audit_plot(statements: Sequence[AuditedStatement], most: int) -> Markup:
         )
         plot.filled([(0.0, 0.0), (end, end), (end, top), (0.0, top)], "forbidden")
         ticks = range(0, most + 1, max(1, math.ceil(most / 10)))
-        plot.y_axis(shown_number).x_axis([(float(n), str(n)) for n in ticks])
+        plot.y_axis(shown_number, 6).x_axis([(float(n), str(n)) for n in ticks])
         different = dict.fromkeys(map(tuple, plotted))
         own = "line" if len(different) <= _FEW else "line thin"
         for shares in different:

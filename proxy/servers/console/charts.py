@@ -197,9 +197,9 @@ class Plot:
         inside = self._height - self._top - self._bottom
         return _n(self._height - self._bottom - (value - low) / ((high - low) or 1) * inside)
 
-    def y_axis(self, label: Callable[[float], str] = short) -> Plot:
+    def y_axis(self, label: Callable[[float], str] = short, most: int = 5) -> Plot:
         end = self._width - self._RIGHT
-        for tick in nice_ticks(*self._y):
+        for tick in nice_ticks(*self._y, most):
             y, name = self._py(tick), "base" if tick == 0 else "grid"
             self._parts.append(
                 f'<path class="{name}" d="M{self._left} {y}H{end}"/><text x="{self._left - 8}" y="{y}"'

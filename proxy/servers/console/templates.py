@@ -16,6 +16,7 @@ from proxy.servers.console.charts import meter
 from proxy.servers.console.highlight import highlighted
 
 _QUOTED = re.compile("`([^`]+)`")
+_WORD = re.compile(r"[a-z]+[ ,]")
 _SQL = re.compile(r"--|[A-Z]{3,} ")
 KINDS = {"style.css": "text/css", "console.js": "text/javascript"}
 
@@ -56,6 +57,16 @@ def in_code(text: str) -> Markup:
     return Markup("").join((*made, escape(last)))
 
 
+def sentence(text: str) -> str:
+    """Begin with a capital, if a name does not come first, and end with a point.
+
+    >>> sentence("a year can come to this"), sentence("shop.orders: not in the policy."), sentence("c1 is one")
+    ('A year can come to this.', 'shop.orders: not in the policy.', 'c1 is one.')
+    """
+    is_word = _WORD.match(text) is not None
+    return f"{text[0].upper() if is_word else text[0]}{text[1:]}{'' if text.endswith('.') else '.'}"
+
+
 def is_sql(text: str) -> bool:
     """Tell whether a fix is to be run as it is.
 
@@ -74,7 +85,7 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(in_code=in_code, in_browser=in_browser)
+    made.filters.update(in_code=in_code, sentence=sentence, in_browser=in_browser)
     made.tests.update(sql=is_sql)
     made.globals.update(
         highlighted=highlighted,

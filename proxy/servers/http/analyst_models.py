@@ -82,6 +82,7 @@ class QueryRequest(RequestModel):
         "mechanism": _POLICY_HINT,
         "fresh": "Write true or false.",
         "large_as_text": "Write true or false.",
+        "error_columns": "Write true or false.",
     }
 
     database: Text = Field("", description="May be left out if you can query one database only.")
@@ -112,6 +113,11 @@ class QueryRequest(RequestModel):
 
     large_as_text: bool | None = Field(
         None, description="True: numbers beyond 2^53 are strings in JSON and in JSON lines."
+    )
+    error_columns: bool | None = Field(
+        None,
+        description="True: in CSV, JSON lines and Arrow each noisy column `NAME` is followed by `NAME_error`,"
+        " half of the width of its 95 % interval. JSON has `errors` always.",
     )
 
     @property

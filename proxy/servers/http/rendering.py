@@ -17,7 +17,7 @@ from proxy.base.sql_types import SqlType, by_oid
 from proxy.engine.answer_lines import answer_lines
 from proxy.engine.answer_origin import FRESH
 from proxy.engine.noisy_answers import NoisyAnswer
-from proxy.engine.sessions import ResultRows
+from proxy.engine.sessions import ResultColumn, ResultRows
 from proxy.pgwire.calls import Refuse
 from proxy.servers.error_boundary import refuses
 from proxy.servers.http.libpq_driver import QueryResult
@@ -71,7 +71,7 @@ async def written(result: QueryResult, wanted: Format, *, large_as_text: bool) -
     Args:
         large_as_text: Numbers that a double would round are strings in JSON.
     """
-    rows = result.rows
+    rows = result.rows if wanted is Format.JSON else _with_errors(result)
     match wanted:
         case Format.JSON:
             return await _rendered(rows, partial(_json, large_as_text=large_as_text), result)
@@ -91,6 +91,26 @@ async def _rendered(rows: ResultRows, render: Callable[[T], bytes], given: T) ->
     if few and sum(len(v or b"") for values in rows.values for v in values) <= _BYTES_AT_ONCE:
         return render(given)
     return await in_thread(render, given)
+
+
+def _with_errors(result: QueryResult) -> ResultRows:
+    """The rows with a column of errors behind each column that has some, if errors were asked for."""
+    rows, errors = result.rows, result.errors
+    if errors is None:
+        return rows
+    columns: list[ResultColumn] = []
+    values: list[list[bytes | None]] = [[] for _ in rows.values]
+    for place, column in enumerate(rows.columns):
+        columns.append(column)
+        own = errors.places.index(place + 1) if place + 1 in errors.places else None
+        if own is not None:
+            kind = SqlType.FLOAT8
+            columns.append(ResultColumn(f"{column.name}_error", kind.oid, kind.sql))
+        for made, row, widths in zip(values, rows.values, errors.values, strict=True):
+            made.append(row[place])
+            if own is not None:
+                made.append(widths[own])
+    return ResultRows(tuple(columns), [tuple(made) for made in values])
 
 
 def _arrow(rows: ResultRows) -> bytes:

@@ -271,7 +271,8 @@ async def _answered(
 ) -> Response:
     async with routes.logins.session(database, caller, query.settings) as session:
         adapter = routes.adapters[database]
-        driver = LibpqDriver(adapter, session, query, with_errors=wanted is Format.JSON)
+        with_errors = wanted is Format.JSON or bool(query.error_columns)
+        driver = LibpqDriver(adapter, session, query, with_errors=with_errors)
         token = None if caller.token is None else caller.token.number
         most = query.most_epsilon
         with charging(token), charged_at_most(most), adapter.turns_of(caller.analyst):

@@ -480,7 +480,7 @@ def test_names_of_nobody_in_a_policy_are_found(site: Administered, browser: http
     text = f"{site.operator.policy.read_text()}  analysts: {{ann: {{epsilon: 1, delta: 1e-6}}"
     text += ", anna: {epsilon: 1, delta: 1e-6}}\n  groups: {ward: {epsilon: 1, delta: 1e-6}}\n"
     page = shown(send(browser, "/policy/shop", act="check", text=text))
-    assert "budgets.analysts.anna: there is no analyst" in page and "write 'ann', if" in page
+    assert "budgets.analysts.anna: there is no analyst" in page and "Write 'ann', if" in page
     assert "budgets.groups.ward: no analyst is in this group" in page
     assert "budgets.analysts.ann:" not in page.partition("Check another text")[0]
     # Who knows no ledger looks for no names, and leaves their acceptances alone.

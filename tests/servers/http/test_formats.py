@@ -100,6 +100,28 @@ def test_each_format_has_the_same_values(listeners: BothListeners) -> None:
     )
 
 
+def test_rows_alone_can_have_their_errors_beside_them(listeners: BothListeners) -> None:
+    sql = "SELECT status, count(*) AS n, sum(total) AS s FROM shop.orders GROUP BY status"
+    whole = json.loads(_asked(listeners, "application/json", sql).text)
+    names = ["status", "n", "n_error", "s", "s_error"]
+    expected = {
+        row[0]: (own[1], own[2])
+        for row, own in zip(whole["rows"], whole["errors"]["rows"], strict=True)
+    }
+    wanted = {"error_columns": True}
+    text = _asked(listeners, "application/x-ndjson", sql, **wanted).text
+    lines = [json.loads(one) for one in text.splitlines()]
+    table = list(csv.DictReader(io.StringIO(_asked(listeners, "text/csv", sql, **wanted).text)))
+    arrow = io.BytesIO(_asked(listeners, _ARROW, sql, **wanted).content)
+    rows = na.ArrayStream.from_readable(arrow).read_all().to_pylist()
+    for found in (lines, table, rows):
+        assert [list(row) for row in found] == [names] * len(expected)
+        own = {row["status"]: (float(row["n_error"]), float(row["s_error"])) for row in found}
+        assert own == expected
+        assert all(float(row["n"]) > 1_000 < float(row["s"]) for row in found)
+    assert _asked(listeners, "text/csv", sql).text.startswith("status,n,s\r\n")
+
+
 def test_the_price_of_rows_alone_is_in_headers(listeners: BothListeners) -> None:
     sql = "SELECT status, count(*), sum(total) FROM shop.orders GROUP BY status"
     for accept in ("application/x-ndjson", "text/csv", _ARROW):
