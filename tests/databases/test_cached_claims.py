@@ -695,8 +695,8 @@ def test_a_table_pays_for_what_is_drawn_of_it(ledger_dsn: str) -> None:
 
 
 def test_blocks_of_time_pay_for_nothing_beside_them(ledger_dsn: str) -> None:
-    """A claim that names a block is to its budget alone. Beside it a table would be drawn for no shared budget, by
-    whoever takes over its slot."""
+    """A claim that names a block is to its budget alone. Beside it a table would be drawn for no shared budget,
+    by whoever takes over its slot."""
     set_limits(ledger_dsn, own="9", total="9")
     with psycopg.connect(ledger_dsn) as connection:
         connection.execute(
