@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from proxy.base.decimals import decimal_text
 from proxy.base.errors import Refusal
+from proxy.engine.cached_answers import SEMANTICS
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.published_ports import Series
 from proxy.engine.query_pipeline import Engine
@@ -37,8 +38,6 @@ _EPOCH = date(1970, 1, 1)
 _MONTH = 30
 _RANGES = ("a day", "30 days in a row", "any days in a row")
 _FAR = (date(9999, 12, 31) - _EPOCH).days
-# The ledger keeps the digest beside the text of the statement's own: it hides nothing.
-_NAMING = b"a published series"
 
 
 def prepared_series(
@@ -88,12 +87,14 @@ def prepared_ranges(
 
 
 def series_of(plan: PrivatePlan) -> Series:
-    """The series of a plan that `prepared_series` made."""
+    """The series of a plan that `prepared_series` made: another one, if a version reads it in another way."""
+    # The ledger keeps the digest beside the text of the statement's own: it hides nothing.
+    named = plan_digest(plan.blocks, f"a published series {SEMANTICS}".encode())
     ends = tuple(
         datetime(day.year, day.month, day.day, tzinfo=timezone.utc) + timedelta(days=1)
         for day in series_days(plan)
     )
-    return Series(plan=plan_digest(plan.blocks, _NAMING), ends=ends)
+    return Series(plan=named, ends=ends)
 
 
 def series_days(plan: PrivatePlan) -> tuple[date, ...]:

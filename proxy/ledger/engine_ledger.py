@@ -135,6 +135,9 @@ class EngineLedger:
         text: str | None = None,
     ) -> Charge | None:
         refuse_another(analyst)
+        together(
+            [part.block for part in parts]
+        )  # of one kind of budgets, before anything is charged
         claiming = self._claim(analyst, parts, fingerprint, digest, may_draw, text)
         claimed = await self._told(analyst, self._to_its_end(claiming, _receipt_of))
         if claimed is None:

@@ -157,6 +157,8 @@ def _protected(
     if before.unit != after.unit:
         what = f"protects {stated_unit_text(after.unit)} instead of {stated_unit_text(before.unit)}"
         people = _other_unit(before.unit, after.unit)
+        if _blocks(before.unit) != _blocks(after.unit):
+            what += ": what was spent so far does not count in the budgets that pay from now on"
         yield change(Topic.PROTECTION, Direction.CHANGES, f"{where}.unit", what, people)
     yield from _bound_on_rows(where, before, after)
     for key in ("max_groups_per_unit", "max_rows_per_group_per_unit", "join_rows_at_most"):
@@ -298,13 +300,20 @@ def stated_unit_text(unit: Unit) -> str:
             assert_never(unit)
 
 
+def _blocks(unit: Unit) -> object:
+    """What names the budgets of blocks of time. None: the total pays."""
+    if not isinstance(unit, IdentifierUnit) or unit.blocks is None:
+        return None
+    return unit.identifier, unit.blocks
+
+
 def _other_unit(was: Unit, now: Unit) -> ForPeople:
     if isinstance(now, RowUnit):
         if isinstance(was, RowUnit):
             return by_amounts((now.rows, was.rows))
         return ForPeople.WEAKER  # who has more rows is protected less
-    if now.blocks is not None and isinstance(was, IdentifierUnit) and was.blocks is None:
-        return ForPeople.WEAKER  # who is in more blocks is protected less
+    if now.blocks is not None and _blocks(was) != _blocks(now):
+        return ForPeople.WEAKER  # who is in more blocks is protected less; other ones begin anew
     if isinstance(was, RowUnit) and was.rows == 1:
         return ForPeople.STRONGER
     return ForPeople.LOOK

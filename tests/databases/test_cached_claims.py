@@ -29,6 +29,7 @@ from proxy.drawing.answer_slots import (
 from proxy.drawing.charged_token import asking
 from proxy.drawing.charges import Charge
 from proxy.kernel.price import Price
+from proxy.kernel.refusals import NotPrivate
 from proxy.ledger.bearer_tokens import create_token
 from proxy.ledger.bounds_account import POLICY_BOUNDS
 from proxy.ledger.cached_claims import MOST_BYTES, CachedClaims, Claimed
@@ -691,6 +692,34 @@ def test_a_table_pays_for_what_is_drawn_of_it(ledger_dsn: str) -> None:
     assert again.states == (_READY,)
     assert _of(ledger_dsn, "analyst")["carol"] == Fraction(1, 2)
     assert ledger_problems(ledger_dsn) == ()
+
+
+def test_blocks_of_time_pay_for_nothing_beside_them(ledger_dsn: str) -> None:
+    """A claim that names a block is to its budget alone. Beside it a table would be drawn for no shared budget,
+    by whoever takes over its slot."""
+    set_limits(ledger_dsn, own="9", total="9")
+    with psycopg.connect(ledger_dsn) as connection:
+        connection.execute(
+            "INSERT INTO ledger.allowance VALUES (1, 'table', 'person 2019-02', 3, 0.5, 'none')"
+        )
+    month, other = _reading(1, "1", "s.t", "person 2019-02"), _reading(2, "1", "s.u")
+
+    async def use() -> None:
+        tables = LedgerTables(ledger_dsn, 1, LEDGER_CIPHER)
+        await tables.open()
+        ledger = EngineLedger(tables, _DAY)
+        try:
+            with pytest.raises(NotPrivate):
+                await ledger.claim("ann", [month, other], "f", "p", may_draw=True)
+            assert _paid(ledger_dsn) == {}
+            for part in (month, other):
+                assert await ledger.claim("ann", [part], "f", "p", may_draw=True) is not None
+        finally:
+            await ledger.close()
+
+    with asking("ann"):
+        asyncio.run(use())
+    assert _paid(ledger_dsn) == {"ann": 2, "all": 1, "s.t": 1, "person 2019-02": 1, "s.u": 1}
 
 
 def test_a_spent_budget_does_not_tell_what_others_have_asked(ledger_dsn: str) -> None:

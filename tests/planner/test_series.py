@@ -9,7 +9,8 @@ from fractions import Fraction
 import pytest
 
 from proxy.base.errors import Refusal
-from proxy.engine.series_plans import errors_of_ranges, errors_of_series
+from proxy.engine import series_plans
+from proxy.engine.series_plans import errors_of_ranges, errors_of_series, series_of
 from proxy.kernel.plan import ContinualNoise, DistinctCount
 from proxy.mechanisms.continual import best_range_factor, factor_of
 from proxy.mechanisms.loss import Loss
@@ -234,3 +235,14 @@ def test_stated_errors_are_those_of_the_noise() -> None:
     series = errors_of_series(_PUBLISHED, _series(_GOOD, replace(_TERMS, most_steps=1)).plan)
     day, longest, all_days = (int(one) for one in re.findall(r"\+-(\d+)", series)[:3])
     assert day < all_days < longest < day * 5**0.5, "noise cancels"
+
+
+def test_what_another_version_reads_otherwise_is_another_series(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A person may be on other days by it: those that were drawn count by the version before."""
+    plan = _series(_GOOD).plan
+    one = series_of(plan)
+    assert series_of(plan) == one
+    monkeypatch.setattr(series_plans, "SEMANTICS", 2)
+    assert series_of(plan).plan != one.plan

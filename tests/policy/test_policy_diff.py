@@ -391,3 +391,37 @@ def test_a_bound_of_a_unit_is_told_before_and_after() -> None:
     found = {one.where: one for one in policy_changes(old, new)}
     told = found["tables.shop.orders.columns.total.per_unit"]
     assert (told.what, told.people) == ("[0, 800] -> [0, 900]", ForPeople.LOOK)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "{customer: customer_id, per: quarter, of: placed_on}",
+        "{buyer: customer_id, per: month, of: placed_on}",
+    ],
+)
+def test_other_blocks_of_time_begin_with_nothing_spent(other: str) -> None:
+    plain, months, others = (
+        _policy(
+            ("    unit: {customer: customer_id}\n", f"    unit: {unit}\n{more}"),
+            (
+                "{total: {",
+                "{placed_on: {bounds: [2024-01-01, 2024-12-31]}, total: {",
+            ),
+        )
+        for unit, more in (
+            ("{customer: customer_id}", ""),
+            ("{customer: customer_id, per: month, of: placed_on}", "    append_only: on\n"),
+            (other, "    append_only: on\n"),
+        )
+    )
+    for old, new, people in (
+        (plain, months, ForPeople.WEAKER),
+        (months, others, ForPeople.WEAKER),
+        (others, months, ForPeople.WEAKER),
+        (months, plain, ForPeople.LOOK),
+    ):
+        (told,) = (
+            one for one in policy_changes(old, new) if one.where == "tables.shop.orders.unit"
+        )
+        assert told.people is people and "what was spent so far does not count" in told.what
