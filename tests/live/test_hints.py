@@ -506,6 +506,10 @@ _UNTYPED = f"SELECT count(*) {_ORDERS} WHERE $1 IS NULL"
 # Of PostgreSQL's own errors: each with a statement that gets it, and one that does what the hint says.
 _OF_POSTGRES = {
     "42601": (f"SELECT count(*) {_ORDERS} WHERE GROUP BY status", f"SELECT count(*) {_ORDERS}"),
+    "42704": (
+        f"SELECT count(*) {_ORDERS} WHERE CAST(total AS nosuch) = 1",
+        "SELECT * FROM dp.columns",
+    ),
     "42P01": (f"SELECT count(*) {_ORDERS} o, nowhere n", "SELECT * FROM dp.columns"),
     "42702": (
         f"SELECT count(*) {_ORDERS} o JOIN shop.products p ON p.id = o.product_id WHERE id = 1",
