@@ -45,8 +45,7 @@ HINTS: dict[str, str | tuple[str, ...]] = {
         f"WITH v AS (SELECT status, count(*) AS n {_ORDERS} GROUP BY 1) SELECT max(n) FROM v",
     ),
     "If dp.low(count(*)) is above 0, there are some.": (f"SELECT count(*), dp.low(count(*)) {_ORDERS}",),
-    "Group by the day alone, such as created_at::date AS day, and give WHERE the first day and the last one;"
-    " continual is the number of these days.": (
+    "Group by the day alone, such as created_at::date AS day, and give WHERE the first day and the last one": (
         _TO_OWNERS
     ),
     "Count rows, or COUNT(DISTINCT) the privacy unit.": _TO_OWNERS,
