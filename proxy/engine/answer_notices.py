@@ -12,7 +12,13 @@ from proxy.engine.accuracy import text_of, unit_of_error
 from proxy.engine.advice import BEST, MORE, OR_RAISE
 from proxy.engine.group_threshold import no_group, small_groups
 from proxy.engine.impossible_answers import empty_groups, impossible_answers
-from proxy.engine.shown_rows import choice_notices, groups_phrase, is_null, shown_rows
+from proxy.engine.shown_rows import (
+    choice_notices,
+    groups_phrase,
+    is_behind,
+    is_null,
+    shown_rows,
+)
 from proxy.engine.unit_words import aggregate_word, answer_name, units_word
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import (
@@ -316,21 +322,35 @@ def _counted_nulls(block: BlockPlan) -> Iterator[str]:
 
 
 def _unsettled_order(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
-    """Of rows in the order of a noisy column, none of which LIMIT leaves out."""
+    """Of rows in the order of a noisy column, none of which LIMIT leaves out: which neighbours may swap."""
     for place, column in enumerate(block.outputs):
         if not column.is_order:
             continue
-        intervals = [row.errors[place] for row in noisy.rows]
+        found = ((row.errors[place], row.keys) for row in noisy.rows)
         known = sorted(
-            (one for one in intervals if isinstance(one, NoisyInterval)), key=lambda one: one.value
+            ((one, keys) for one, keys in found if isinstance(one, NoisyInterval)),
+            key=lambda one: one[0].value,
+            reverse=True,
         )
-        meet = [one.high >= other.low for one, other in pairwise(known)]
-        rows = sum(one or other for one, other in zip([False, *meet], [*meet, False], strict=True))
-        if rows and known:
-            yield (
-                f"ORDER BY {column.name}: the errors do not settle the order of {rows:,} of the"
-                f" {len(noisy.rows):,} rows."
-            )
+        pairs = [
+            f"{_key_text(keys)} and {_key_text(others)}"
+            for (one, keys), (other, others) in pairwise(known)
+            if other.high >= one.low
+        ]
+        if pairs:
+            more = len(pairs) - _PAIRS
+            told = ", ".join(pairs[: _PAIRS if more > 1 else None])
+            told = f"{told} and {more:,} more pairs" if more > 1 else told
+            if is_behind(block):  # other rows than those that are shown
+                told = f"{len(pairs):,} pairs of neighbours"
+            yield f"ORDER BY {column.name}: the errors do not settle the order of {told}."
+
+
+_PAIRS = 4
+
+
+def _key_text(keys: Sequence[str | None]) -> str:
+    return "/".join("NULL" if one is None else one for one in keys)
 
 
 def _side(top: TopList) -> str:

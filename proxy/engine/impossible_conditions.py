@@ -25,7 +25,14 @@ from proxy.planner.column_ranges import constants_beside, pieces
 from proxy.planner.facts import ColumnFacts, Facts
 from proxy.planner.possible_truth import OtherText, Value, Within, listed_value, truths
 from proxy.policy.moving_bounds import bounds_on
-from proxy.policy.policy_model import Bounds, BoundsKind, ColumnPolicy, Policy, ProtectedTable
+from proxy.policy.policy_model import (
+    Bounds,
+    BoundsKind,
+    ColumnPolicy,
+    IdentifierUnit,
+    Policy,
+    ProtectedTable,
+)
 from proxy.query.ir import expressions as ir
 from proxy.query.ir.expression_walk import children, columns, size
 from proxy.query.ir.query import Query
@@ -66,6 +73,7 @@ def impossible_conditions(query: Query, policy: Policy, day: int | None) -> Impo
             for part in chain(of_rows, chain.from_iterable(of_each))
         }
         lines.update(dict.fromkeys(one.line for one in checked.values() if one.line))
+        lines.update(dict.fromkeys(_of_one_unit(of_rows, policy)))
         is_never = any(checked[part].is_never for part in of_rows)
         conflicts = () if is_never else tuple(_conflicts(block.where))
         lines.update(dict.fromkeys(conflicts))
@@ -73,6 +81,27 @@ def impossible_conditions(query: Query, policy: Policy, day: int | None) -> Impo
         filtered = [any(checked[part].is_never for part in parts) for parts in of_each]
         found.append(is_never or (bool(filtered) and all(filtered)))
     return ImpossibleConditions(lines=tuple(lines), is_everywhere=bool(found) and all(found))
+
+
+def _of_one_unit(parts: Sequence[ir.Expression], policy: Policy) -> Iterator[str]:
+    """Conditions that leave the rows of one unit: what those add is what noise hides."""
+    units = {
+        (str(name), table.unit.column): table.unit.identifier
+        for name, table in policy.tables.items()
+        if isinstance(table, ProtectedTable)
+        and isinstance(table.unit, IdentifierUnit)
+        and table.unit.path is None
+    }
+    for part in parts:
+        if isinstance(part, ir.Comparison) and part.comparator is ir.Comparator.EQ:
+            for column, other in ((part.left, part.right), (part.right, part.left)):
+                named = next(iter(columns(column)), ("", ""))
+                if named in units and isinstance(other, ir.Constant) and len(columns(column)) == 1:
+                    one = units[named]
+                    yield (
+                        f"a condition on {named[1]} leaves one {one}: noise hides what one {one} adds, so the"
+                        " answer is NULL or about 0"
+                    )
 
 
 def _conflicts(where: ir.Expression | None) -> Iterator[str]:

@@ -12,6 +12,7 @@ _TYPE_OF_COLUMN = "SELECT * FROM dp.columns has the type of each column: write t
 POSTGRES_HINTS = {
     "42601": "The statement cannot be read from this position on: look there, and at the word before.",
     "42703": LOOK_UP,
+    "42704": LOOK_UP,  # a type that is not there, and SHOW TABLES over HTTP
     "42P01": LOOK_UP,
     "42702": "Write the table's name or alias before the column: o.status.",
     "42712": "Give each table in FROM a name of its own: orders a JOIN orders b.",

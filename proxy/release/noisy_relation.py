@@ -235,7 +235,9 @@ def _of_expression(found: NoisyInterval | NoInterval, end: IntervalEnd, valid: V
 class NullReason(Enum):
     """The values are the words of the NOTICE."""
 
-    EMPTY_GROUP = "the noisy number of rows is not clearly above 0"
+    EMPTY_GROUP = (
+        "the noisy number of rows beside it, less exact than a count alone, is not clearly above 0"
+    )
     UNCLEAR_ROWS = "the noisy number of rows that it is made of is not clearly above 0"
     TOO_FEW = "the noisy number of rows is too small"
     TOO_WIDE = "its error is at least half of the range that it can have"

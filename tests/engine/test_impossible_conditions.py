@@ -255,3 +255,16 @@ def test_conditions_that_contradict_each_other(condition: str, column: str | Non
 def test_two_tables_of_a_join_do_not_contradict_each_other() -> None:
     sql = "SELECT count(*) FROM members a JOIN members b ON a.uid = b.uid WHERE a.t = 'x' AND b.t = 'y'"
     assert _found(sql) == ImpossibleConditions()
+
+
+@pytest.mark.parametrize(
+    ("condition", "is_told"),
+    [("uid = 3", True), ("3 = uid AND i4 > 5", True), ("uid > 3", False), ("i4 = 3", False)],
+)
+def test_what_leaves_one_unit_is_told(condition: str, is_told: bool) -> None:
+    """It is known beforehand that the answer says nothing."""
+    found = _found(f"SELECT count(*) FROM orders WHERE {condition}")
+    assert [line.partition(":")[0] for line in found.lines] == [
+        *(["a condition on uid leaves one person"] if is_told else [])
+    ]
+    assert not found.is_everywhere

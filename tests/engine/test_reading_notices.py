@@ -447,3 +447,43 @@ def test_a_rank_whose_error_reaches_the_last_rows_is_told(
     assert len(lines) == bool(told)
     assert all(line.startswith("p: the error of its rank") for line in lines)
     assert all(f"it may be far too {told} there" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("ranks", "told"),
+    [
+        (
+            ("0.1", "0.5", "0.9"),
+            ("p4 and p16", ": between 10 and 90, by the others", "p84 and p96"),
+        ),
+        (("0.47", "0.5", "0.53"), ("between about p", "between about p", "between about p")),
+    ],
+)
+def test_percentiles_beside_each_other_bound_each_other(
+    ranks: tuple[str, ...], told: tuple[str, ...]
+) -> None:
+    """In the column's unit where the errors of their ranks allow it; else between two percentiles."""
+    names, rows = dict(zip("abc", ranks, strict=True)), 100
+    asked = ", ".join(
+        f"percentile_cont({rank}) WITHIN GROUP (ORDER BY i4) AS {name}"
+        for name, rank in names.items()
+    )
+    found, pipeline = (
+        read(f"SELECT {asked} FROM people"),
+        walk(f"SELECT {asked} FROM people", POLICIES["best"]),
+    )
+    assert found is not None and pipeline is not None
+    plan = replace(pipeline.plan.blocks[0], outputs=reported(found[1].query.blocks[0]).outputs)
+    drawn = []
+    for release, value in zip(plan.releases, (10, 50, 90), strict=True):
+        assert isinstance(release, OrderStatistic) and release.weights is None
+        index = int(value / release.measured.grid)
+        drawn.append(DrawnQuantile(index, size=rows * release.parts))
+    noisy = presented(plan, DrawnBlock((DrawnGroup((), tuple(drawn)),)))
+    columns = column_errors(
+        [(found[1].query.blocks[0], plan, noisy)], partial(accuracies, pipeline.plan), ()
+    )
+    assert [one.name for one in columns] == list(names)
+    for column, part in zip(columns, told, strict=True):
+        assert part in column.text()
+        assert ("by the others" in column.text()) == (column.name == "b" and ranks[0] == "0.1")

@@ -347,7 +347,7 @@ def test_http_has_the_errors_of_columns_inside(sales: LiveProxy, listeners: Both
     body = listeners.query(text, database="agreeing", analyst=sales.servers.new_analyst()).json()
     (column,) = body["errors"]["inner"]
     _, told = _asked(sales, text)
-    assert column["name"] == "s" and f"  s: +-{column['least']:.6g}" in told
+    assert column["name"] == "s" and f"  s: +-{column['least']:,.6g}" in told
 
 
 _DAILY = "FROM w.sales GROUP BY date_trunc('day', at)"

@@ -46,9 +46,12 @@ HINTS: dict[str, str | tuple[str, ...]] = {
     ),
     "If dp.low(count(*)) is above 0, there are some.": (f"SELECT count(*), dp.low(count(*)) {_ORDERS}",),
     "Group by the day alone, such as created_at::date AS day, and give WHERE the first day and the last one": (
+<<<<<<< HEAD
         _TO_OWNERS
     ),
     "Group by the day alone, such as created_at::date AS day, and give WHERE the first day and the last one.": (
+=======
+>>>>>>> 3833752b35ef69a361d3f7a7fb91ce64e0c6c13b
         _TO_OWNERS
     ),
     "Count rows, or COUNT(DISTINCT) the privacy unit.": _TO_OWNERS,
@@ -508,6 +511,10 @@ _UNTYPED = f"SELECT count(*) {_ORDERS} WHERE $1 IS NULL"
 # Of PostgreSQL's own errors: each with a statement that gets it, and one that does what the hint says.
 _OF_POSTGRES = {
     "42601": (f"SELECT count(*) {_ORDERS} WHERE GROUP BY status", f"SELECT count(*) {_ORDERS}"),
+    "42704": (
+        f"SELECT count(*) {_ORDERS} WHERE CAST(total AS nosuch) = 1",
+        "SELECT * FROM dp.columns",
+    ),
     "42P01": (f"SELECT count(*) {_ORDERS} o, nowhere n", "SELECT * FROM dp.columns"),
     "42702": (
         f"SELECT count(*) {_ORDERS} o JOIN shop.products p ON p.id = o.product_id WHERE id = 1",

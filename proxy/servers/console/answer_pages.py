@@ -307,7 +307,8 @@ def _caption(
     if values >= _MANY:
         outside = round(values * 0.05)
         many = (
-            f" The 95 % hold for each value alone: of {values:,} about {outside:,} may lie outside."
+            f" The 95 % hold for each value alone: of {values:,} about {outside:,} may lie outside. A total of"
+            f" rows has a larger error, of all about {math.sqrt(len(rows)):.0f} times: ask for it by itself."
         )
     is_cut = any(one.at_least or one.at_most for one in noisy.values())
     ends = (
