@@ -46,12 +46,9 @@ HINTS: dict[str, str | tuple[str, ...]] = {
     ),
     "If dp.low(count(*)) is above 0, there are some.": (f"SELECT count(*), dp.low(count(*)) {_ORDERS}",),
     "Group by the day alone, such as created_at::date AS day, and give WHERE the first day and the last one": (
-<<<<<<< HEAD
         _TO_OWNERS
     ),
     "Group by the day alone, such as created_at::date AS day, and give WHERE the first day and the last one.": (
-=======
->>>>>>> 3833752b35ef69a361d3f7a7fb91ce64e0c6c13b
         _TO_OWNERS
     ),
     "Count rows, or COUNT(DISTINCT) the privacy unit.": _TO_OWNERS,
