@@ -58,7 +58,8 @@ def _policy() -> str:
     )
     people = "unit: {person: person}\n    max_rows_per_unit: 3\n"
     return (
-        f"reuse: 24h\npublish:\n{publish}tables:\n  s.visits:\n    {people}{_COLUMNS}  s.rows:\n    unit: row\n{_COLUMNS}"
+        f"reuse: 24h\npublish:\n{publish}tables:\n  s.visits:\n    {people}{_COLUMNS}"
+        f"  s.rows:\n    unit: row\n{_COLUMNS}"
         "accept: {ROW_UNIT_NAMES_PEOPLE: on}\n"
     )
 
