@@ -45,12 +45,11 @@ HINTS: dict[str, str | tuple[str, ...]] = {
         f"WITH v AS (SELECT status, count(*) AS n {_ORDERS} GROUP BY 1) SELECT max(n) FROM v",
     ),
     "If dp.low(count(*)) is above 0, there are some.": (f"SELECT count(*), dp.low(count(*)) {_ORDERS}",),
-    "Group by the day alone, such as created_at::date AS day, and give WHERE the first day and the last one": (
-        _TO_OWNERS
-    ),
     "Group by the day alone, such as created_at::date AS day, and give WHERE the first day and the last one.": (
         _TO_OWNERS
     ),
+    "Group by the day alone, such as created_at::date AS day, and give WHERE the first day and the last one;"
+    " continual is the number of these days.": _TO_OWNERS,
     "Count rows, or COUNT(DISTINCT) the privacy unit.": _TO_OWNERS,
     "Give the table max_rows_per_unit, and max_rows_per_group_per_unit for the rows of one day, or count"
     " people: COUNT(DISTINCT) of the privacy unit.": _TO_OWNERS,

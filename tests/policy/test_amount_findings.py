@@ -110,7 +110,7 @@ def test_a_year_of_publications_counts() -> None:
     assert "publish epsilon 3.66, delta 3.7e-7" in told.what
     series = replace(publication, continual=Continual(days=365, most_days=7))
     told = _found(replace(_policy(), publish=(series,)))[F.TOTAL_RENEWS]
-    assert "publish epsilon 0.01, delta 1e-09" in told.what, "it is charged once"
+    assert "publish epsilon 0.01, delta 1e-9" in told.what, "it is charged once"
 
 
 def test_blocks_of_time_say_what_a_year_of_them_comes_to() -> None:
