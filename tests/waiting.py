@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 
-def until(condition: Callable[[], bool], seconds: float = 20) -> None:
+def until(condition: Callable[[], bool], seconds: float = 60) -> None:
     """Wait for a condition. Who has waited long looks less often: looks take processor time of other tests."""
     begun = time.monotonic()
     while not condition():
