@@ -388,7 +388,8 @@ def _spent(ledger: LedgerFacts | None) -> Section:
         key="spent",
         title="What was spent",
         text=(
-            "As the ledger has it. A charge is durable before data is read.",
+            "As the ledger has it. A charge is durable before data is read. rho is another measure of the same"
+            " charges (zCDP): it limits where it has a limit.",
             *(
                 f"The ledger was restored {one}: what was spent in between is not in these figures."
                 for one in ledger.restored
