@@ -92,7 +92,8 @@ def _name(
     if part is None or part.digest is None:
         return None
     try:
-        shown = CanonicalForm().text((part.order.releases, block.is_rounded, block.answers))
+        as_shown = part.order.releases, block.is_rounded, block.answers, block.fewest
+        shown = CanonicalForm().text(as_shown)
     except NotCanonical:
         return None
     return f"of {part.digest.hex()} as {shown}"

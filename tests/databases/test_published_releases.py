@@ -352,6 +352,25 @@ def test_a_charge_that_a_table_has_no_share_of_is_not_finished_for_it(ledger_dsn
     assert _spent(ledger_dsn) == 4
 
 
+def test_a_charge_to_a_block_of_time_is_not_finished_for_the_total(ledger_dsn: str) -> None:
+    """The unit of a table has lost its blocks since: the shared budget has paid nothing."""
+    set_limits(ledger_dsn, own="1", total="100")
+    _limit_table(ledger_dsn, "person 2019-02", "9")
+
+    async def use(releases: PublishedReleases) -> None:
+        lost = await _claim(releases, _ONE, "s.t", "person 2019-02")
+        releases.at = _NOON + _HOUR
+        taken = await _claim(releases, _ONE, "s.t", "person 2019-02")
+        assert taken.state is _DRAW and taken.receipt == lost.receipt
+        assert _spent(ledger_dsn) == 0
+        releases.at = _NOON + 2 * _HOUR
+        other = await _claim(releases, _ONE, "s.t")
+        assert other.state is _DRAW and other.receipt != lost.receipt
+
+    _with(ledger_dsn, use)
+    assert _spent(ledger_dsn) == 2
+
+
 def test_another_statement_is_another_version(ledger_dsn: str) -> None:
     """Released at once, and the former stays what it was, should the policy go back to it."""
     set_limits(ledger_dsn, own="1", total="100")

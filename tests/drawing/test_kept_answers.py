@@ -23,9 +23,11 @@ from proxy.drawing.answer_slots import (
 )
 from proxy.drawing.charged_token import asking, charging
 from proxy.drawing.kept_answers import AnswerOwner, ClaimedAnswers, OwnedAnswer
+from proxy.engine import questions_of_answers
 from proxy.mechanisms.loss import NOTHING
 from proxy.release.cached_block import CachedBlock, Order
 from proxy.release.drawn_values import DrawnBlock
+from tests.kernel.examples import block_of_fewest
 from tests.named_slots import named_slot, renamed
 from tests.pipeline_world import walk
 from tests.unchecked_blocks import priced
@@ -204,6 +206,18 @@ def test_a_block_that_takes_answers_has_a_name_where_these_are_named() -> None:
     rests_on = frozenset({inner})
     named = {question_given(outer, "q", "t", order, one, rests_on).digest for one in ("a", "b")}
     assert len(named) == 2 and None not in named
+
+
+def test_an_answer_is_named_as_it_is_shown() -> None:
+    """A policy that shows no small groups any more hides the same draw, so what compares with it is another
+    question."""
+    block = block_of_fewest(11)
+    part = {0: _INNER}
+    names = {
+        questions_of_answers._name(one, 0, part, {})
+        for one in (block, replace(block, fewest=None), replace(block, is_rounded=True))
+    }
+    assert len(names) == 3 and None not in names
 
 
 def _made_by_hand() -> Iterator[Callable[[], object]]:

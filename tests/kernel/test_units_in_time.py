@@ -142,6 +142,7 @@ def _to_1970(block: FormattedTime) -> FormattedTime:
 
 
 _UID = ColumnRef("uid", SqlType.INT8, None, "r1b")
+_AFTER_ALL = Constant("2200-01-01 00:00:00.000000", SqlType.TIMESTAMP)
 _TAMPERED: dict[str, Callable[[Subquery], Relation]] = {
     "no condition": lambda v: replace(v, where=None),
     "one end": lambda v: replace(v, where=_ends(v)[0]),
@@ -152,6 +153,9 @@ _TAMPERED: dict[str, Callable[[Subquery], Relation]] = {
     ),
     "a part of a block": lambda v: _from(v, "2019-02-02 00:00:00.000000"),
     "before all blocks": lambda v: _from(v, "1999-12-01 00:00:00.000000"),
+    "after all blocks": lambda v: _with_ends(
+        v, _ends(v)[0], replace(_ends(v)[1], right=_AFTER_ALL)
+    ),
     "no block": lambda v: _from(v, "2019-03-01 00:00:00.000000"),
     "no time": lambda v: _from(v, "infinity"),
     "another column": lambda v: _with_ends(v, _of_tz(_ends(v)[0]), _of_tz(_ends(v)[1])),

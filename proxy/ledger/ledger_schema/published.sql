@@ -9,15 +9,20 @@
 -- Who pays: an account that no analyst can have. Its limit is that of everybody together.
 CREATE OR REPLACE FUNCTION ledger.published_account() RETURNS text LANGUAGE sql IMMUTABLE AS $$ SELECT '(published)' $$;
 
--- Whether a charge has paid the budgets of tables for what is to be drawn now: which they are may have changed.
+-- Whether a charge has paid the budgets of tables for what is to be drawn now: which they are may have changed. Nor is one
+-- to blocks of time, which the total has not paid, for what has none.
 CREATE OR REPLACE FUNCTION ledger.paid_of_tables(of_receipt bigint, tables jsonb) RETURNS boolean LANGUAGE sql STABLE AS $$
+    WITH paid AS (
+        SELECT s ->> 'name' AS name, (s ->> 'epsilon')::numeric AS epsilon, (s ->> 'delta')::numeric AS delta
+        FROM ledger.receipt r CROSS JOIN LATERAL jsonb_array_elements(r.shares) s
+        WHERE r.id = of_receipt AND s ->> 'kind' = 'table')
     SELECT NOT EXISTS (
         SELECT FROM jsonb_each(tables) AS t(name, cost)
         WHERE NOT EXISTS (
-            SELECT FROM ledger.receipt r CROSS JOIN LATERAL jsonb_array_elements(r.shares) s
-            WHERE r.id = of_receipt AND s ->> 'kind' = 'table' AND s ->> 'name' = t.name
-              AND (s ->> 'epsilon')::numeric >= (t.cost ->> 'epsilon')::numeric
-              AND (s ->> 'delta')::numeric >= (t.cost ->> 'delta')::numeric))
+            SELECT FROM paid p
+            WHERE p.name = t.name
+              AND p.epsilon >= (t.cost ->> 'epsilon')::numeric AND p.delta >= (t.cost ->> 'delta')::numeric))
+       AND ledger.is_of_blocks(ledger.names_in(tables)) = ledger.is_of_blocks(ARRAY(SELECT p.name FROM paid p))
 $$;
 
 -- Whether this holder is to draw a release now, and tables: what is drawn of each, as of_tables of a charge. state:

@@ -1,0 +1,1 @@
+-- A charge to blocks of time is not finished for the total: functions alone (published.sql).
