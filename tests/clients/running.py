@@ -56,7 +56,7 @@ def check(client: Client, shop: ServedShop, folder: Path, bless: bool) -> None:
         for title, outcome in found.outcomes.items()
         if outcome.result is Result.FAILS and known[title].result is not Result.FAILS
     }
-    assert fails == {}
+    assert fails == {}, fails
 
 
 def column(client: Client, printed: str, judge: Judge) -> Column:

@@ -82,8 +82,10 @@ def test_a_session_says_so_for_itself(live: LiveProxy, analyst: str, text: str, 
         connection.execute("SET dp.previews = refuse")
         refused = connection.pgconn.exec_prepared(b"shown", []).error_message
         assert b"protected table shop.orders" in refused
-        with pytest.raises(psycopg.errors.InsufficientPrivilege, match=r"SELECT count\(\*\) FROM"):
+        with pytest.raises(psycopg.errors.InsufficientPrivilege) as caught:
             connection.execute(text.encode())
+        # The message itself: most agents see no hint.
+        assert "SELECT count(*) FROM" in (caught.value.diag.message_primary or "")
         connection.execute("SET dp.previews = empty")
         assert connection.execute(text.encode()).fetchall() == []
     assert live.spent(analyst)[0] == 0

@@ -133,7 +133,7 @@ def _refuse_rows(
         )
         raise Refusal(
             Code.RAW_ROWS,
-            f"the result cannot have a row for each {unit}, whose rows are protected together",
+            f"the privacy unit cannot be a GROUP BY key of the result, but of a subquery: {aggregated}",
             f"GROUP BY it in a subquery and aggregate that: {aggregated}.",
             statement.lexed.lexemes[select.clauses.get("group", select.items)[0]].position,
         )
@@ -179,7 +179,8 @@ def refuse_table(statement: Statement, index: int, table: Exposed) -> NoReturn:
     name = written_name(*table.name)
     raise Refusal(
         Code.RAW_ROWS,
-        f"rows of the protected table {table.name} cannot be returned, only aggregates of them",
+        f"rows of the protected table {table.name} cannot be returned, only aggregates of them,"  # noqa: S608
+        f" e.g. SELECT count(*) FROM {name}",
         f"Use aggregates, e.g. SELECT count(*) FROM {name}. SELECT * FROM dp.columns says what each column"  # noqa: S608
         " can be used for.",
         statement.lexed.lexemes[index].position,

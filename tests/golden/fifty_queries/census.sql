@@ -702,14 +702,14 @@ SELECT 'young' AS who, dp_b1.a1 AS "count", dp_b1.a2 AS "sum" FROM pg_catalog.js
 SELECT age, income FROM census.adult WHERE age > 80
 -- => refused
 -- RAW_ROWS at 25
--- rows of the protected table census.adult cannot be returned, only aggregates of them
+-- rows of the protected table census.adult cannot be returned, only aggregates of them, e.g. SELECT count(*) FROM census.adult
 -- Use aggregates, e.g. SELECT count(*) FROM census.adult. SELECT * FROM dp.columns says what each column can be used for.
 
 -- case: all rows cannot be read
 SELECT * FROM census.adult LIMIT 10
 -- => refused
 -- RAW_ROWS at 15
--- rows of the protected table census.adult cannot be returned, only aggregates of them
+-- rows of the protected table census.adult cannot be returned, only aggregates of them, e.g. SELECT count(*) FROM census.adult
 -- Use aggregates, e.g. SELECT count(*) FROM census.adult. SELECT * FROM dp.columns says what each column can be used for.
 
 -- case: tables of rows cannot be joined

@@ -372,5 +372,5 @@ SELECT count(*) FROM shop.customers c, shop.orders o
 SELECT customer_id, count(*) FROM shop.orders GROUP BY customer_id
 -- => refused
 -- RAW_ROWS at 56
--- the result cannot have a row for each customer_id, whose rows are protected together
+-- the privacy unit cannot be a GROUP BY key of the result, but of a subquery: SELECT avg(n) FROM (SELECT customer_id, count(*) AS n FROM shop.orders GROUP BY customer_id) q
 -- GROUP BY it in a subquery and aggregate that: SELECT avg(n) FROM (SELECT customer_id, count(*) AS n FROM shop.orders GROUP BY customer_id) q.

@@ -44,7 +44,7 @@ SELECT count(*) FROM orders JOIN (SELECT max(i4) AS most FROM people) q ON uid =
 SELECT t, i4 FROM people JOIN (SELECT t AS t__, count(*) AS n FROM people GROUP BY t) q ON t = t__
 -- => refused
 -- RAW_ROWS at 19: people
--- rows of the protected table w.people cannot be returned, only aggregates of them
+-- rows of the protected table w.people cannot be returned, only aggregates of them, e.g. SELECT count(*) FROM w.people
 -- Use aggregates, e.g. SELECT count(*) FROM w.people. SELECT * FROM dp.columns says what each column can be used for.
 
 -- case: a column that is no key

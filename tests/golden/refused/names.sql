@@ -86,5 +86,5 @@ SELECT sum(uid) FROM orders
 SELECT count(*) FROM orders GROUP BY uid
 -- => refused
 -- RAW_ROWS at 38: uid
--- the result cannot have a row for each uid, whose rows are protected together
+-- the privacy unit cannot be a GROUP BY key of the result, but of a subquery: SELECT avg(n) FROM (SELECT uid, count(*) AS n FROM w.orders GROUP BY uid) q
 -- GROUP BY it in a subquery and aggregate that: SELECT avg(n) FROM (SELECT uid, count(*) AS n FROM w.orders GROUP BY uid) q.

@@ -100,7 +100,7 @@ SELECT count(*) FROM orders o WHERE EXISTS (SELECT 1 FROM calls c WHERE c.uid = 
 SELECT count(*), EXISTS (SELECT 1 FROM calls c WHERE c.b) FROM orders
 -- => refused
 -- RAW_ROWS at 40: calls
--- rows of the protected table w.calls cannot be returned, only aggregates of them
+-- rows of the protected table w.calls cannot be returned, only aggregates of them, e.g. SELECT count(*) FROM w.calls
 -- Use aggregates, e.g. SELECT count(*) FROM w.calls. SELECT * FROM dp.columns says what each column can be used for.
 
 -- case: exists in on
@@ -198,14 +198,14 @@ SELECT max((SELECT stddev(i4) FROM calls c WHERE c.uid = m.uid)) FROM members m
 SELECT DISTINCT uid FROM orders
 -- => refused
 -- RAW_ROWS at 17: uid
--- the result cannot have a row for each uid, whose rows are protected together
+-- the privacy unit cannot be a GROUP BY key of the result, but of a subquery: SELECT avg(n) FROM (SELECT uid, count(*) AS n FROM w.orders GROUP BY uid) q
 -- GROUP BY it in a subquery and aggregate that: SELECT avg(n) FROM (SELECT uid, count(*) AS n FROM w.orders GROUP BY uid) q.
 
 -- case: units themselves, with groups
 SELECT DISTINCT uid, t FROM orders
 -- => refused
 -- RAW_ROWS at 17: uid,
--- the result cannot have a row for each uid, whose rows are protected together
+-- the privacy unit cannot be a GROUP BY key of the result, but of a subquery: SELECT avg(n) FROM (SELECT uid, count(*) AS n FROM w.orders GROUP BY uid) q
 -- GROUP BY it in a subquery and aggregate that: SELECT avg(n) FROM (SELECT uid, count(*) AS n FROM w.orders GROUP BY uid) q.
 
 -- case: distinct on another column

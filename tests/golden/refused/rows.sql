@@ -2,49 +2,49 @@
 SELECT * FROM people
 -- => refused
 -- RAW_ROWS at 15: people
--- rows of the protected table w.people cannot be returned, only aggregates of them
+-- rows of the protected table w.people cannot be returned, only aggregates of them, e.g. SELECT count(*) FROM w.people
 -- Use aggregates, e.g. SELECT count(*) FROM w.people. SELECT * FROM dp.columns says what each column can be used for.
 
 -- case: column
 SELECT i4 FROM people
 -- => refused
 -- RAW_ROWS at 16: people
--- rows of the protected table w.people cannot be returned, only aggregates of them
+-- rows of the protected table w.people cannot be returned, only aggregates of them, e.g. SELECT count(*) FROM w.people
 -- Use aggregates, e.g. SELECT count(*) FROM w.people. SELECT * FROM dp.columns says what each column can be used for.
 
 -- case: table command
 TABLE people
 -- => refused
 -- RAW_ROWS at 7: people
--- rows of the protected table w.people cannot be returned, only aggregates of them
+-- rows of the protected table w.people cannot be returned, only aggregates of them, e.g. SELECT count(*) FROM w.people
 -- Use aggregates, e.g. SELECT count(*) FROM w.people. SELECT * FROM dp.columns says what each column can be used for.
 
 -- case: table command inside
 SELECT count(*) FROM orders UNION ALL TABLE people
 -- => refused
 -- RAW_ROWS at 45: people
--- rows of the protected table w.people cannot be returned, only aggregates of them
+-- rows of the protected table w.people cannot be returned, only aggregates of them, e.g. SELECT count(*) FROM w.people
 -- Use aggregates, e.g. SELECT count(*) FROM w.people. SELECT * FROM dp.columns says what each column can be used for.
 
 -- case: copy out
 COPY people TO STDOUT
 -- => refused
 -- RAW_ROWS at 6: people
--- rows of the protected table w.people cannot be returned, only aggregates of them
+-- rows of the protected table w.people cannot be returned, only aggregates of them, e.g. SELECT count(*) FROM w.people
 -- Use aggregates, e.g. SELECT count(*) FROM w.people. SELECT * FROM dp.columns says what each column can be used for.
 
 -- case: copy of rows
 COPY (SELECT s FROM people) TO STDOUT
 -- => refused
 -- RAW_ROWS at 21: people)
--- rows of the protected table w.people cannot be returned, only aggregates of them
+-- rows of the protected table w.people cannot be returned, only aggregates of them, e.g. SELECT count(*) FROM w.people
 -- Use aggregates, e.g. SELECT count(*) FROM w.people. SELECT * FROM dp.columns says what each column can be used for.
 
 -- case: whole row
 SELECT people FROM people
 -- => refused
 -- RAW_ROWS at 8: people
--- rows of the protected table w.people cannot be returned, only aggregates of them
+-- rows of the protected table w.people cannot be returned, only aggregates of them, e.g. SELECT count(*) FROM w.people
 -- Use aggregates, e.g. SELECT count(*) FROM w.people. SELECT * FROM dp.columns says what each column can be used for.
 
 -- case: whole row of an alias
@@ -114,14 +114,14 @@ SELECT count(*) FROM people HAVING i4 > 5
 SELECT sum(i4) OVER () FROM people
 -- => refused
 -- RAW_ROWS at 29: people
--- rows of the protected table w.people cannot be returned, only aggregates of them
+-- rows of the protected table w.people cannot be returned, only aggregates of them, e.g. SELECT count(*) FROM w.people
 -- Use aggregates, e.g. SELECT count(*) FROM w.people. SELECT * FROM dp.columns says what each column can be used for.
 
 -- case: window count over raw rows
 SELECT count(*) OVER () FROM people
 -- => refused
 -- RAW_ROWS at 30: people
--- rows of the protected table w.people cannot be returned, only aggregates of them
+-- rows of the protected table w.people cannot be returned, only aggregates of them, e.g. SELECT count(*) FROM w.people
 -- Use aggregates, e.g. SELECT count(*) FROM w.people. SELECT * FROM dp.columns says what each column can be used for.
 
 -- case: window ordered by a raw column
@@ -142,14 +142,14 @@ SELECT sum(x) FROM (SELECT uid AS x FROM orders) q
 SELECT count(*) FROM people UNION SELECT i4 FROM people
 -- => refused
 -- RAW_ROWS at 50: people
--- rows of the protected table w.people cannot be returned, only aggregates of them
+-- rows of the protected table w.people cannot be returned, only aggregates of them, e.g. SELECT count(*) FROM w.people
 -- Use aggregates, e.g. SELECT count(*) FROM w.people. SELECT * FROM dp.columns says what each column can be used for.
 
 -- case: rows in a condition on public data
 SELECT * FROM regions WHERE t IN (SELECT t FROM people)
 -- => refused
 -- RAW_ROWS at 49: people)
--- rows of the protected table w.people cannot be returned, only aggregates of them
+-- rows of the protected table w.people cannot be returned, only aggregates of them, e.g. SELECT count(*) FROM w.people
 -- Use aggregates, e.g. SELECT count(*) FROM w.people. SELECT * FROM dp.columns says what each column can be used for.
 
 -- case: distinct on
@@ -170,19 +170,19 @@ SELECT uid, count(*) FROM orders GROUP BY t
 INSERT INTO mine SELECT i4 FROM people
 -- => refused
 -- RAW_ROWS at 33: people
--- rows of the protected table w.people cannot be returned, only aggregates of them
+-- rows of the protected table w.people cannot be returned, only aggregates of them, e.g. SELECT count(*) FROM w.people
 -- Use aggregates, e.g. SELECT count(*) FROM w.people. SELECT * FROM dp.columns says what each column can be used for.
 
 -- case: cursor over rows
 DECLARE k CURSOR FOR SELECT s FROM people
 -- => refused
 -- RAW_ROWS at 36: people
--- rows of the protected table w.people cannot be returned, only aggregates of them
+-- rows of the protected table w.people cannot be returned, only aggregates of them, e.g. SELECT count(*) FROM w.people
 -- Use aggregates, e.g. SELECT count(*) FROM w.people. SELECT * FROM dp.columns says what each column can be used for.
 
 -- case: plan of rows
 EXPLAIN SELECT * FROM people
 -- => refused
 -- RAW_ROWS at 23: people
--- rows of the protected table w.people cannot be returned, only aggregates of them
+-- rows of the protected table w.people cannot be returned, only aggregates of them, e.g. SELECT count(*) FROM w.people
 -- Use aggregates, e.g. SELECT count(*) FROM w.people. SELECT * FROM dp.columns says what each column can be used for.

@@ -65,7 +65,7 @@ SELECT count(*), sum(i4), min(i4) FROM people GROUP BY CUBE (t, b, c, e, (i2 > 1
 SELECT uid, count(*) FROM orders GROUP BY ROLLUP (uid)
 -- => refused
 -- RAW_ROWS at 43: ROLLUP
--- the result cannot have a row for each uid, whose rows are protected together
+-- the privacy unit cannot be a GROUP BY key of the result, but of a subquery: SELECT avg(n) FROM (SELECT uid, count(*) AS n FROM w.orders GROUP BY uid) q
 -- GROUP BY it in a subquery and aggregate that: SELECT avg(n) FROM (SELECT uid, count(*) AS n FROM w.orders GROUP BY uid) q.
 
 -- case: rollup by the unit in a subquery
