@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from proxy.base.shown_numbers import shown_number
+from proxy.pgwire.postgres_hints import POSTGRES_HINTS
 from proxy.servers.mcp.tool_models import (
     TOLD_ROWS,
     AgentAnswer,
@@ -67,6 +68,19 @@ def label(value: object) -> str:
         case _:
             text = _UNPRINTABLE.sub(lambda one: f"\\x{ord(one[0]):02x}", str(value)[: _LABEL + 1])
             return text if len(text) <= _LABEL else f"{text[:_LABEL]}…"
+
+
+def hint_for_a_model(sqlstate: str | None, hint: str | None) -> str:
+    """The hint of a refusal, or what helps a model more than one that says the same of all statements.
+
+    >>> hint_for_a_model("42601", POSTGRES_HINTS["42601"]), hint_for_a_model("42601", "Write x.")
+    ('Send one statement, with none behind it.', 'Write x.')
+    """
+    is_general = sqlstate in _INSTEAD_OF_GENERAL and hint == POSTGRES_HINTS.get(sqlstate)
+    return hint if hint and not is_general else hint_without_another(sqlstate)
+
+
+_INSTEAD_OF_GENERAL = ("42601", "22P02", "22003")
 
 
 def hint_without_another(sqlstate: str | None) -> str:

@@ -540,7 +540,7 @@ def _refused(error: Exception) -> CallToolResult:
         sqlstate=problem.sqlstate,
         code=None if problem.code is None else problem.code.name,
         detail=problem.message,
-        hint=problem.hint or texts.hint_without_another(problem.sqlstate),
+        hint=texts.hint_for_a_model(problem.sqlstate, problem.hint),
         instead=problem.instead,
         position=problem.position,
         charged=models.RefusedCharge(epsilon=0) if is_free else None,
