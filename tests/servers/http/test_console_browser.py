@@ -142,6 +142,32 @@ def test_the_editor(browser: Browser) -> None:
 
 
 @pytest.mark.parametrize("size", _SIZES)
+def test_what_was_asked_and_what_there_is_can_be_found_again(browser: Browser, size: str) -> None:
+    width, height = _SIZES[size]
+    page = browser.signed_in(viewport={"width": width, "height": height})
+    page.fill("textarea", "SELECT count(*) FROM shop.orders WHERE tot")
+    page.keyboard.press("End")
+    page.keyboard.type("a")
+    assert page.locator(".words").is_visible()
+    page.keyboard.type("l")  # a word that is complete: nothing lies over Run
+    assert not page.locator(".words").is_visible()
+    _run(page, "SELECT * FROM shop.orders", "section.refusal")
+    assert not page.locator("[data-stale]").is_visible()
+    page.click("[data-insert=status]")
+    assert "shop.orders status" in page.input_value("textarea")
+    assert page.locator("[data-stale]").is_visible()
+    page.goto(f"{browser.address}/db/shop/budget")
+    assert "SELECT * FROM shop.orders" in page.inner_text("#session")
+    page.click("#session >> text=Use again")
+    page.wait_for_selector("textarea")
+    assert page.input_value("textarea") == "SELECT * FROM shop.orders"
+    page.goto(f"{browser.address}/db/shop/tables")
+    page.fill("[name=q]", "product_")
+    rows = page.locator("tbody th").all()
+    assert [one.inner_text() for one in rows if one.is_visible()] == ["product_id"]
+
+
+@pytest.mark.parametrize("size", _SIZES)
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_everybody_can_read_each_page(browser: Browser, size: str, theme: str) -> None:
     width, height = _SIZES[size]
