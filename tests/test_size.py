@@ -11,7 +11,7 @@ from pathlib import Path
 _PRODUCT = Path(__file__).resolve().parents[1] / "proxy"
 
 MOST_LINES = 142_000
-MOST_FILES = 800
+MOST_FILES = 805
 
 
 def lines_and_files(files: Iterable[Path]) -> tuple[int, int]:

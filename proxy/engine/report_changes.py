@@ -9,6 +9,7 @@ from proxy.engine.report_section import Section
 from proxy.policy.policy_changes import policy_changes
 from proxy.policy.policy_model import Policy
 from proxy.policy.protection_words import protection_words
+from proxy.policy.publication import kept_statement
 
 _SHORT = 12
 
@@ -48,9 +49,9 @@ def changes_section(
         elif earlier.policy is None:
             text.append("What has changed cannot be told: this version cannot read that policy.")
         else:
-            # Connection strings are not kept, so they are not compared.
+            # Connection strings are not kept, so they are not compared; of published statements digests are.
             before = replace(earlier.policy, source=policy.source)
-            changes = policy_changes(before, policy)
+            changes = policy_changes(before, _as_kept(policy))
             text += (
                 protection_words(before, policy, changes)
                 if changes
@@ -63,6 +64,11 @@ def changes_section(
                 rows = tuple((one.where, one.what, one.people.value) for one in changes)
     title = "Changes since the last report"
     return Section(key="changes", title=title, text=tuple(text), heads=heads, rows=rows)
+
+
+def _as_kept(policy: Policy) -> Policy:
+    kept = (replace(one, sql=kept_statement(one.sql)) for one in policy.publish)
+    return replace(policy, publish=tuple(kept))
 
 
 def _served(policy: Policy, earlier: EarlierReport) -> Iterator[str]:

@@ -91,8 +91,8 @@ def is_fixed(expression: Expression, fixed: ColumnNames, times: FixedTimes = fro
     if isinstance(expression, DateTrunc):
         time = _time_of(expression.operand)
         lengths = [per for column, per in times if time is not None and column == name(time)]
-        in_utc = expression.zone is None or expression.zone.is_utc
-        return in_utc and any(expression.unit in _WHOLE[per] for per in lengths)
+        is_whole = any(expression.unit in _WHOLE[per] for per in lengths)
+        return is_whole and (expression.zone is None or expression.zone.is_utc)
     parts = () if isinstance(expression, InPublic) else children(expression)
     return bool(parts) and all(is_fixed(part, fixed, times) for part in parts)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import yaml
 
+from proxy.policy.publication import kept_statement
 from proxy.policy_file.yaml_positions import Entry, MappingNode, ScalarNode, compose
 
 _VARIABLE_ALONE = re.compile(r"\s*\$\{[A-Za-z_][A-Za-z0-9_]*\}\s*")
@@ -48,7 +49,9 @@ def shown_text(text: str, source: str) -> str | None:
 
 
 def kept_text(text: str, source: str) -> str:
-    """Say the same again without comments, and with a constant in place of the connection string.
+    """Say the same again without comments, with a constant in place of the connection string.
+
+    A digest stands in place of each published statement.
 
     Args:
         text: Of a policy that was read without a problem.
@@ -63,22 +66,39 @@ def kept_text(text: str, source: str) -> str:
 
 
 def _without_source(text: str, source: str) -> Iterator[yaml.Event]:
-    depth, is_source, is_key = 0, False, True
+    """Give the events of what is kept."""
+    # Of each open mapping the key whose value comes next, None before a key; "" of a list.
+    open_keys: list[str | None] = []
     for event in yaml.parse(text, Loader=yaml.SafeLoader):
         if isinstance(event, yaml.CollectionStartEvent):
-            depth, event.flow_style = depth + 1, False
+            event.flow_style = False
+            open_keys.append("" if isinstance(event, yaml.SequenceStartEvent) else None)
         elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
+            open_keys.pop()
+            _value_ended(open_keys)
         elif isinstance(event, yaml.ScalarEvent):
             event.implicit = (True, True)  # no tag: a policy has none
-            if is_source and not is_key:
-                event.value, event.style = _HIDDEN, None
-            elif source and source in event.value:
-                event.value = event.value.replace(source, _HIDDEN)
-            is_source = depth == 1 and is_key and event.value == "source"
-        if depth == 1 and isinstance(event, yaml.ScalarEvent | yaml.CollectionEndEvent):
-            is_key = not is_key
+            match open_keys:
+                case [*_, None]:
+                    open_keys[-1] = event.value
+                    if source and source in event.value:
+                        event.value = event.value.replace(source, _HIDDEN)
+                case ["source"]:
+                    event.value, event.style = _HIDDEN, None
+                    _value_ended(open_keys)
+                case ["publish", "", "sql"]:
+                    event.value, event.style = kept_statement(event.value), None
+                    _value_ended(open_keys)
+                case _:
+                    if source and source in event.value:
+                        event.value = event.value.replace(source, _HIDDEN)
+                    _value_ended(open_keys)
         yield event
+
+
+def _value_ended(open_keys: list[str | None]) -> None:
+    if open_keys and open_keys[-1] != "":
+        open_keys[-1] = None
 
 
 def with_source(text: str, in_force: str) -> str:

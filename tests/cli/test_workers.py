@@ -221,7 +221,9 @@ def test_who_is_signed_in_to_the_console_is_so_everywhere(office: Office) -> Non
     assert office.status()["ledger"]["last_receipt"] == before + 1
     out = post("/sign-out", signed.cookies, token=token[1])
     assert out.status_code == 303
-    assert {get(signed.cookies).headers["location"] for _ in range(8)} == {"/sign-in"}
+    assert {get(signed.cookies).headers["location"] for _ in range(8)} == {
+        "/sign-in?to=/db/shop/query"
+    }
     asked = [one for one in office.events("request") if one["route"] == "(other)"]
     assert {one["worker"] for one in asked} == {1, 2}
 

@@ -67,6 +67,7 @@ Health = Callable[
 _READY_SECONDS = 1.0  # anybody may ask: the databases are not asked more often than this
 _NOTHING: dict[str, object] = {
     "privacy": {"epsilon": 0, "delta": 0},
+    "charge": {"epsilon": 0, "delta": 0},
     "remaining": None,
     "odds": None,
     "blocks": [],

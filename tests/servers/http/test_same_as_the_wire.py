@@ -322,9 +322,8 @@ def test_one_accuracy_is_reported_everywhere(listeners: BothListeners) -> None:
     }
     assert list(told) == ["count", "max", "var_pop", "corr", "percentile_disc"]
     assert told["count"] == known["count"]
-    assert told["percentile_disc"] == (
-        f"{known['percentile_disc']}, no interval: {median['no_interval']}"
-    )
+    ranks = f"{known['percentile_disc']}, no interval: it lies between about p"
+    assert told["percentile_disc"].startswith(ranks)
     # The least that its error may be says nothing of how large it is.
     assert told["max"] == f"no interval: {greatest['no_interval']}"
     for name in ("var_pop", "corr"):  # of this answer
