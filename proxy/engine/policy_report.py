@@ -5,42 +5,44 @@ Nothing here reads a row, and nothing here is made of `Policy.source`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 
-from proxy.engine.promise_words import odds_words
+from proxy.engine.report_budgets import (
+    adjustments_section,
+    budgets_section,
+    loss_text,
+    year_section,
+)
 from proxy.engine.report_changes import EarlierReport, changes_section
 from proxy.engine.report_evidence import (
     ASSUMPTIONS,
-    NOT_PROMISED,
     OUTSIDE,
     TESTED,
     ProvenPart,
+    limits_section,
     proven_parts,
+    words_section,
 )
 from proxy.engine.report_registry import privacy_label, registry_entry
 from proxy.engine.report_section import Section
 from proxy.engine.unit_words import unit_of_policy
-from proxy.mechanisms.loss import Loss
 from proxy.policy.amount_findings import (
     amount_findings,
-    block_findings,
-    stated_budgets,
-    yearly_losses,
 )
 from proxy.policy.change_words import word_of
 from proxy.policy.finding_names import FindingName
 from proxy.policy.findings import judged
-from proxy.policy.odds_words import odds_text, reached
 from proxy.policy.policy_changes import bounds_text, rows_text, stated_unit_text
 from proxy.policy.policy_decimals import decimal
 from proxy.policy.policy_model import (
-    Accounting,
-    Budget,
+    Bounds,
+    BoundsKind,
     ColumnPolicy,
-    Period,
+    Noise,
     Policy,
     ProtectedTable,
     PublicTable,
@@ -50,7 +52,7 @@ from proxy.policy.policy_model import (
 from proxy.policy.publication import Publication
 
 _LISTED = 50  # values of a column
-_LARGE = Fraction(10)  # where a guess of 1 in 100 comes to more than 99 %
+_LARGEST_EXPONENT = 690
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,8 +114,13 @@ def policy_report(
         "dpproxy": version,
         "ledger": "not read" if ledger is None else f"source {ledger.source}",
     }
-    if ledger is not None:
+    if ledger is None:
+        head["do not file"] = (
+            "nothing of the ledger is in it. File that of dpproxy policy report POLICY --state DIR --record"
+        )
+    else:
         head["first served"] = ledger.first_served or "never, as far as this ledger knows"
+    head["in force"] = "where SELECT * FROM dp.policy shows an analyst this SHA-256"
     sections = (
         changes_section(
             policy, None if ledger is None else ledger.earlier, has_ledger=ledger is not None
@@ -124,28 +131,24 @@ def policy_report(
         _accepted(policy),
         _findings(policy),
         _mechanisms(policy),
-        _budgets(policy),
+        budgets_section(policy),
         _spent(ledger),
-        _adjustments(ledger),
-        _year(policy),
+        adjustments_section(
+            None if ledger is None else (ledger.adjustments, ledger.waiting), ADJUSTMENT_HEADS
+        ),
+        year_section(policy),
         _published(policy),
         _smallest_groups(policy),
         _invariants(policy),
-        _clipping(policy),
+        _clipping(policy, at),
         _kept(policy),
-        Section(
-            key="not_promised",
-            title="What is not promised",
-            text=("The page on security of this version has the details of each.",),
-            heads=("what", "in short"),
-            rows=tuple(NOT_PROMISED.items()),
-        ),
+        limits_section(policy),
         Section(
             key="tested",
             title="How it was tested",
             text=(
                 "The makers of the proxy wrote and run these tests, before each version. No test reads your"
-                " data. `dpproxy audit` runs the first one for your policy, on invented data.",
+                " data. `dpproxy audit` runs the first one alone for your policy, on invented data.",
             ),
             heads=("test", "what it does", "where"),
             rows=TESTED,
@@ -155,7 +158,7 @@ def policy_report(
     mechanisms = dict.fromkeys(part.mechanism for part in proven_parts(policy))
     return PrivacyReport(
         head=head,
-        sections=sections,
+        sections=(*sections, words_section(sections)),
         registry=registry_entry(policy, mechanisms),
         label=privacy_label(policy),
     )
@@ -167,12 +170,23 @@ def _protected(policy: Policy) -> Section:
         title="Who is protected",
         text=(
             "Two databases are neighbours if one of them has the rows of one unit and the other has not"
-            " (add or remove one unit). The promise compares the answers of two neighbours.",
-            "Trust is central: the proxy and the database's operator see exact rows, analysts do not.",
+            " (add or remove one unit). The promise compares the answers of two neighbours: no answer to a"
+            f" statement is more than {_factor(policy.privacy.epsilon)} times as probable on one of them as on"
+            " the other, but for delta. For all answers together that factor is"
+            f" {_factor(policy.budgets.total.limit.epsilon)}.",
+            "Who sees exact rows: the proxy, the protected server, and the people who operate them (the central"
+            " model of trust). Analysts do not.",
             f"The same bound holds for any other guess about {unit_of_policy(policy)}, such as what is in their"
-            " rows, whatever the guesser knows besides.",
+            " rows, whatever the guesser knows besides. What statistics say about people like them is not"
+            " protected: it would be learnt without their rows, too.",
+            "A unit is not always a person. Somebody with two accounts is two units, and can lose twice the"
+            " epsilon. Rows whose unit is empty, or leads nowhere, are in no answer.",
             "A table or a column that is not listed here or as public does not exist for analysts.",
-            _about(policy.units_about),
+            *(
+                ()
+                if policy.units_about
+                else ("The policy does not say about how many units there are.",)
+            ),
         ),
         heads=("table", "unit", "columns that analysts can use"),
         rows=tuple(
@@ -182,10 +196,16 @@ def _protected(policy: Policy) -> Section:
     )
 
 
-def _about(units: int | None) -> str:
-    if units is None:
-        return "The policy does not say about how many units there are (units_about)."
-    return f"By public knowledge there are about {units:,} units (units_about of the policy)."
+def _factor(epsilon: Fraction) -> str:
+    """e^epsilon, rounded up.
+
+    >>> _factor(Fraction(1, 2)), _factor(Fraction(20)), _factor(Fraction(1000))
+    ('1.65', '485,165,196', 'beyond 10^300')
+    """
+    if epsilon > _LARGEST_EXPONENT:
+        return "beyond 10^300"
+    factor = math.exp(epsilon)
+    return f"{math.ceil(factor * 100) / 100:g}" if factor < 100 else f"{math.ceil(factor):,}"
 
 
 def _public(policy: Policy) -> Section:
@@ -199,13 +219,20 @@ def _public(policy: Policy) -> Section:
                 for column in listed.values():
                     where, signed = f"{name}.{column.name}", _signed(column.said)
                     rows += ((where, *one, *signed) for one in _stated(column))
+    if policy.units_about is not None:
+        rows.append(
+            ("units_about", "number of units", f"about {policy.units_about:,} units", "-", "-")
+        )
     unsigned = sum(row[3] == "-" for row in rows)
     return Section(
         key="public",
         title="What the owner states as public",
         text=(
-            "The owner promises that none of this was read off the data. The proxy cannot check that.",
-            f"Of {len(rows)} statements {unsigned} name nobody who says so (`said_by`): ask the owner who does."
+            "The owner promises that none of this was read off the data. The proxy cannot check that. A bound"
+            " that is the largest value of the data tells every analyst that value of one person, exactly, and"
+            " no budget counts it (runbook: A bound was read off the data).",
+            f"Of {len(rows)} facts {unsigned} name nobody who says so (`said_by`): ask the owner who does."
+            " The proxy makes no finding of that."
             if unsigned
             else "Each names who says so.",
         ),
@@ -301,80 +328,15 @@ def _mechanisms(policy: Policy) -> Section:
             "Each statement is (epsilon, delta)-differentially private. Noise is drawn from exact discrete"
             " distributions with random bits of the operating system.",
             "PROOFS.md is in the folder proxy/mechanisms of this version's source. All assumptions are in one"
-            f" section: {ASSUMPTIONS}.",
+            f" section: {ASSUMPTIONS}. In short: no row makes the generated SQL fail; the catalogue of the"
+            " database is right; random bits of the operating system are unpredictable; PostgreSQL's seeded"
+            " hashes are like random functions, for tables without a key; the server's clock is right for"
+            " windows of budgets; the database answers a statement as PostgreSQL documents it. No proof"
+            " covers time.",
         ),
         heads=("used for", "mechanism", "proof"),
         rows=tuple(map(row, proven_parts(policy))),
     )
-
-
-def _budgets(policy: Policy) -> Section:
-    total = policy.budgets.total
-    statement = Loss(policy.privacy.epsilon, policy.privacy.delta)
-    largest = Loss(policy.privacy.max_epsilon, policy.privacy.max_delta)
-    text = [f"{of}: {odds}." for of, odds in odds_words(policy)]
-    if total.limit.epsilon > _LARGE:
-        text.append(
-            f"Above epsilon {decimal(_LARGE)} the bound excludes hardly any guess. It is the worst case:"
-            " somebody who has every answer, and knows everything about everybody else. Ask the owner who can"
-            " have all answers, and why the line is not smaller."
-        )
-    if policy.units_about is not None and total.limit.delta:
-        share = decimal(total.limit.delta * policy.units_about * 100)
-        text.append(
-            f"The total's delta times the number of units is {share} %: below 10 % is the rule."
-        )
-    if policy.approve_above is not None:
-        text.append(
-            f"A person approves each statement of an agent above epsilon {decimal(policy.approve_above)}."
-        )
-    text.append(_ADDED[policy.accounting])
-    lines = {("budgets", "total"): total, **dict(stated_budgets(policy))}
-    return Section(
-        key="budgets",
-        title="Budgets",
-        text=tuple(text),
-        heads=(
-            "line of the policy",
-            "epsilon",
-            "delta",
-            "per",
-            "a guess of 1 in 100 comes to, at most",
-        ),
-        rows=(
-            (
-                "privacy (each statement)",
-                *_loss(statement),
-                "statement",
-                reached(statement.epsilon),
-            ),
-            (
-                "privacy (a statement at most)",
-                *_loss(largest),
-                "statement",
-                reached(largest.epsilon),
-            ),
-            *(
-                (".".join(path), *_line(budget), reached(budget.limit.epsilon))
-                for path, budget in lines.items()
-            ),
-        ),
-    )
-
-
-_ADDED = {
-    Accounting.BASIC: "Charges add up: epsilons and deltas of all statements (PROOFS.md 25).",
-    Accounting.ZCDP: "Charges add up as epsilons and deltas or as rho (zCDP), whichever admits more, each"
-    " with half of the budget's delta (PROOFS.md 25).",
-}
-
-
-def _loss(loss: Loss) -> tuple[str, str]:
-    return decimal(loss.epsilon), decimal(loss.delta)
-
-
-def _line(budget: Budget) -> tuple[str, str, str]:
-    return *_loss(budget.limit), "for ever" if budget.per is Period.NONE else budget.per.value
 
 
 def _spent(ledger: LedgerFacts | None) -> Section:
@@ -400,62 +362,6 @@ def _spent(ledger: LedgerFacts | None) -> Section:
     )
 
 
-def _adjustments(ledger: LedgerFacts | None) -> Section:
-    key, title = "adjustments", "What administrators added and gave back"
-    if ledger is None:
-        return Section(key=key, title=title, text=("Not in this report: no ledger was named.",))
-    waiting = tuple(f"Not confirmed yet, so without effect: {one}." for one in ledger.waiting)
-    if not ledger.adjustments:
-        return Section(key=key, title=title, text=("None.", *waiting))
-    return Section(
-        key=key,
-        title=title,
-        text=(
-            "The proxy never gives a charge back. An administrator can, by `dpproxy ledger adjust`: an amount"
-            " below 0, which another person has to confirm. What was shown stays shown: the figures of what"
-            " was spent are smaller by it than what was charged.",
-            *waiting,
-        ),
-        heads=ADJUSTMENT_HEADS,
-        rows=ledger.adjustments,
-    )
-
-
-def _year(policy: Policy) -> Section:
-    one, losses = unit_of_policy(policy), yearly_losses(policy)
-    blocks = tuple(f"{found.what}." for found in block_findings(policy))
-    total = policy.budgets.total.limit
-    if not losses:
-        return Section(
-            key="year",
-            title="What a year can come to",
-            text=("No budget renews. The total above holds for all years.", *blocks),
-        )
-    return Section(
-        key="year",
-        title="What a year can come to",
-        text=(
-            "For tables without blocks of time the total does not renew."
-            if blocks
-            else "The total does not renew: all years and all analysts together stay within it, until the"
-            " policy raises it or two administrators give budget back. A line above the total ends at the"
-            " total.",
-            *blocks,
-        ),
-        heads=("line of the policy", "epsilon", "delta", "as odds"),
-        rows=tuple(
-            (
-                line,
-                *_loss(loss),
-                "ends at the total"
-                if not blocks and loss.epsilon > total.epsilon
-                else odds_text(loss, one),
-            )
-            for line, loss in losses.items()
-        ),
-    )
-
-
 def _published(policy: Policy) -> Section:
     return Section(
         key="published",
@@ -466,7 +372,7 @@ def _published(policy: Policy) -> Section:
             (
                 f"published.{one.name}",
                 f"{decimal(Fraction(one.seconds, 3600))} h",
-                *_loss(one.loss),
+                *loss_text(one.loss),
                 _covered(one),
             )
             for one in policy.publish
@@ -484,21 +390,36 @@ def _covered(one: Publication) -> str:
 
 
 def _smallest_groups(policy: Policy) -> Section:
+    fewest = {table.name: policy.fewest_units([table.name]) for table in policy.protected()}
+    text = []
+    if min(fewest.values(), default=1) == 1:
+        text.append(
+            "1: no minimum is asked for, and privacy rests on noise and selection alone. A group of listed"
+            " values is always in the answer, with noise, also where nobody is in it. Another group with one"
+            " unit is shown by a statement with a chance of at most delta."
+        )
+    if max(fewest.values(), default=1) > 1:
+        text.append(
+            "Above 1: of smaller groups those of listed values show no numbers, but for a chance of 1 in 1,000"
+            " for each group and answer; others are never shown (PROOFS.md 32)."
+        )
+    elif policy.privacy.noise is Noise.LAPLACE:
+        most = math.ceil(3 / policy.privacy.epsilon)
+        text.append(
+            "What a group of one shows: a statement's only COUNT, of a table with one row for each unit, is"
+            f" within {most} of the truth in 95 of 100 answers, also of groups of one or none."
+        )
+    text.append(
+        "Demand 5, 10 or more where a law, a committee or a contract wants a smallest cell"
+        " (`min_units_per_group`). It costs answers: section 6 of the page Choose says which groups are left"
+        " out."
+    )
     return Section(
         key="smallest_groups",
         title="Minimum group size",
-        text=(
-            "No group is shown unless so many units are in it, up to a stated probability (PROOFS.md 32)."
-            " 1: the policy asks for none, and privacy rests on noise and selection alone.",
-            "Groups of listed values are always in the answer, also where nobody is in them: that they are"
-            " there says nothing. A group of other values with one unit is shown by a statement with a"
-            " chance of at most delta.",
-        ),
+        text=tuple(text),
         heads=("table", "units in a group, at least"),
-        rows=tuple(
-            (str(table.name), str(policy.fewest_units([table.name])))
-            for table in policy.protected()
-        ),
+        rows=tuple((str(name), str(number)) for name, number in fewest.items()),
     )
 
 
@@ -517,37 +438,72 @@ def _invariants(policy: Policy) -> Section:
 
 
 def _kept(policy: Policy) -> Section:
-    text = [
-        "Noisy answers are not kept."
-        if policy.reuse is None
-        else "Noisy answers are kept encrypted, and shown to who asks the same within"
-        f" {decimal(Fraction(policy.reuse.seconds, 3600))} h.",
-        "Receipts stay for good: who asked when and at what cost, and a keyed digest of the statement."
-        " Nothing of an answer.",
+    rows = [
+        _kept_answers(policy),
+        (
+            "receipts: who asked when, at what cost, a keyed digest of the statement; nothing of an answer",
+            "each analyst their own (dp.history); all: who can read the ledger",
+            "for good",
+            "no",
+        ),
         _TEXTS[policy.statements],
+        (
+            "query log: who asked when, of which tables, at what cost, the time in steps of 0.05 s; no text",
+            "who can read the log of serve",
+            "as long as the operator keeps it",
+            "--log-queries none; without names: --log-analysts number",
+        ),
     ]
     if policy.publish:
-        text.append(
-            "A published table is kept encrypted until its next release, and shown to all analysts."
+        rows.append(
+            ("published tables", "all analysts", "until the next release", "leave publish out")
         )
     if any(one.continual is not None for one in policy.publish):
-        text.append(
-            "The noise of a series is kept encrypted until its last day. Who has it and the key has exact"
-            " numbers."
+        rows.append(
+            (
+                "noise of a series",
+                "who has both ledger and ledger.key, and so the exact numbers",
+                "until its last day; in no backup",
+                "leave continual out",
+            )
         )
-    text.append(
-        "No row of a protected table is kept. On erasure of a person: section 5 of the page Review."
+    return Section(
+        key="kept",
+        title="What is kept",
+        text=(
+            "No row of a protected table is kept. On erasure of a person: section 5 of the page Review.",
+            "Answers and texts are encrypted in the ledger. Who has it and `ledger.key`, which is in the"
+            " folder of `--state` and in no backup, can read them. The name of an analyst can be a pseudonym.",
+        ),
+        heads=("what", "who can read it", "how long", "switched off by"),
+        rows=tuple(rows),
     )
-    return Section(key="kept", title="What is kept", text=tuple(text))
+
+
+def _kept_answers(policy: Policy) -> tuple[str, ...]:
+    if policy.reuse is None:
+        return "noisy answers", "-", "not kept", "it is off"
+    return (
+        "noisy answers",
+        "analysts who ask the same, at their own charge",
+        f"shown within {decimal(Fraction(policy.reuse.seconds, 3600))} h; they stay in the ledger until one is"
+        " stored that is 62 days younger, or for good",
+        "reuse: none",
+    )
 
 
 _TEXTS = {
-    StatementTexts.HASHED: "Texts of statements are not kept.",
-    StatementTexts.ENCRYPTED: "Texts of statements are kept encrypted, for the analyst who ran them.",
+    StatementTexts.HASHED: ("texts of statements", "-", "not kept", "it is off"),
+    StatementTexts.ENCRYPTED: (
+        "texts of statements",
+        "the analyst who ran them (dp.history)",
+        "as long as receipt and ledger.key",
+        "statements: hashed",
+    ),
 }
 
 
-def _clipping(policy: Policy) -> Section:
+def _clipping(policy: Policy, at: datetime) -> Section:
     return Section(
         key="clipping",
         title="Clipping",
@@ -555,7 +511,11 @@ def _clipping(policy: Policy) -> Section:
             "Values outside the bounds of the section on public facts are moved to the nearest bound. Rows and"
             " groups of a unit beyond these numbers are left out. Answers are biased by both:"
             " `dp.clipped` of a statement says about how much is cut.",
-            "auto: chosen privately for each statement, up to the number. not said: as many as rows of a unit.",
+            "A row whose value is not among the listed values is in no group.",
+            *(f"{one}: the bounds ended before this report." for one in _ended(policy, at)),
+            "These numbers decide how exact answers are, not how well people are protected. auto: chosen"
+            " privately for each statement, up to the number, out of the statement's epsilon. not said: as many"
+            " as rows of a unit.",
         ),
         heads=("table", "rows of a unit", "groups of a unit", "rows of a unit in a group"),
         rows=tuple(
@@ -568,3 +528,15 @@ def _clipping(policy: Policy) -> Section:
             for table in policy.protected()
         ),
     )
+
+
+def _ended(policy: Policy, at: datetime) -> Iterator[str]:
+    """Columns of time whose bounds end before a moment."""
+    for table in policy.protected():
+        for column in table.columns.values():
+            bounds = column.bounds
+            if not isinstance(bounds, Bounds) or bounds.kind is BoundsKind.NUMBER:
+                continue
+            seconds = 86_400 if bounds.kind is BoundsKind.DATE else 1
+            if (bounds.high + (bounds.kind is BoundsKind.DATE)) * seconds <= at.timestamp():
+                yield f"{table.name}.{column.name} {bounds_text(bounds)}"

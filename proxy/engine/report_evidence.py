@@ -5,8 +5,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 
 from proxy.engine.report_section import Section
 from proxy.policy.amount_findings import block_findings
@@ -143,84 +145,205 @@ def proven_parts(policy: Policy) -> Iterator[ProvenPart]:
     return (part for part in PROVEN_PARTS if part.is_used(policy))
 
 
+class Concern(str, Enum):
+    """Whom a limit of the promise concerns, in the order of the report."""
+
+    PEOPLE = "people in the data"
+    ANALYSTS = "analysts"
+    SERVICE = "accuracy and service"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotPromised:
+    """is_about: whether it can concern a policy."""
+
+    concerns: Concern
+    text: str
+    is_about: Callable[[Policy], bool] = _always
+
+
 # By the titles of SECURITY.md, "What is not promised".
-NOT_PROMISED: Mapping[str, str] = {
-    "A password beside somebody who reconnects without waiting": (
-        "A right password can wait while others guess for the same name from its address."
+NOT_PROMISED: Mapping[str, NotPromised] = {
+    "A password beside somebody who reconnects without waiting": NotPromised(
+        concerns=Concern.ANALYSTS,
+        text=("A right password can wait while others guess for the same name from its address."),
     ),
-    "Time.": "How long an answer takes can depend on the data. Answers are not quantised in time.",
-    "What one person's rows take": (
-        "The work for the rows of one person is bounded by public numbers. It is not zero."
+    "Time.": NotPromised(
+        concerns=Concern.PEOPLE,
+        text=(
+            "How long an answer takes can depend on the data: an analyst with a clock learns the size"
+            " of tables, and about somebody with very many rows that they are there. Answers are not"
+            " quantised in time. Bind analysts by contract, or give them published tables: these are"
+            " read from a copy without people's rows."
+        ),
     ),
-    "The limit of 120 s": (
-        "A query that meets the server's own time limit ends with one constant text. That it "
-        "did can be seen."
+    "What one person's rows take": NotPromised(
+        concerns=Concern.PEOPLE,
+        text=(
+            "At most 0.25 s of a processor in one statement where joins form them; where they are"
+            " read as stored, at most 25 µs each. It is not zero."
+        ),
     ),
-    "What the protected server raises": (
-        "An error of the server is one constant text. That it happened can be seen."
+    "The limit of 120 s": NotPromised(
+        concerns=Concern.PEOPLE,
+        text=(
+            "A query that meets the server's own time limit ends with one constant text. That it did"
+            " can be seen."
+        ),
     ),
-    "Where rows are stored": "The place of a row in storage is not part of a person's data.",
-    "A series whose rows are changed or deleted.": (
-        "A series holds if rows are only added, as the owner promises."
+    "What the protected server raises": NotPromised(
+        concerns=Concern.PEOPLE,
+        text=("An error of the server is one constant text. That it happened can be seen."),
     ),
-    "A person over several blocks of time.": (
-        "Where a unit has blocks (per: month), each month is protected by itself: whoever is in twelve"
-        " months can lose twelve times as much."
+    "Where rows are stored": NotPromised(
+        concerns=Concern.PEOPLE,
+        text=("The place of a row in storage is not part of a person's data."),
     ),
-    "The owner's public statements": (
-        "Listed values, bounds and public tables are taken as public. If they were read off "
-        "the data, they leak."
+    "A series whose rows are changed or deleted.": NotPromised(
+        concerns=Concern.PEOPLE,
+        text=(
+            "A series holds if rows are only added, as the owner promises. Until its last day the"
+            " operator, who has ledger and ledger.key, can compute its exact numbers."
+        ),
+        is_about=lambda policy: any(one.continual for one in policy.publish),
     ),
-    "Plausible numbers.": (
-        "Noise can make a count negative. It is not cut off, because that would bias sums."
+    "A person over several blocks of time.": NotPromised(
+        concerns=Concern.PEOPLE,
+        text=(
+            "Where a unit has blocks (per: month), each month is protected by itself: whoever is in"
+            " twelve months can lose twelve times as much."
+        ),
+        is_about=lambda policy: any(block_findings(policy)),
     ),
-    "AVG, MIN and MAX on few units.": "On few units they are NULL or very noisy.",
-    "A minute.": "A change of the catalogue is noticed within a minute.",
-    "One snapshot of several nodes.": (
-        "On several nodes a statement can see rows that were committed while it ran."
+    "The owner's public statements": NotPromised(
+        concerns=Concern.PEOPLE,
+        text=(
+            "Listed values, bounds and public tables are taken as public. If they were read off the"
+            " data, they leak."
+        ),
     ),
-    "The operator": (
-        "The operator, the server's logs and the analysts' machines are outside the promise."
+    "Plausible numbers.": NotPromised(
+        concerns=Concern.SERVICE,
+        text=("Noise can make a count negative. It is not cut off, because that would bias sums."),
     ),
-    "What analysts see of each other:": (
-        "Sessions, names of temporary objects and the sum of charges. No answers, statements "
-        "or passwords."
+    "AVG, MIN and MAX on few units.": NotPromised(
+        concerns=Concern.SERVICE,
+        text=("On few units they are NULL or very noisy."),
     ),
-    "A long stored text": (
-        "The time of pattern matching on a text depends on its length. One text takes 0.25 s at most."
+    "A minute.": NotPromised(
+        concerns=Concern.PEOPLE,
+        text=("A change of the catalogue is noticed within a minute."),
     ),
-    "Certificates of clients are looked at when a session begins": (
-        "There are no revocation lists, and a session outlives its certificate."
+    "One snapshot of several nodes.": NotPromised(
+        concerns=Concern.SERVICE,
+        text=("On several nodes a statement can see rows that were committed while it ran."),
     ),
-    "Channel binding.": "It is not offered. Use TLS with verify-full.",
-    "A power cut": "It was not simulated. A kill of all processes is tested.",
-    "Code in the shadow.": (
-        "A hole in PostgreSQL would let an analyst run code in the shadow, which holds no "
-        "protected row."
+    "The operator": NotPromised(
+        concerns=Concern.PEOPLE,
+        text=(
+            "The operator, the server's logs and the analysts' machines are outside the promise."
+        ),
     ),
-    "An analyst's own role.": (
-        "An analyst can spoil the settings of their own role for a short time."
+    "What analysts see of each other:": NotPromised(
+        concerns=Concern.ANALYSTS,
+        text=(
+            "Sessions, names of temporary objects and the sum of charges. No answers, statements or"
+            " passwords."
+        ),
     ),
-    "Memory": "Memory is limited by session and by analyst, not for all analysts together.",
-    "Processors": "Processors are shared by preference, not by limit.",
-    "A session that nothing ends.": (
-        "An analyst can end the sessions of others, once in ten minutes. Charges stay."
+    "A long stored text": NotPromised(
+        concerns=Concern.PEOPLE,
+        text=(
+            "The time of pattern matching on a text depends on its length. One text takes 0.25 s at"
+            " most."
+        ),
     ),
-    "Who reads the metrics": (
-        "Counts of statements and shares of budgets can be seen. No row, person or duration can."
+    "Certificates of clients are looked at when a session begins": NotPromised(
+        concerns=Concern.ANALYSTS,
+        text=("There are no revocation lists, and a session outlives its certificate."),
     ),
-    "Who reads the query log": (
-        "Who asked when, of which tables, at what cost, and the time in steps of 0.05 s, "
-        "which depends on the data."
+    "Channel binding.": NotPromised(
+        concerns=Concern.ANALYSTS,
+        text=("It is not offered. Use TLS with verify-full."),
     ),
-    "Who asks `/readyz`": "It needs no login, and names a database while that is away.",
-    "Several analysts who share what they learned": "They are held by the total budget only.",
-    "Memory over HTTP.": "One result takes a bounded amount of memory, several times over.",
-    "Python.": (
-        "Secrets are not wiped from memory, and the time of drawing noise depends on the draw "
-        "by microseconds."
+    "A power cut": NotPromised(
+        concerns=Concern.SERVICE,
+        text=("It was not simulated. A kill of all processes is tested."),
+    ),
+    "Code in the shadow.": NotPromised(
+        concerns=Concern.SERVICE,
+        text=(
+            "A hole in PostgreSQL would let an analyst run code in the shadow, which holds no"
+            " protected row."
+        ),
+    ),
+    "An analyst's own role.": NotPromised(
+        concerns=Concern.ANALYSTS,
+        text=("An analyst can spoil the settings of their own role for a short time."),
+    ),
+    "Memory": NotPromised(
+        concerns=Concern.SERVICE,
+        text=("Memory is limited by session and by analyst, not for all analysts together."),
+    ),
+    "Processors": NotPromised(
+        concerns=Concern.SERVICE,
+        text=("Processors are shared by preference, not by limit."),
+    ),
+    "A session that nothing ends.": NotPromised(
+        concerns=Concern.SERVICE,
+        text=("An analyst can end the sessions of others, once in ten minutes. Charges stay."),
+    ),
+    "Who reads the metrics": NotPromised(
+        concerns=Concern.ANALYSTS,
+        text=(
+            "Counts of statements and shares of budgets can be seen. No row, person or duration can."
+        ),
+    ),
+    "Who reads the query log": NotPromised(
+        concerns=Concern.ANALYSTS,
+        text=(
+            "Who asked when, of which tables, at what cost, and the time in steps of 0.05 s, which"
+            " depends on the data."
+        ),
+    ),
+    "Who asks `/readyz`": NotPromised(
+        concerns=Concern.SERVICE,
+        text=("It needs no login, and names a database while that is away."),
+    ),
+    "Several analysts who share what they learned": NotPromised(
+        concerns=Concern.PEOPLE,
+        text=("They are held by the total budget only."),
+    ),
+    "Memory over HTTP.": NotPromised(
+        concerns=Concern.SERVICE,
+        text=("One result takes a bounded amount of memory, several times over."),
+    ),
+    "Python.": NotPromised(
+        concerns=Concern.PEOPLE,
+        text=(
+            "Secrets are not wiped from memory, and the time of drawing noise depends on the draw by"
+            " microseconds."
+        ),
     ),
 }
+
+
+def limits_section(policy: Policy) -> Section:
+    """The limits that can concern a policy, those of people first."""
+    found = [(name, one) for name, one in NOT_PROMISED.items() if one.is_about(policy)]
+    return Section(
+        key="not_promised",
+        title="What is not promised",
+        text=("The page on security of this version has the details of each.",),
+        heads=("concerns", "what", "in short"),
+        rows=tuple(
+            (concern.value, name.rstrip(".:"), one.text)
+            for concern in Concern
+            for name, one in found
+            if one.concerns is concern
+        ),
+    )
+
 
 TESTED: tuple[tuple[str, str, str], ...] = (
     (
@@ -262,9 +385,51 @@ OUTSIDE = Section(
     title="What this report does not say",
     text=(
         "Ask the owner for: the purpose and the legal basis, who is the controller, how the data were"
-        " collected, who approved this policy, and other releases of the same data (`dpproxy ledger adjust`"
-        " adds them).",
+        " collected, whether children or special categories of data are among them, who approved this"
+        " policy, and other releases of the same data (`dpproxy ledger adjust` counts them as spent).",
         "Ask the operator for: who can read the protected database without the proxy, encryption of disks and"
         " backups, and how long backups of the ledger are kept.",
     ),
 )
+
+_WORDS: Mapping[str, str] = {
+    "accounting": "how charges are added up and held against budgets",
+    "catalogue": "what a database says of its own tables: columns, types, keys",
+    "charge": "what a statement takes from the budgets, before data is read; never given back by itself",
+    "delta": "the chance with which the bound of epsilon may not hold",
+    "epsilon": "the bound on what answers tell of one unit: no answer is more than e^epsilon times as probable"
+    " with the unit's rows as without them",
+    "grid": "the step of which each answer is a whole multiple",
+    "kernel": "the part of the proxy that counts sensitivity and price of each plan anew",
+    "ledger": "the database of budgets, receipts and analysts",
+    "line": "one budget of the policy",
+    "listed values": "group names that the policy states (public keys)",
+    "plan": "what is computed for a statement, before it runs",
+    "private key": "a group name that stands only in the data",
+    "public": "known without the data, as the owner says",
+    "receipt": "the record of one charge",
+    "rho": "another measure of a charge (zCDP)",
+    "selection": "the random decision which groups are shown whose names stand only in the data",
+    "sensitivity": "the most that one unit can change a number by",
+    "series": "a table of days that is published day by day, and paid once",
+    "shadow": "a PostgreSQL with the same tables and no protected row, which analysts are connected to",
+    "statement": "one query of an analyst",
+    "unit": "what is protected as a whole, such as all rows of one customer",
+}
+
+
+def words_section(sections: Sequence[Section]) -> Section:
+    """Explain the words that these sections use."""
+    used = " ".join(
+        part
+        for one in sections
+        for part in (*one.text, *one.heads, *(cell for row in one.rows for cell in row))
+    ).lower()
+    return Section(
+        key="words",
+        title="Words",
+        heads=("word", "meaning"),
+        rows=tuple(
+            (word, meaning) for word, meaning in _WORDS.items() if re.search(rf"\b{word}s?\b", used)
+        ),
+    )

@@ -119,11 +119,11 @@ def _of_a_year(policy: Policy) -> Iterator[Finding]:
         for line, loss in yearly.items()
     )
     yield _finding(
-        FindingName.TOTAL_RENEWS,
+        FindingName.BUDGETS_RENEW,
         ("budgets",),
-        f"a year can come to: {said}. The total does not renew. All years and all analysts together stay "
-        f"within its epsilon {_text(total.epsilon)}, delta {_text(total.delta)}, until `dpproxy ledger adjust` "
-        "adds to it",
+        f"what renews would come to in a year by itself: {said}. The total does not renew. All years and all "
+        f"analysts together stay within its epsilon {_text(total.epsilon)}, delta {_text(total.delta)}, until "
+        "the policy raises it or two administrators give budget back",
         "",
     )
 

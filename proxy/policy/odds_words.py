@@ -52,13 +52,15 @@ _JUDGED = (
 )
 
 
-def reached(epsilon: Fraction) -> str:
-    """Where a guess of 1 in 100 can get, at most.
+def reached(epsilon: Fraction, guess: Fraction = GUESS) -> str:
+    """Where a guess can get, at most.
 
     >>> [reached(Fraction(e)) for e in (0, 1, 4, 8, 20)]
     ['1 in 100', '1 in 37', '1 in 2', '96.8 %', 'certainty']
+    >>> reached(Fraction(1, 2), Fraction(1, 2))
+    '63 %'
     """
-    posterior = largest_posterior(GUESS, epsilon)
+    posterior = largest_posterior(guess, epsilon)
     if posterior <= Fraction(1, 2):
         return _at_most(posterior)
     doubt = 1 - posterior

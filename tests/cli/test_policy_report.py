@@ -213,13 +213,26 @@ def test_an_officers_questions_are_answered() -> None:
 
     assert "any other guess about a customer" in said("unit")
     assert "alice press yes" in said("analysts")
-    assert "Of 9 statements 9 name nobody" in said("public")
-    assert "TOTAL_RENEWS" in said("findings") and "policy check" in said("findings")
+    assert "Of 10 facts 10 name nobody" in said("public")
+    assert "BUDGETS_RENEW" in said("findings") and "policy check" in said("findings")
     assert "excludes hardly any guess" in said("budgets") and "99.940 %" in said("budgets")
     assert "number of units is 5 %" in said("budgets")
+    lines = {row[0]: row[1:] for row in sections["budgets"].rows}
+    assert (
+        lines["budgets.total"][0] == "all analysts together" and lines["budgets.total"][4] == "40"
+    )
+    assert (
+        lines["budgets.default"][0].startswith("each analyst")
+        and lines["budgets.default"][4] == "24"
+    )
+    assert lines["privacy (each statement)"][5:] == ("1 in 61", "63 %")
+    assert "nothing is promised against somebody who has all answers" in said("budgets")
+    assert "for statements: 8." in said("budgets") and "1.65 times" in said("unit")
     assert "as of 2026-11-02: what was spent in between is not in" in said("spent")
-    assert said("year").count("ends at the total") == 2
-    assert "with one unit" in said("smallest_groups") and "auto: chosen" in said("clipping")
+    assert "budgets.default 144 6e-5 the total ends it at epsilon 20" in said("year")
+    assert "with one unit" in said("smallest_groups") and "within 6" in said("smallest_groups")
+    assert "2026-10-31]: the bounds ended before this report" in said("clipping")
+    assert "units_about" in said("public") and "auto: chosen" in said("clipping")
     assert "within 24 h" in said("kept") and "erasure" in said("kept")
     assert "purpose and the legal basis" in said("outside")
     page = (_ROOT / "docs/reference/policy-report.md").read_text("utf-8")
@@ -258,6 +271,18 @@ def test_json_has_the_fields_of_the_registry_and_of_the_label() -> None:
     assert entry["privacy_loss"]["number_of_privacy_units"] == 5000
     assert "discrete Gaussian noise" in entry["implementation"]["mechanisms"]
     assert (found["label"]["unit"], found["label"]["epsilon"]) == ("a customer", 20)
+
+
+def test_what_cannot_concern_a_policy_is_left_out() -> None:
+    """And words that the report does not use are not explained; without a ledger it is not to be filed."""
+    report = policy_report(read_policy(_POLICY, "p.yaml", {}), None, "1", _AT)
+    sections = {one.key: one for one in report.sections}
+    limits = [row[1] for row in sections["not_promised"].rows]
+    assert "Time" in limits and not any("series" in one or "blocks" in one for one in limits)
+    words = [word for word, _ in sections["words"].rows]
+    assert "epsilon" in words and "series" not in words
+    assert "--record" in report.head["do not file"]
+    assert "1 in 1,000" in " ".join(sections["smallest_groups"].text)
 
 
 def test_side_channels_are_those_of_security_md() -> None:
