@@ -155,8 +155,9 @@ def adjustments_section(
         " below 0, and another person confirms it. The second way makes the figures of what was spent smaller"
         " than what was charged: what was shown stays shown.",
         "An amount above 0 counts releases by other ways as spent: less is left.",
-        "Both are in `dpproxy ledger log`, and in the section on changes or the table of this section. No"
-        " signature is asked for, and who can write the ledger's tables needs no confirmation.",
+        "Where it is seen: `dpproxy ledger log` has adjustments, and each policy that is taken while the proxy"
+        " serves. The section on changes has each key of the policy. No signature is asked for, and who can write"
+        " the ledger's tables needs no confirmation.",
     ]
     rows: tuple[tuple[str, ...], ...] = ()
     if ledger is None:
