@@ -36,7 +36,7 @@ def odds_words(policy: Policy) -> Iterator[tuple[str, str]]:
     if largest != statement:
         yield "One statement, at most", odds_text(largest, one)
     if total.epsilon:
-        yield "All answers together, for ever", odds_text(total, one)
+        yield "All answers together, within budgets.total", odds_text(total, one)
 
 
 def _units(policy: Policy) -> Iterator[str]:

@@ -156,8 +156,8 @@ def adjustments_section(
         " than what was charged: what was shown stays shown.",
         "An amount above 0 counts releases by other ways as spent: less is left.",
         "Where it is seen: `dpproxy ledger log` has adjustments, and each policy that is taken while the proxy"
-        " serves. The section on changes has each key of the policy. No signature is asked for, and who can write"
-        " the ledger's tables needs no confirmation.",
+        " serves. The section on changes has each key of the policy. No signature is asked for, and who can"
+        " write the ledger's tables needs no confirmation.",
     ]
     rows: tuple[tuple[str, ...], ...] = ()
     if ledger is None:

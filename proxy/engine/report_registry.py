@@ -28,7 +28,7 @@ def registry_entry(policy: Policy, mechanisms: Iterable[str]) -> Mapping[str, ob
             "privacy_unit_details": "neighbours differ in the rows of one unit (add or remove)",
             "number_of_privacy_units": policy.units_about,
             "privacy_parameters": {"epsilon": float(total.epsilon), "delta": float(total.delta)},
-            "privacy_parameters_details": "of all answers together, for ever",
+            "privacy_parameters_details": "of all answers together, within a total that does not renew",
         },
         "deployment_model": {
             "model_name": "Central",
