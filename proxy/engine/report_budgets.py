@@ -65,13 +65,13 @@ def _budget_words(policy: Policy) -> Iterator[str]:
     epsilon, total = decimal(policy.privacy.epsilon), policy.budgets.total.limit
     one = unit_of_policy(policy)
     yield (
-        f"The last two columns: how likely somebody can think it, at most, that {one} is in the data, who"
-        " thought it 1 in 100 or 1 in 2 likely before. With the chance delta nothing is promised."
+        f"Somebody thinks it 1 in 100, or 1 in 2, likely that {one} is in the data. The last two columns say"
+        " how likely they can think it after these answers, at most. With the chance delta nothing is promised."
     )
     yield (
-        f"A line is enough for so many new statements at epsilon {epsilon}; at a smaller epsilon"
-        " (`SET dp.epsilon`) for more. Then statements are refused, and nothing is charged for them. A line"
-        " that renews is whole again in its next window."
+        f"Statements are counted as new ones at epsilon {epsilon}; a smaller one (`SET dp.epsilon`) costs less."
+        " When a line is used up, statements are refused, and nothing is charged for them. A line that renews is"
+        " whole again in its next window."
     )
     if total.epsilon > _LARGE:
         yield from _large_total(policy)
@@ -104,7 +104,7 @@ def _large_total(policy: Policy) -> Iterator[str]:
     within = _enough(policy, Loss(_HOLDS, policy.budgets.total.limit.delta))
     yield (
         f"Ask the owner for a smaller total. With epsilon {decimal(_HOLDS)} a guess of 1 in 100 stays at most"
-        f" {reached(_HOLDS)}; that is enough for statements: {within}. 1 to 10 is usual for a small team (page"
+        f" {reached(_HOLDS)}; that is enough for statements: {within}. A total of 1 to 10 is usual for a small team (page"
         " Choose). Kept answers, published tables and `accounting: zcdp` give more answers within it. If it"
         " has to be larger, ask who can have all answers."
     )
@@ -150,10 +150,10 @@ def adjustments_section(
         heads: Of the rows.
     """
     text = [
-        "The proxy never gives a charge back. Two things make a budget larger. One person who may write the"
-        " policy's file states a larger one. Or an administrator asks by `dpproxy ledger adjust` for an amount"
-        " below 0, and another person confirms it. The second way makes the figures of what was spent smaller"
-        " than what was charged: what was shown stays shown.",
+        "The proxy never gives a charge back. Two things make a budget larger. The policy's file states more:"
+        " one person who may write it is enough. Or an administrator asks by `dpproxy ledger adjust` for an"
+        " amount below 0, and another one confirms it. Then the figures of what was spent are smaller than what"
+        " was charged, and what was shown stays shown.",
         "An amount above 0 counts releases by other ways as spent: less is left.",
         "Where it is seen: `dpproxy ledger log` has adjustments, and each policy that is taken while the proxy"
         " serves. The section on changes has each key of the policy. No signature is asked for, and who can"
