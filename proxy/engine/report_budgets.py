@@ -69,9 +69,9 @@ def _budget_words(policy: Policy) -> Iterator[str]:
         " how likely they can think it after these answers, at most. With the chance delta nothing is promised."
     )
     yield (
-        f"Statements are counted as new ones at epsilon {epsilon}; a smaller one (`SET dp.epsilon`) costs less."
-        " When a line is used up, statements are refused, and nothing is charged for them. A line that renews is"
-        " whole again in its next window."
+        f"Statements are counted as new ones at epsilon {epsilon}; a session can ask for a smaller one."
+        " When a line is used up, statements are refused, and nothing is charged for them. A line that renews"
+        " is whole again in its next window."
     )
     if total.epsilon > _LARGE:
         yield from _large_total(policy)
@@ -104,9 +104,9 @@ def _large_total(policy: Policy) -> Iterator[str]:
     within = _enough(policy, Loss(_HOLDS, policy.budgets.total.limit.delta))
     yield (
         f"Ask the owner for a smaller total. With epsilon {decimal(_HOLDS)} a guess of 1 in 100 stays at most"
-        f" {reached(_HOLDS)}; that is enough for statements: {within}. A total of 1 to 10 is usual for a small team (page"
-        " Choose). Kept answers, published tables and `accounting: zcdp` give more answers within it. If it"
-        " has to be larger, ask who can have all answers."
+        f" {reached(_HOLDS)}; that is enough for statements: {within}. A total of 1 to 10 is usual for a small"
+        " team (page Choose). Kept answers, published tables and `accounting: zcdp` give more answers within it."
+        " If it has to be larger, ask who can have all answers."
     )
 
 

@@ -408,7 +408,10 @@ def test_a_policy_is_checked_compared_and_taken(site: Administered, browser: htt
     promise = shown(seen).partition("Who is protected")[2].partition("Findings ")[0]
     assert "A customer with all their rows in shop.customers." in promise
     assert re.search(r"One statement Someone who guesses 1 in 100 .* 1 in 37", promise)
-    assert "All answers together, within budgets.total" in promise and "NOT_IN_THE_POLICY" not in seen.text
+    assert (
+        "All answers together, within budgets.total" in promise
+        and "NOT_IN_THE_POLICY" not in seen.text
+    )
     # A text is compared, and nothing is taken up.
     checked = send(browser, "/policy/shop", act="check", text=more)
     assert "Protection of people: stronger in 1 point, 1 to look at" in shown(checked)
