@@ -105,8 +105,8 @@ def _large_total(policy: Policy) -> Iterator[str]:
     yield (
         f"Ask the owner for a smaller total. With epsilon {decimal(_HOLDS)} a guess of 1 in 100 stays at most"
         f" {reached(_HOLDS)}; that is enough for statements: {within}. A total of 1 to 10 is usual for a small"
-        " team (page Choose). Kept answers, published tables and `accounting: zcdp` give more answers within it."
-        " If it has to be larger, ask who can have all answers."
+        " team (page Choose). Kept answers, published tables and `accounting: zcdp` give more answers within"
+        " it. If it has to be larger, ask who can have all answers."
     )
 
 
