@@ -40,6 +40,8 @@ _WIDE, _NARROW = 924, 358
 _TICKS = 6
 _STEPS = (1, 2, 3, 4, 6, 12, 24, 36, 60)  # of days or months between labels
 _MIDNIGHT = re.compile(r"\d{4,6}-\d\d-\d\d 00:00:00(?:\+00)?")
+_UNLISTED = re.compile(r"in the policy; '.*' (is not one of|are not among) them")
+_TAKES = "NULL: it takes about "
 _MANY = 20  # values of which one in 20 is told to be beyond its interval
 
 Document = Mapping[str, Any]
@@ -144,10 +146,22 @@ def _shown(document: Document, count: int) -> AnswerPage:
         chart=_chart(document, found, noisy),
         caption=_caption(rows, noisy, found, count),
         facts=_facts(document["privacy"]),
-        notes=[note.replace("+-", "±") for note in document["notices"]],
+        notes=_notes(document["notices"]),
         made=[_made(one) for one in document["accuracy"]],
         download=_download(document, noisy),
     )
+
+
+def _notes(notices: Sequence[str]) -> list[str]:
+    """Where a value is misspelled, more units are no cure.
+
+    >>> few = "count(*) is NULL: it takes about 138 customers, and a noisy count found fewer."
+    >>> _notes(["s has the value 'a' in the policy; 'b' is not one of them", few, "x +-1"])[1:]
+    ['x ±1']
+    """
+    is_unlisted = any(_UNLISTED.search(note) for note in notices)
+    shown = (note for note in notices if not (is_unlisted and _TAKES in note))
+    return [note.replace("+-", "±") for note in shown]
 
 
 def _file_name(privacy: Document, database: str) -> str:
@@ -317,7 +331,7 @@ def _caption(
         else ""
     )
     is_faint = any(
-        _cell(row[place], _error(errors, n, place), None, one).is_faint
+        row[place] is not None and _cell(row[place], _error(errors, n, place), None, one).is_faint
         for n, row in enumerate(rows)
         for place, one in noisy.items()
     )

@@ -7,6 +7,8 @@ document.addEventListener("submit", async (event) => {
   const into = form.dataset.into && document.querySelector(form.dataset.into);
   if (!into) return;
   event.preventDefault();
+  const epsilon = form.querySelector(".epsilon"); // what an empty field stands for is shown
+  if (epsilon && !epsilon.value.trim()) epsilon.value = epsilon.placeholder;
   form.sending?.abort();
   form.sending = new AbortController();
   const body = new URLSearchParams(new FormData(form, event.submitter));
@@ -19,7 +21,7 @@ document.addEventListener("submit", async (event) => {
     into.innerHTML = await answer.text(); // from our templates, which escape
     remember(body.get("sql"), into);
     const next = answer.headers.get("X-Form"); // a form is sent once
-    if (next) form.querySelectorAll("[name=form]").forEach((field) => { field.value = next; });
+    if (next) document.querySelectorAll("[data-into] [name=form]").forEach((field) => { field.value = next; });
     const left = answer.headers.get("X-Left"), shown = document.querySelector(".me .left span");
     if (left && shown) shown.textContent = `ε ${left}`;
     into.querySelector("h2")?.setAttribute("tabindex", "-1");
