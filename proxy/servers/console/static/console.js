@@ -36,13 +36,15 @@ document.addEventListener("submit", async (event) => {
 
 // What was asked in this tab, the latest first. Signing out clears it.
 const asked = () => JSON.parse(sessionStorage.getItem("asked") || "[]");
+const place = document.querySelector(".tabs a")?.pathname; // drafts and what was asked are of one database
+const draft = `sql of ${place}`;
 
 function remember(sql, into) {
   if (!sql) return;
   const how = into.querySelector(".refusal") ? "refused" : into.querySelector(".price") ? "price" : "answered";
-  const others = asked().filter((one) => one.sql !== sql || one.how !== how);
+  const others = asked().filter((one) => one.sql !== sql || one.how !== how || one.place !== place);
   try {
-    sessionStorage.setItem("asked", JSON.stringify([{ sql, how, at: new Date().toISOString() }, ...others].slice(0, 50)));
+    sessionStorage.setItem("asked", JSON.stringify([{ sql, how, place, at: new Date().toISOString() }, ...others].slice(0, 50)));
   } catch { sessionStorage.removeItem("asked"); } // the browser's room for it is full
 }
 
@@ -92,13 +94,13 @@ class Editor {
       const item = event.target.closest("li");
       if (item) this.take(item.dataset.word);
     });
-    const kept = sessionStorage.getItem("sql");
+    const kept = sessionStorage.getItem(draft);
     if (kept && !area.value) { area.value = kept; this.draw(); }
   }
 
   draw() {
     this.layer.replaceChildren(coloured(this.area.value));
-    sessionStorage.setItem("sql", this.area.value);
+    sessionStorage.setItem(draft, this.area.value);
   }
 
   key(event) {
@@ -216,14 +218,15 @@ document.querySelectorAll("[data-filter]").forEach((field) => field.addEventList
 
 // 5. Statements of this tab, under Budget.
 document.querySelectorAll("#session").forEach((section) => {
-  section.hidden = !asked().length;
-  section.querySelector("ol").replaceChildren(...asked().map((one) => {
+  const here = asked().filter((one) => one.place === place);
+  section.hidden = !here.length;
+  section.querySelector("ol").replaceChildren(...here.map((one) => {
     const item = document.createElement("li"), again = document.createElement("button");
     const when = Object.assign(document.createElement("span"), { className: "soft small" });
     when.textContent = `${new Date(one.at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })}, ${one.how}`;
     Object.assign(again, { type: "button", className: "plain", textContent: "Use again" });
     again.addEventListener("click", () => {
-      sessionStorage.setItem("sql", one.sql);
+      sessionStorage.setItem(draft, one.sql);
       location.assign(document.querySelector(".tabs a").href);
     });
     item.append(Object.assign(document.createElement("code"), { textContent: one.sql }), " ", when, " ", again);
