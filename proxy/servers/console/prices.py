@@ -16,7 +16,7 @@ from markupsafe import Markup
 from proxy.base.shown_numbers import shown_number
 from proxy.engine.query_pipeline import NO_KNOWN_ROW
 from proxy.mechanisms.loss import Loss
-from proxy.policy.odds_words import judged_text
+from proxy.policy.odds_words import odds_text
 from proxy.servers.console.answer_pages import moment, number_text
 from proxy.servers.console.charts import Plot
 
@@ -192,12 +192,12 @@ def _statements(left: object, usual: Fraction) -> str:
 def _odds_of_limit(epsilon: object, delta: object) -> str:
     """
     >>> _odds_of_limit("2", "0").partition(" in the data ")[2]
-    'can at most come to 1 in 14. That helps them, but they are still most likely wrong.'
+    'can at most come to 1 in 14; if that is too much, ask the data owner for a smaller limit.'
     """
     if epsilon is None or delta is None or not Fraction(str(epsilon)):
         return ""
-    loss = Loss(Fraction(str(epsilon)), Fraction(str(delta)))
-    return f"Once all of it is spent, {judged_text(loss)}"
+    found = odds_text(Loss(Fraction(str(epsilon)), Fraction(str(delta))))
+    return f"once all of it is spent, {found}; if that is too much, ask the data owner for a smaller limit."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -158,6 +158,9 @@ def test_a_statement_is_run_charged_and_shown_with_its_error(site: Site) -> None
         assert all(f"{int(line.split(',')[1]):,}" in found.text for line in lines[1:])
         budget = _text(browser.get("/db/shop/budget").text)
         assert "0.25" in budget and "fingerprint" in budget
+        assert (
+            0 < budget.index(" left of ") < budget.index("ask the data owner for a smaller limit")
+        )
         assert site.charged(name) == (1, 0.25)
 
 
