@@ -16,6 +16,7 @@ from proxy.engine.advice import OR_RAISE, RAISE
 from proxy.engine.answer_accuracy import AT_LEAST, AT_MOST, BEYOND, ranks_off
 from proxy.engine.answer_conditions import conditions
 from proxy.engine.impossible_answers import counts_of_groups
+from proxy.engine.policy_limits import limit_text
 from proxy.engine.shown_rows import AROUND, is_behind, shown_rows
 from proxy.engine.unit_words import aggregate_word
 from proxy.kernel.plan import BlockPlan, OrderStatistic, UnitExtreme
@@ -481,6 +482,11 @@ def _at_bounds(entry: Accuracy, block: BlockPlan, noisy: NoisyTable, number: int
         return _with_percentile(entry, block, release, values)
     end = "last" if is_max else "first"
     told = f"it is the policy's {end} value, and values beyond count as it"
+    limits = (kept for _, kept in block.clamped if bound == (kept.high if is_max else kept.low))
+    if (limit := next(limits, None)) is not None:
+        most = "largest" if is_max else "smallest"
+        at = f"this is at the policy's limit of {limit_text(bound, limit.kind)}"
+        told = f"{at}: the real {most} value is not known"
     if count < len(numbers):
         told = f"{entry.described.no_interval}; in {count:,} of {len(values):,} groups {told}"
     return replace(entry, described=replace(entry.described, no_interval=told))

@@ -140,9 +140,9 @@ def _has_name(aggregate: Aggregate) -> bool:
 def _counts_within(bounds: Bounds) -> str:
     """What values beyond bounds count as."""
     smaller, larger = "earlier", "later"
-    low, high = (bound_text(end, bounds.kind) for end in (bounds.low, bounds.high))
     if bounds.kind is BoundsKind.NUMBER:
-        smaller, larger, low, high = "less", "more", _number(bounds.low), _number(bounds.high)
+        smaller, larger = "less", "more"
+    low, high = (limit_text(end, bounds.kind) for end in (bounds.low, bounds.high))
     return f"{smaller} than {low} counts as {low}, {larger} than {high} as {high}"
 
 
@@ -152,6 +152,11 @@ def _number(number: Fraction) -> str:
     ('5,000', '2.5')
     """
     return f"{number.numerator:,}" if number.denominator == 1 else decimal_text(number)
+
+
+def limit_text(number: Fraction, kind: BoundsKind) -> str:
+    """A bound as sentences write it."""
+    return _number(number) if kind is BoundsKind.NUMBER else bound_text(number, kind)
 
 
 def bound_text(number: Fraction, kind: BoundsKind) -> str:

@@ -528,7 +528,7 @@ class Engine:
         )
 
 
-_NO_KNOWN_ROW = (
+NO_KNOWN_ROW = (
     "no value in the policy meets the conditions, so the answer is about 0 or NULL; it is charged, as other"
     " values may be stored"
 )
@@ -539,7 +539,7 @@ def _unlisted_of(found: PreparedQuery, free: Mapping[int, FreeBlock]) -> list[st
     is_charged = charge_of(found.private, free) != NOTHING
     is_empty = found.advice.is_hopeless and is_charged
     is_empty &= not any(one.endswith(CONFLICT) for one in found.unlisted)
-    return [*found.unlisted, *((_NO_KNOWN_ROW,) if is_empty else ())]
+    return [*found.unlisted, *((NO_KNOWN_ROW,) if is_empty else ())]
 
 
 def _told_before(found: PreparedQuery, free: Mapping[int, FreeBlock]) -> dict[str, list[str]]:

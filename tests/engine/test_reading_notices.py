@@ -285,10 +285,10 @@ def test_beyond_the_policys_own_bound_lies_nothing() -> None:
     block = block_of("SELECT t, max(d) AS last FROM people GROUP BY t")
     (release,) = block.releases
     assert isinstance(release, UnitExtreme | OrderStatistic)
-    high = release.measured.high
+    high, at = release.measured.high, "this is at the policy's limit"
     for places, told in (
-        ((high,) * 4, "no interval: it is the policy's last value, and values beyond count as it"),
-        ((high, high - 9, high, high - 9), "in 2 of 4 groups it is the policy's last value"),
+        ((high,) * 4, f"no interval: {at} of 2020-01-01: the real largest value is not known"),
+        ((high, high - 9, high, high - 9), f"in 2 of 4 groups {at} of 2020-01-01"),
         ((high - 9,) * 4, "last: at least this number; about 4 +-4 rows lie beyond it"),
     ):
         found = _of_places("SELECT t, max(d) AS last FROM people GROUP BY t", places)

@@ -40,6 +40,10 @@ _WIDE, _NARROW = 924, 358
 _TICKS = 6
 _STEPS = (1, 2, 3, 4, 6, 12, 24, 36, 60)  # of days or months between labels
 _MIDNIGHT = re.compile(r"\d{4,6}-\d\d-\d\d 00:00:00(?:\+00)?")
+_UNLISTED = re.compile(r"in the policy; '.*' (is not one of|are not among) them")
+_RANKS = re.compile(r"it lies (between about p\d+ and p\d+)")
+_BEYOND = "Noise alone puts "
+_TAKES = "NULL: it takes about "
 _MANY = 20  # values of which one in 20 is told to be beyond its interval
 
 Document = Mapping[str, Any]
@@ -48,7 +52,7 @@ Document = Mapping[str, Any]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
     """One value. error: its text, "" where the column has no noise; plot: the same drawn, if it can be;
-    is_faint: it cannot be told from zero."""
+    is_faint: it cannot be told from zero, or is beyond what is possible."""
 
     text: str
     error: str = ""
@@ -82,10 +86,18 @@ class AnswerPage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Noisy:
-    """A column with noise. at_least, at_most: its error is known to that side alone: what is cut is not."""
+    """A column with noise. at_least, at_most: its error is known to that side alone: what is cut is not; ranks:
+    where its values lie instead of an interval; low, high: what is beyond them is not possible."""
 
     at_least: bool
     at_most: bool
+    ranks: str = ""
+    low: Decimal | None = None
+    high: Decimal | None = None
+
+    def is_beyond(self, value: Decimal) -> bool:
+        is_below = self.low is not None and value < self.low
+        return is_below or (self.high is not None and value > self.high)
 
     def ends(self, value: Decimal, error: Decimal) -> tuple[Decimal, Decimal]:
         """Of the interval. The side that is not known ends at the value."""
@@ -115,7 +127,7 @@ def shown_answer(body: bytes, rows: int, database: str = "answer") -> AnswerPage
 def _shown(document: Document, count: int) -> AnswerPage:
     errors = document["errors"] or {"rows": None, "columns": []}
     noisy = {
-        place: _Noisy(at_least=one["at_least"], at_most=one["at_most"])
+        place: _noisy(one, document["columns"][place]["name"], document["notices"])
         for place, one in enumerate(errors["columns"])
         if one is not None
     }
@@ -144,10 +156,53 @@ def _shown(document: Document, count: int) -> AnswerPage:
         chart=_chart(document, found, noisy),
         caption=_caption(rows, noisy, found, count),
         facts=_facts(document["privacy"]),
-        notes=[note.replace("+-", "±") for note in document["notices"]],
+        notes=_notes(document["notices"]),
         made=[_made(one) for one in document["accuracy"]],
         download=_download(document, noisy),
     )
+
+
+def _noisy(one: Document, name: str, notices: Sequence[str]) -> _Noisy:
+    """
+    Args:
+        one: The errors of a column.
+        notices: Of which one says what is not possible.
+
+    >>> reason = "no interval: it lies between about p1 and p9"
+    >>> one = {"at_least": False, "at_most": False, "no_interval": reason}
+    >>> found = _noisy(one, "a", ["Noise alone puts b above 1 and a below 0 in 2 of 4 groups."])
+    >>> found.ranks, found.low, found.high
+    ('between about p1 and p9', Decimal('0'), None)
+    """
+    reason = one.get("no_interval") or ""
+    ranks = None if reason.startswith("of ") else _RANKS.search(reason)  # else of a part of it
+    impossible = next((note for note in notices if note.startswith(_BEYOND)), "")
+    ends = {
+        side: re.search(
+            rf"(?:puts|,| and) {re.escape(name)} {side} (-?\d+(?:\.\d+)?)\b", impossible
+        )
+        for side in ("below", "above")
+    }
+    low, high = (None if end is None else Decimal(end[1]) for end in ends.values())
+    return _Noisy(
+        at_least=one["at_least"],
+        at_most=one["at_most"],
+        ranks="" if ranks is None else ranks[1],
+        low=low,
+        high=high,
+    )
+
+
+def _notes(notices: Sequence[str]) -> list[str]:
+    """Where a value is misspelled, more units are no cure.
+
+    >>> few = "count(*) is NULL: it takes about 138 customers, and a noisy count found fewer."
+    >>> _notes(["s has the value 'a' in the policy; 'b' is not one of them", few, "x +-1"])[1:]
+    ['x ±1']
+    """
+    is_unlisted = any(_UNLISTED.search(note) for note in notices)
+    shown = (note for note in notices if not (is_unlisted and _TAKES in note))
+    return [note.replace("+-", "±") for note in shown]
 
 
 def _file_name(privacy: Document, database: str) -> str:
@@ -209,7 +264,7 @@ def _cell(
         side = (
             side if axis is None else ""
         )  # else other rows have errors, and this one has none known
-        return Cell(text=text, error=f"{side}{text}" if side else "no interval")
+        return Cell(text=text, error=f"{side}{text}" if side else noisy.ranks or "no interval")
     if not isinstance(value, Decimal):  # a time, whose error is a plain number of days or seconds
         return Cell(text=_text(value), error=f"± {number_text(error)}")
     places = _places(value, error)
@@ -220,12 +275,11 @@ def _cell(
         told = f"{word} {number_text(end, places, down)}"
     else:
         told = f"± {number_text(_three_digits(error), places, ROUND_CEILING)}"
-    plot = None
+    plot, is_beyond = None, noisy.is_beyond(value)
     if axis is not None:
-        plot = interval_cell(float(value), float(low), float(high), *axis)
-    return Cell(
-        text=number_text(value, places), error=told, plot=plot, is_faint=abs(value) <= error
-    )
+        plot = interval_cell(float(value), float(low), float(high), *axis, is_beyond=is_beyond)
+    is_faint = is_beyond or abs(value) <= error
+    return Cell(text=number_text(value, places), error=told, plot=plot, is_faint=is_faint)
 
 
 def _three_digits(error: Decimal) -> Decimal:
@@ -317,11 +371,13 @@ def _caption(
         else ""
     )
     is_faint = any(
-        _cell(row[place], _error(errors, n, place), None, one).is_faint
+        row[place] is not None and _cell(row[place], _error(errors, n, place), None, one).is_faint
         for n, row in enumerate(rows)
         for place, one in noisy.items()
     )
-    grey = " Grey values cannot be told from zero." if is_faint else ""
+    grey = (
+        " Grey values cannot be told from zero, or are beyond what is possible." if is_faint else ""
+    )
     return f"Each value with its 95 % interval. {number}{ends}{many}{grey}"
 
 
@@ -435,7 +491,7 @@ def _chart(document: Document, errors: Any, noisy: Mapping[int, _Noisy]) -> Mark
         at, value, error = _time(row[0]), row[place], _error(errors, number, place)
         if at is not None and isinstance(value, Decimal) and error is not None:
             low, high = map(float, noisy[place].ends(value, error))
-            points.append(Point(at, float(value), low, high))
+            points.append(Point(at, float(value), low, high, noisy[place].is_beyond(value)))
     if len(points) not in _CHARTED or len({one.at for one in points}) < len(points):
         return Markup("")
     if max(max(abs(one.low), abs(one.high)) for one in points) >= _DRAWN:

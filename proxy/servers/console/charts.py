@@ -60,16 +60,25 @@ class Point(NamedTuple):
     value: float
     low: float
     high: float
+    is_beyond: bool = False
 
     @property
     def is_faint(self) -> bool:
-        """Whether it cannot be told from zero. Of an interval that ends at its value, the other side counts."""
+        """Whether it is beyond what is possible or cannot be told from zero. Of an interval that ends at its
+        value, the other side counts."""
         reach = max(self.value - self.low, self.high - self.value)
-        return abs(self.value) <= reach
+        return self.is_beyond or abs(self.value) <= reach
 
 
 def interval_cell(
-    value: float, start: float, end: float, low: float, high: float, width: int = 220
+    value: float,
+    start: float,
+    end: float,
+    low: float,
+    high: float,
+    width: int = 220,
+    *,
+    is_beyond: bool = False,
 ) -> Markup:
     """Draw one row of an interval plot: a line at zero, a whisker from start to end, a dot at the value.
 
@@ -77,6 +86,7 @@ def interval_cell(
         value, start, end: Of the row.
         low, high: The axis that all rows of the column share.
         width: In pixels.
+        is_beyond: The value is beyond what is possible.
     """
     height, middle, pad = 22, 11, 6
     scale = (width - 2 * pad) / ((high - low) or 1.0)
@@ -85,7 +95,7 @@ def interval_cell(
         return _n(pad + (min(max(at, low), high) - low) * scale)
 
     a, b, dot, zero = x(start), x(end), x(value), x(0.0)
-    faint = " faint" if Point(0.0, value, start, end).is_faint else ""
+    faint = " faint" if Point(0.0, value, start, end, is_beyond).is_faint else ""
     caps = "".join(f"M{one} {middle - 4}v8" for one, at in ((a, start), (b, end)) if at != value)
     return _svg(
         f'<svg class="ci{faint}" viewBox="0 0 {width} {height}" width="{width}" height="{height}"'

@@ -47,6 +47,8 @@ from proxy.servers.console.prices import (
     history_lines,
     price_column,
     price_of,
+    respelled,
+    unmet_reasons,
 )
 from proxy.servers.console.signed_in import Identity, SignedIn, SignedInAnalysts, new_form
 from proxy.servers.console.tables import ShownTable, examples, known_words, shown_tables
@@ -208,10 +210,12 @@ class Console:
             shown: dict[str, Any] = {"kind": "again"}
         else:
             asked = sql if explained is None else sql[explained.end() :]
-            shown = await self._result(request, caller, database, asked, epsilon, is_run=is_run)
+            is_sure = form.get("sure") == "1"
+            given = request, caller, database, asked, epsilon
+            shown = await self._result(*given, is_run=is_run, is_sure=is_sure)
         left, next_form = await self._left(caller, database), new_form()
         values = {**frame, **shown, "database": database, "token": session.token, "form": next_form}
-        values |= {"sql": sql, "epsilon": epsilon}
+        values |= {"sql": sql, "epsilon": epsilon or frame.get("usual", "")}
         if is_fragment:
             told = {"X-Form": next_form, "X-Left": "" if left is None else left.told}
             values |= {"examples": (), "has_published": self._has_published(database)}
@@ -275,6 +279,7 @@ class Console:
             "known": known_words(tables),
             "examples": examples(tables),
             "epsilon": usual,
+            "usual": usual,
             "most_epsilon": decimal(self._policy(database).privacy.max_epsilon),
         }
 
@@ -302,8 +307,13 @@ class Console:
         epsilon: str,
         *,
         is_run: bool,
+        is_sure: bool,
     ) -> dict[str, Any]:
-        """The answer, the price or the refusal of a statement, as values of the template."""
+        """The answer, the price or the refusal of a statement, as values of the template.
+
+        Args:
+            is_sure: It is run though no value in the policy meets its conditions.
+        """
         try:
             asked = _request_of(sql, epsilon)
         except HttpProblem as wrong:
@@ -311,7 +321,7 @@ class Console:
         try:
             with self._routes.logins.under_way(caller, database) as ended:
                 work = (
-                    self._answer(caller, database, sql, epsilon)
+                    self._answer(caller, database, sql, epsilon, is_sure=is_sure)
                     if is_run
                     else self._price(caller, database, sql, epsilon)
                 )
@@ -326,9 +336,13 @@ class Console:
             return refusal(problem, is_run=is_run)
 
     async def _answer(
-        self, caller: Caller, database: str, sql: str, epsilon: str
+        self, caller: Caller, database: str, sql: str, epsilon: str, *, is_sure: bool
     ) -> dict[str, Any]:
         query, adapter = _request_of(sql, epsilon), self._routes.adapters[database]
+        reasons = () if is_sure else await self._unmet(caller, database, query)
+        if reasons:
+            instead = respelled(sql, reasons)
+            return {"kind": "unmet", "reasons": reasons, "instead": instead}
         async with self._routes.logins.session(database, caller, query.settings) as session:
             driver = LibpqDriver(adapter, session, query, with_errors=True)
             with adapter.turns_of(caller.analyst):
@@ -338,6 +352,17 @@ class Console:
             body = await as_json(_first(answered, most))
             shown = await in_thread(shown_answer, body, count, database)
         return {"kind": "answer", "answer": shown}
+
+    async def _unmet(self, caller: Caller, database: str, query: QueryRequest) -> Sequence[str]:
+        """Why no value in the policy meets what a run would be charged for; empty where one does."""
+        try:
+            async with self._routes.logins.session(database, caller, query.settings) as session:
+                plan = await LibpqDriver(self._routes.adapters[database], session, query).explain()
+        except Exception as error:
+            if problem_of(error) is None:
+                raise
+            return ()  # the run says it better
+        return () if plan is None else unmet_reasons(plan)
 
     async def _price(self, caller: Caller, database: str, sql: str, epsilon: str) -> dict[str, Any]:
         """With half, once and twice the epsilon."""
@@ -364,7 +389,7 @@ class Console:
             columns.append(price_column(each, plan))
             usual_plan = plan if factor == "1" else usual_plan
         assert usual_plan is not None
-        return {"kind": "price", "price": price_of(columns, usual_plan)}
+        return {"kind": "price", "price": price_of(columns, usual_plan, _product(usual, "1"))}
 
     async def _shared(
         self, request: Request, caller: Caller, database: str, title: str, page: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -13,14 +14,20 @@ from typing import Any
 from markupsafe import Markup
 
 from proxy.base.shown_numbers import shown_number
+from proxy.engine.query_pipeline import NO_KNOWN_ROW
 from proxy.mechanisms.loss import Loss
-from proxy.policy.odds_words import judged_text
+from proxy.policy.odds_words import odds_text
 from proxy.servers.console.answer_pages import moment, number_text
 from proxy.servers.console.charts import Plot
 
 Document = Mapping[str, Any]
 _WIDE, _NARROW = 1184, 358
 _DAY = 86_400.0
+_LITERAL = r"'(?:[^']|'')*'"
+_LITERALS = rf"{_LITERAL}(?:(?:, | or ){_LITERAL})*"
+_MISSPELLED = re.compile(
+    rf"; ({_LITERALS}) (?:is not one of|are not among) them: did you mean ({_LITERALS})\?$"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,8 +65,8 @@ def price_column(epsilon: str, plan: Document) -> PriceColumn:
     )
 
 
-def price_of(columns: Sequence[PriceColumn], plan: Document) -> ShownPrice:
-    """The table, and what is said of all columns, by the plan of the usual epsilon."""
+def price_of(columns: Sequence[PriceColumn], plan: Document, epsilon: str) -> ShownPrice:
+    """The table, and what is said of all columns, by the plan of one epsilon."""
     told: dict[str, None] = {}
     for one in plan["aggregates"]:
         text = one["expected"]["text"]
@@ -74,18 +81,40 @@ def price_of(columns: Sequence[PriceColumn], plan: Document) -> ShownPrice:
     return ShownPrice(
         columns=columns,
         names=list(dict.fromkeys(one["name"] for one in plan["aggregates"])),
-        warnings=[*map(_sentence, plan.get("unlisted", ())), *_free(plan)],
-        notes=[*told, _odds(plan)],
+        warnings=[*map(_sentence, plan.get("unlisted", ())), *_free(plan, epsilon)],
+        notes=[*told, f"At ε {epsilon}, {plan['odds']['judged']}"],
         groups=groups[0] if len(groups) == 1 else None,
     )
 
 
-def _free(plan: Document) -> Iterator[str]:
+def _free(plan: Document, epsilon: str) -> Iterator[str]:
     """Why running it costs nothing, or less."""
     sources = [one["free"] for one in plan["blocks"] if one.get("free")]
     what = "It is free to run" if len(sources) == len(plan["blocks"]) else "A part of it is free"
     for source in dict.fromkeys(sources):
-        yield _sentence(f"{what} at the middle ε: {source}")
+        yield _sentence(f"{what} at ε {epsilon}: {source}")
+
+
+def unmet_reasons(plan: Document) -> Sequence[str]:
+    """Why no value in the policy meets a statement that is charged; empty where one does."""
+    found = plan.get("unlisted", ())
+    return [*map(_sentence, found)] if NO_KNOWN_ROW in found else ()
+
+
+def respelled(sql: str, reasons: Sequence[str]) -> str:
+    """The statement with the values that were meant, "" if that is not known.
+
+    >>> reason = "s has the values 'a', 'paid' in the policy; 'payed' is not one of them: did you mean 'paid'?"
+    >>> respelled("SELECT count(*) FROM o WHERE s = 'payed'", [reason]), respelled("SELECT 1", [reason])
+    ("SELECT count(*) FROM o WHERE s = 'paid'", '')
+    """
+    meant: dict[str, str] = {}
+    for found in filter(None, map(_MISSPELLED.search, reasons)):
+        wrong, right = (re.findall(_LITERAL, one) for one in found.groups())
+        if len(wrong) == len(right):  # else one of them is like no value
+            meant.update(zip(wrong, right, strict=True))
+    changed = re.sub(_LITERAL, lambda found: meant.get(found[0], found[0]), sql)
+    return "" if changed == sql else changed
 
 
 def _sentence(text: str) -> str:
@@ -98,11 +127,6 @@ def _sentence(text: str) -> str:
 
 def _plain(text: str) -> str:
     return text.replace("+-", "± ")
-
-
-def _odds(plan: Document) -> str:
-    """What the usual epsilon means."""
-    return f"At the middle ε, {plan['odds']['judged']}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,22 +192,25 @@ def _statements(left: object, usual: Fraction) -> str:
 def _odds_of_limit(epsilon: object, delta: object) -> str:
     """
     >>> _odds_of_limit("2", "0").partition(" in the data ")[2]
-    'can at most come to 1 in 14. That helps them, but they are still most likely wrong.'
+    'can at most come to 1 in 14; if that is too much, ask the data owner for a smaller limit.'
     """
     if epsilon is None or delta is None or not Fraction(str(epsilon)):
         return ""
-    loss = Loss(Fraction(str(epsilon)), Fraction(str(delta)))
-    return f"Once all of it is spent, {judged_text(loss)}"
+    found = odds_text(Loss(Fraction(str(epsilon)), Fraction(str(delta))))
+    return f"once all of it is spent, {found}; if that is too much, ask the data owner for a smaller limit."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryLine:
+    """asked: Epsilon to ask the same with again, "" where it was free."""
+
     receipt: str
     at: str
     text: str
     fingerprint: str
     outcome: str
     epsilon: str
+    asked: str
     delta: str
 
 
@@ -196,6 +223,7 @@ def history_lines(document: Sequence[Document]) -> list[HistoryLine]:
             fingerprint=one["statement"][:12],
             outcome=one["outcome"],
             epsilon=number_text(one["epsilon"]),
+            asked=f"{one['epsilon']:f}" if one["epsilon"] else "",
             delta="0" if not one["delta"] else f"{Decimal(one['delta']):.2g}",
         )
         for one in document

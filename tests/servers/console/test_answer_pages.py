@@ -23,11 +23,15 @@ _TWO_SIDED = {"at_least": False, "at_most": False}
 
 
 def _page(
-    rows: str, errors: str, *columns: dict[str, bool] | None, kind: str = "numeric"
+    rows: str,
+    errors: str,
+    *columns: dict[str, Any] | None,
+    kind: str = "numeric",
+    notice: str = "a +-1",
 ) -> AnswerPage:
     """rows, errors: JSON, as the server writes it."""
     listed = [{"name": f"c{n}", "type": kind} for n, _ in enumerate(columns)]
-    rest = {"privacy": _PRIVACY, "accuracy": [], "clipped": [], "notices": ["a +-1"]}
+    rest = {"privacy": _PRIVACY, "accuracy": [], "clipped": [], "notices": [notice]}
     told = json.dumps({"columns": list(columns), "inner": []})[:-1]
     body = (
         f'{{"columns": {json.dumps(listed)}, "rows": {rows}, "errors": {told}, "rows": {errors}}},'
@@ -93,6 +97,23 @@ def test_a_series_is_drawn_once_its_days_differ() -> None:
     assert page.chart.count("<circle") == 2 * 6 and page.rows[0][0].text == "2024-01-01"
     same = json.dumps([["2024-01-01 00:00:00+00", n] for n in range(6)])
     assert not _page(same, errors, *columns, kind="timestamp").chart
+
+
+def test_what_noise_puts_beyond_what_is_possible_is_hollow() -> None:
+    rows = json.dumps([[f"2024-0{n}-01", 100 * n - 250] for n in range(1, 7)])
+    errors = json.dumps([[None, 3]] * 6)
+    for notice, hollow in (("a +-1", 0), ("Noise alone puts c1 below 0 in 2 of 6 groups.", 2)):
+        page = _page(rows, errors, None, _TWO_SIDED, kind="date", notice=notice)
+        assert sum(row[1].is_faint for row in page.rows) == hollow
+        assert page.chart.count('"point faint"') == 2 * hollow  # wide and narrow
+        assert sum(' faint"' in (row[1].plot or "") for row in page.rows) == hollow
+
+
+def test_a_percentile_says_between_which_others_it_lies() -> None:
+    column = {**_TWO_SIDED, "no_interval": "no interval: it lies between about p84 and p96"}
+    page = _page("[[145.3]]", "[[null]]", column)
+    assert _cells(page) == [("145.3", "between about p84 and p96")]
+    assert _saved(page) == ["c0,c0_error_95", "145.3,"]
 
 
 def test_a_page_has_an_end() -> None:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from decimal import Decimal
 from html import unescape
 
 import httpx
@@ -19,6 +20,7 @@ from proxy.ledger.people_reader import PeopleReader
 from proxy.ledger.users import remove_analyst, set_password
 from proxy.servers.admission import Admission
 from proxy.servers.console.pages import refusal
+from proxy.servers.console.prices import history_lines
 from proxy.servers.console.templates import rendered
 from proxy.servers.http.bearers import Bearers
 from proxy.servers.http.http_problem import HttpProblem
@@ -156,6 +158,9 @@ def test_a_statement_is_run_charged_and_shown_with_its_error(site: Site) -> None
         assert all(f"{int(line.split(',')[1]):,}" in found.text for line in lines[1:])
         budget = _text(browser.get("/db/shop/budget").text)
         assert "0.25" in budget and "fingerprint" in budget
+        assert (
+            0 < budget.index(" left of ") < budget.index("ask the data owner for a smaller limit")
+        )
         assert site.charged(name) == (1, 0.25)
 
 
@@ -172,8 +177,50 @@ def test_a_price_is_shown_and_nothing_is_charged(site: Site) -> None:
     with site.signed_in(name) as browser:
         found = _text(_run(browser, _COUNT, "price").text)
     assert all(f"ε {epsilon}" in found for epsilon in ("0.125", "0.25", "0.5"))
+    assert "At ε 0.25, someone who guesses" in found
     assert "nothing is charged for looking" in found and "left afterwards" in found
     assert site.charged(name)[0] == 0
+
+
+def test_an_empty_epsilon_is_shown_as_the_usual_one(site: Site) -> None:
+    with site.signed_in(site.analyst()) as browser:
+        found = _run(browser, _COUNT, "price", epsilon="").text
+    field = re.search(r'class="epsilon"[^>]* value="([^"]+)" placeholder="([^"]+)"', found)
+    assert field is not None and field[1] == field[2]
+    assert f"At ε {field[1]}, " in found and f'class="on">ε {field[1]}<' in found
+
+
+def test_what_is_asked_again_has_the_epsilon_of_its_charge() -> None:
+    rest = {"receipt": 1, "at": "2026-11-27T12:00:00+00:00", "text": _COUNT, "statement": "ab"}
+    lines = history_lines(
+        [
+            {**rest, "outcome": "answered", "epsilon": Decimal(one), "delta": 0}
+            for one in ("0.50", 0)
+        ]
+    )
+    assert [one.asked for one in lines] == ["0.50", ""]
+
+
+def test_what_no_listed_value_meets_is_run_once_somebody_is_sure(site: Site) -> None:
+    name = site.analyst()
+    misspelled = "SELECT count(*) FROM shop.orders WHERE status = 'payed'"
+    with site.signed_in(name) as browser:
+        stopped = _run(browser, misspelled).text
+        assert "did you mean &#39;paid&#39;?" in stopped and site.charged(name)[0] == 0
+        forms = re.findall(r'<form class="instead".*?</form>', stopped, re.DOTALL)
+        pairs = [re.findall(r'name="(\w+)" value="([^"]*)"', one) for one in forms]
+        sent = [{key: unescape(value) for key, value in one} for one in pairs]
+        assert [one["act"] for one in sent] == ["price", "run"]
+        assert (
+            sent[0]["sql"] == misspelled.replace("payed", "paid") and sent[1]["sql"] == misspelled
+        )
+        answered = browser.post("/db/shop/query", data=sent[1], headers=_OWN).text
+        assert 'class="answer"' in answered and "it takes about" not in answered
+        assert "Before you run it" not in answered and site.charged(name) == (1, 0.25)
+        # What one listed value meets, and what no price can be told of, is run or refused at once.
+        some = misspelled.replace("= 'payed'", "IN ('payed', 'paid')")
+        assert 'class="answer"' in _run(browser, some).text
+        assert "nothing was charged" in _run(browser, misspelled.replace("status", "nosuch")).text
 
 
 def test_a_price_says_what_cannot_be_met_and_what_is_free(site: Site) -> None:
@@ -472,7 +519,7 @@ def test_a_refusal_has_a_button_that_takes_the_corrected_statement(site: Site) -
         taken = browser.post("/db/shop/query", data=fields, headers=_OWN).text
         assert corrected in _text(taken) and "Before you run it" in taken
         assert site.charged(name)[0] == 0
-        answered = _run(browser, corrected).text
+        answered = _run(browser, corrected, sure="1").text
         assert "Use this statement" not in answered and 'class="answer"' in answered
         assert "Use this statement" not in _run(browser, "SELECT nosuch()").text
     assert site.charged(name)[0] == 1

@@ -137,8 +137,25 @@ def test_the_editor(browser: Browser) -> None:
     page.reload()
     assert page.inner_text(".me .left") == left, "the frame tells what is left at once"
     assert area.input_value().startswith("SELECT state"), "the text is kept for the tab"
+    page.goto(f"{browser.address}/db/census/query")
+    assert area.input_value() == "" and "asks the database census" in page.inner_text(".bar")
+    page.fill(".epsilon", "")
+    _run(page, "SELECT nosuch()", "section.refusal")
+    assert page.input_value(".epsilon"), "an empty field is shown as what it stands for"
+    page.goto(f"{browser.address}/db/shop/query")
+    assert area.input_value().startswith("SELECT state"), "each database has a text of its own"
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.tagName") != "BODY"
+
+
+def test_a_misspelled_value_is_told_before_its_run(browser: Browser) -> None:
+    page = browser.signed_in()
+    misspelled = "SELECT count(*) FROM shop.orders WHERE status = 'payed'"
+    _run(page, misspelled, "section.refusal")
+    assert "did you mean 'paid'?" in page.inner_text(".refusal")
+    page.click("text=Run it all the same")
+    page.wait_for_selector("section.answer table")
+    _run(page, misspelled.replace("payed", "paid"), "section.answer table")  # not "sent before"
 
 
 @pytest.mark.parametrize("size", _SIZES)

@@ -7,6 +7,8 @@ document.addEventListener("submit", async (event) => {
   const into = form.dataset.into && document.querySelector(form.dataset.into);
   if (!into) return;
   event.preventDefault();
+  const epsilon = form.querySelector(".epsilon"); // what an empty field stands for is shown
+  if (epsilon && !epsilon.value.trim()) epsilon.value = epsilon.placeholder;
   form.sending?.abort();
   form.sending = new AbortController();
   const body = new URLSearchParams(new FormData(form, event.submitter));
@@ -19,7 +21,7 @@ document.addEventListener("submit", async (event) => {
     into.innerHTML = await answer.text(); // from our templates, which escape
     remember(body.get("sql"), into);
     const next = answer.headers.get("X-Form"); // a form is sent once
-    if (next) form.querySelectorAll("[name=form]").forEach((field) => { field.value = next; });
+    if (next) document.querySelectorAll("[data-into] [name=form]").forEach((field) => { field.value = next; });
     const left = answer.headers.get("X-Left"), shown = document.querySelector(".me .left span");
     if (left && shown) shown.textContent = `ε ${left}`;
     into.querySelector("h2")?.setAttribute("tabindex", "-1");
@@ -34,13 +36,15 @@ document.addEventListener("submit", async (event) => {
 
 // What was asked in this tab, the latest first. Signing out clears it.
 const asked = () => JSON.parse(sessionStorage.getItem("asked") || "[]");
+const place = document.querySelector(".tabs a")?.pathname; // drafts and what was asked are of one database
+const draft = `sql of ${place}`;
 
 function remember(sql, into) {
   if (!sql) return;
   const how = into.querySelector(".refusal") ? "refused" : into.querySelector(".price") ? "price" : "answered";
-  const others = asked().filter((one) => one.sql !== sql || one.how !== how);
+  const others = asked().filter((one) => one.sql !== sql || one.how !== how || one.place !== place);
   try {
-    sessionStorage.setItem("asked", JSON.stringify([{ sql, how, at: new Date().toISOString() }, ...others].slice(0, 50)));
+    sessionStorage.setItem("asked", JSON.stringify([{ sql, how, place, at: new Date().toISOString() }, ...others].slice(0, 50)));
   } catch { sessionStorage.removeItem("asked"); } // the browser's room for it is full
 }
 
@@ -90,13 +94,13 @@ class Editor {
       const item = event.target.closest("li");
       if (item) this.take(item.dataset.word);
     });
-    const kept = sessionStorage.getItem("sql");
+    const kept = sessionStorage.getItem(draft);
     if (kept && !area.value) { area.value = kept; this.draw(); }
   }
 
   draw() {
     this.layer.replaceChildren(coloured(this.area.value));
-    sessionStorage.setItem("sql", this.area.value);
+    sessionStorage.setItem(draft, this.area.value);
   }
 
   key(event) {
@@ -214,14 +218,15 @@ document.querySelectorAll("[data-filter]").forEach((field) => field.addEventList
 
 // 5. Statements of this tab, under Budget.
 document.querySelectorAll("#session").forEach((section) => {
-  section.hidden = !asked().length;
-  section.querySelector("ol").replaceChildren(...asked().map((one) => {
+  const here = asked().filter((one) => one.place === place);
+  section.hidden = !here.length;
+  section.querySelector("ol").replaceChildren(...here.map((one) => {
     const item = document.createElement("li"), again = document.createElement("button");
     const when = Object.assign(document.createElement("span"), { className: "soft small" });
     when.textContent = `${new Date(one.at).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })}, ${one.how}`;
     Object.assign(again, { type: "button", className: "plain", textContent: "Use again" });
     again.addEventListener("click", () => {
-      sessionStorage.setItem("sql", one.sql);
+      sessionStorage.setItem(draft, one.sql);
       location.assign(document.querySelector(".tabs a").href);
     });
     item.append(Object.assign(document.createElement("code"), { textContent: one.sql }), " ", when, " ", again);
