@@ -119,7 +119,7 @@ def _of_a_year(policy: Policy) -> Iterator[Finding]:
         for line, loss in yearly.items()
     )
     yield _finding(
-        FindingName.BUDGETS_RENEW,
+        FindingName.TOTAL_RENEWS,
         ("budgets",),
         f"what renews would come to in a year by itself: {said}. The total does not renew. All years and all "
         f"analysts together stay within its epsilon {_text(total.epsilon)}, delta {_text(total.delta)}, until "

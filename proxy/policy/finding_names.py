@@ -365,7 +365,7 @@ class FindingName(Enum):
         Severity.NOTE,
         "The role can read a table or columns that the policy does not name: analysts cannot see them.",
     )
-    BUDGETS_RENEW = (
+    TOTAL_RENEWS = (
         Severity.NOTE,
         "Budgets renew or statements are published: what they come to in a year. The total bounds all years.",
     )
@@ -395,6 +395,6 @@ _TO_DO = {
     "UNIT_MAY_BE_NULL": "Nothing if rows without a unit may be left out. Else fill in the column.",
     "UNIT_THROUGH_REFERENCE": "Nothing if answers are fast enough. A unit column in the table helps.",
     "NOT_IN_THE_POLICY": "Nothing if analysts do not need it. Else add it under `tables`.",
-    "BUDGETS_RENEW": "Nothing if you meant this. Else write smaller budgets, or publish less often.",
+    "TOTAL_RENEWS": "Nothing if you meant this. Else write smaller budgets, or publish less often.",
     "TOTAL_COULD_LAST_LONGER": "Nothing, or make this change and read what `dpproxy policy check FILE` says.",
 }

@@ -214,7 +214,7 @@ def test_an_officers_questions_are_answered() -> None:
     assert "any other guess about a customer" in said("unit")
     assert "alice press yes" in said("analysts")
     assert "Of 10 facts 10 name nobody" in said("public")
-    assert "BUDGETS_RENEW" in said("findings") and "policy check" in said("findings")
+    assert "TOTAL_RENEWS" in said("findings") and "policy check" in said("findings")
     assert "excludes hardly any guess" in said("budgets") and "99.940 %" in said("budgets")
     assert "number of units is 5 %" in said("budgets")
     lines = {row[0]: row[1:] for row in sections["budgets"].rows}

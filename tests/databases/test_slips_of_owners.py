@@ -30,7 +30,7 @@ _OF_THE_SERVER = (
     "UNIT_THR",
     "INDEX",
     "TOTAL_COULD",
-    "BUDGETS_RENEW",
+    "TOTAL_RENEWS",
 )
 _NOT_NOTES = [name for name in FindingName if name.severity is not Severity.NOTE]
 _HEAD = "dpproxy: 1\ndatabase: clinic\nsource: ${CLINIC_DSN}\nreuse: none\n"

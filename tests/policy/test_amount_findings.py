@@ -92,11 +92,11 @@ def test_what_is_published_is_held_against_units() -> None:
 
 def test_a_year_is_added_up_where_budgets_renew() -> None:
     policy = _policy()
-    assert F.BUDGETS_RENEW not in _found(policy)
+    assert F.TOTAL_RENEWS not in _found(policy)
     monthly = Budget(Loss(Fraction(4), Fraction(1, 10**6)), Period.MONTH)
     daily = Budget(Loss(Fraction(1, 2), Fraction(0)), Period.DAY)
     budgets = replace(policy.budgets, default=monthly, groups={"press": daily})
-    told = _found(replace(policy, budgets=budgets))[F.BUDGETS_RENEW]
+    told = _found(replace(policy, budgets=budgets))[F.TOTAL_RENEWS]
     assert told.severity is Severity.NOTE
     assert "budgets.default epsilon 48, delta 1.2e-5" in told.what
     assert "budgets.groups.press epsilon 183, delta 0" in told.what
@@ -106,10 +106,10 @@ def test_a_year_is_added_up_where_budgets_renew() -> None:
 def test_a_year_of_publications_counts() -> None:
     loss = Loss(Fraction(1, 100), Fraction(1, 10**9))
     publication = Publication(name="n", sql="", seconds=86_400, offset=0, loss=loss)
-    told = _found(replace(_policy(), publish=(publication,)))[F.BUDGETS_RENEW]
+    told = _found(replace(_policy(), publish=(publication,)))[F.TOTAL_RENEWS]
     assert "publish epsilon 3.66, delta 3.7e-7" in told.what
     series = replace(publication, continual=Continual(days=365, most_days=7))
-    told = _found(replace(_policy(), publish=(series,)))[F.BUDGETS_RENEW]
+    told = _found(replace(_policy(), publish=(series,)))[F.TOTAL_RENEWS]
     assert "publish epsilon 0.01, delta 1e-9" in told.what, "it is charged once"
 
 
