@@ -176,7 +176,7 @@ def _noisy(one: Document, name: str, notices: Sequence[str]) -> _Noisy:
     """
     reason = one.get("no_interval") or ""
     ranks = None if reason.startswith("of ") else _RANKS.search(reason)  # else of a part of it
-    impossible = next((note for note in notices if note.startswith(_BEYOND)), "")
+    impossible = " ".join(note for note in notices if note.startswith(_BEYOND))
     ends = {
         side: re.search(
             rf"(?:puts|,| and) {re.escape(name)} {side} (-?\d+(?:\.\d+)?)\b", impossible
