@@ -22,7 +22,7 @@ from proxy.accounting.amounts import Amount, decimal
 from proxy.accounting.budget_lines import LineKind
 from proxy.accounting.events import mechanism
 from proxy.accounting.statement_record import StatementRecord
-from proxy.base.errors import Refusal
+from proxy.base.errors import Fault, Refusal
 from proxy.ledger.adjustments import (
     Adjusted,
     Adjustment,
@@ -32,6 +32,7 @@ from proxy.ledger.adjustments import (
     confirm,
 )
 from proxy.ledger.ledger_check import ledger_problems
+from proxy.ledger.ledger_reports import spending
 from proxy.ledger.ledger_tables import LedgerTables, Receipt
 from proxy.ledger.users import add_analyst
 from proxy.policy.policy_model import Period
@@ -311,6 +312,24 @@ def test_a_budget_that_comes_later_knows_what_was_spent(people: str) -> None:
         if wanted == "table s.t":
             limit_line(people, "table", "s.t", "9")
     assert _spent(people)["total", ""] == 1
+
+
+def test_a_block_of_time_that_no_policy_names_any_more_is_told_and_not_charged(people: str) -> None:
+    """Its line stays, its limit does not."""
+    block = "person 2026-03"
+
+    async def use(ledger: LedgerTables) -> Receipt:
+        record = StatementRecord(tables={block: loss("1", "0")})
+        return await ledger.reserve("ann", loss("1", "0"), "f", "p", (), record)
+
+    limit_line(people, "table", block, "9")
+    with_ledger(people, use)
+    with psycopg.connect(people) as connection:
+        connection.execute("DELETE FROM ledger.allowance WHERE analyst = %s", (block,))
+    told = {budget: (spent, limit) for _, budget, _, spent, limit, *_ in spending(people)}
+    assert told[f"({block})"] == ("1", "-")
+    with pytest.raises(Fault):
+        with_ledger(people, use)
 
 
 def _hammer(dsn: str, who: str, tables: tuple[str, ...], seed: int, results: Any) -> None:

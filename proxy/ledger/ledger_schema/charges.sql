@@ -168,6 +168,10 @@ BEGIN
         allowed := limits[n];
         one := spent[n];
         IF allowed.source IS NULL THEN
+            -- Of a block of time there must be one. It has none any more where a policy names other blocks.
+            IF one.kind = 'table' AND ledger.is_of_blocks(ARRAY[one.analyst]) THEN
+                RAISE EXCEPTION 'the ledger has no limit for this block';
+            END IF;
             allowed := ledger.allowance_of(of_source, one.kind, one.analyst);  -- of this line there must be one, or none
             limits[n] := allowed;
         END IF;

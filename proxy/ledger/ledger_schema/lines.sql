@@ -46,7 +46,7 @@ BEGIN
           ELSE a.kind = of_kind AND a.analyst = of_analyst END
     ORDER BY a.kind LIMIT 1;  -- 'analyst' before 'default'
     IF one.source IS NULL THEN
-        IF of_kind NOT IN ('group', 'table') OR (of_kind = 'table' AND ledger.is_of_blocks(ARRAY[of_analyst])) THEN
+        IF of_kind NOT IN ('group', 'table') THEN
             RAISE EXCEPTION 'the ledger has no limit for this %', of_kind;
         END IF;
         one.period := 'none';
