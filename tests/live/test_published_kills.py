@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 
@@ -212,16 +212,21 @@ def _stored(database: Database) -> list[tuple[object, ...]] | None:
         return None
     table = LEDGER_CIPHER.opened(row[1], ("published table", str(row[0])))
     assert table is not None
-    return [tuple(one) for one in json.loads(table)["rows"]]
+    return _in_order(tuple(one) for one in json.loads(table)["rows"])
 
 
 def _displayed(database: Database) -> list[tuple[object, ...]] | None:
     with psycopg.connect(database.shadow.superuser_dsn) as connection:
         if connection.execute("SELECT to_regclass('published.one')").fetchone() == (None,):
             return None
-        return connection.execute(
-            "SELECT region::text, n::text, n_error::text FROM published.one"
-        ).fetchall()
+        return _in_order(
+            connection.execute("SELECT region::text, n::text, n_error::text FROM published.one")
+        )
+
+
+def _in_order(rows: Iterable[tuple[object, ...]]) -> list[tuple[object, ...]]:
+    """A table has none."""
+    return sorted(rows, key=str)
 
 
 _RIGHT = (1, 1, True, False)
