@@ -172,7 +172,7 @@ def _protected(policy: Policy) -> Section:
             "Two databases are neighbours if one of them has the rows of one unit and the other has not"
             " (add or remove one unit). The promise compares the answers of two neighbours: no answer to a"
             f" statement is more than {_factor(policy.privacy.epsilon)} times as probable on one of them as on"
-            " the other, but for delta. For all answers together that factor is"
+            f" the other, but for delta{_of_more(policy)}. For all answers together that factor is"
             f" {_factor(policy.budgets.total.limit.epsilon)}.",
             "Who sees exact rows: the proxy, the protected server, and the people who operate them (the central"
             " model of trust). Analysts do not.",
@@ -194,6 +194,13 @@ def _protected(policy: Policy) -> Section:
             for table in policy.protected()
         ),
     )
+
+
+def _of_more(policy: Policy) -> str:
+    most = policy.privacy.max_epsilon
+    if most == policy.privacy.epsilon:
+        return ""
+    return f", and {_factor(most)} times at epsilon {decimal(most)}, the most that an analyst may ask for"
 
 
 def _factor(epsilon: Fraction) -> str:
@@ -485,9 +492,9 @@ def _kept_answers(policy: Policy) -> tuple[str, ...]:
         return "noisy answers", "-", "not kept", "it is off"
     return (
         "noisy answers",
-        "analysts who ask the same, at their own charge",
-        f"shown within {decimal(Fraction(policy.reuse.seconds, 3600))} h; they stay in the ledger until one is"
-        " stored that is 62 days younger, or for good",
+        "analysts who ask the same: free for who was shown it before, at their own charge for others",
+        f"shown within {decimal(Fraction(policy.reuse.seconds, 3600))} h; encrypted in the ledger for 62 days"
+        " more, and then until the next answer is stored",
         "reuse: none",
     )
 

@@ -69,7 +69,8 @@ def _budget_words(policy: Policy) -> Iterator[str]:
         " how likely they can think it after these answers, at most. With the chance delta nothing is promised."
     )
     yield (
-        f"Statements are counted as new ones at epsilon {epsilon}; a session can ask for a smaller one."
+        f"The numbers of statements are of new ones at epsilon {epsilon}. A session can ask for less, or for up"
+        f" to {decimal(policy.privacy.max_epsilon)}."
         " When a line is used up, statements are refused, and nothing is charged for them. A line that renews"
         " is whole again in its next window."
     )
@@ -78,8 +79,8 @@ def _budget_words(policy: Policy) -> Iterator[str]:
     if policy.units_about is not None and total.delta:
         share = decimal(min(total.delta * policy.units_about * 100, Fraction(100)))
         yield (
-            f"The total's delta times the number of units is {share} %: at most so likely it is that nothing"
-            " is promised to at least one of them. From 10 % on there is a finding (`DELTA_AGAINST_UNITS`);"
+            f"The total's delta times the number of units is {share} %: the chance, at most, that the bound"
+            " fails for any of them. From 10 % on there is a finding (`DELTA_AGAINST_UNITS`);"
             " this limit is the proxy's own, no law's."
         )
     if policy.approve_above is not None:
