@@ -101,7 +101,7 @@ def test_an_operator_serves_and_restores_and_a_privacy_officer_reviews(tmp_path:
         shell.follow(_DOCS / "how-to" / _LEDGER)
         assert "all checks passed" in shell.answers[-1]
         policy = (tmp_path / "policy.yaml").read_text()
-        block, _series = re.findall(
+        block, *_series_and_ranges = re.findall(
             r"^```yaml\n(.*?)^```$", (_DOCS / "how-to" / "publish.md").read_text(), re.M | re.S
         )
         (tmp_path / "published.yaml").write_text(f"{policy}\n{block}")
