@@ -36,6 +36,8 @@ def test_the_whole_policy_of_the_guide_is_read() -> None:
 def test_its_refusal_is_what_an_analyst_gets() -> None:
     refused = (_ROOT / "tests" / "golden" / "refused" / "rows.sql").read_text(encoding="utf-8")
     (hint,) = re.findall(r"^ *HINT:  (.*)$", _TEXT, re.MULTILINE)
+    (message,) = re.findall(r"^ *ERROR:  (.*)$", _TEXT, re.MULTILINE)
+    assert f"-- {message}\n".replace("shop.orders", "w.people") in refused
     hint, _, instead = hint.partition(" Try: ")
     assert instead == INSTEAD["SELECT * FROM shop.orders"]
     assert f"-- {hint}\n".replace("shop.orders", "w.people") in refused
