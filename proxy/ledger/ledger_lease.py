@@ -20,7 +20,7 @@ import psycopg
 
 from proxy.ledger.lasting_connection import connect_lasting
 from proxy.ledger.ledger_sources import SourceError, budgets_of, write_budgets
-from proxy.ledger.policy_texts import keep_text
+from proxy.ledger.policy_texts import keep_text, text_to_keep
 from proxy.policy.policy_model import Policy
 
 _CLASS = 0x64705F62  # of our locks, among all advisory locks of the database
@@ -91,10 +91,12 @@ class BudgetLease:
         Refuses  BudgetsAwaited while another process that serves the source has not been given the same
                  budgets: the last one that is changes them for all
         """
-        with self._changing, self._connection.transaction():
-            if self._is_other(policy):
-                write_budgets(self._connection, self.source, policy)
-            self._note(policy)
+        with self._changing:
+            text = text_to_keep(self._connection, policy)  # before the source is locked
+            with self._connection.transaction():
+                if self._is_other(policy):
+                    write_budgets(self._connection, self.source, policy)
+                self._note(policy, text)
 
     def agree(self, policy: Policy) -> None:
         """Vote for another policy's limits, and change nothing.
@@ -139,13 +141,13 @@ class BudgetLease:
         given = {"class": _CLASS, "source": self.source, "ballot": self._ballot(policy)}
         return self._connection.execute(_DISSENT.encode(), given).fetchone() == (0,)
 
-    def _note(self, policy: Policy) -> None:
+    def _note(self, policy: Policy, text: str) -> None:
         self._connection.execute(
             "INSERT INTO ledger.policy_version (source, digest) VALUES (%s, %s)"
             " ON CONFLICT DO NOTHING",
             (self.source, policy.digest),
         )
-        keep_text(self._connection, policy)
+        keep_text(self._connection, policy, text)
 
     def close(self) -> None:
         self._closing()
@@ -162,6 +164,7 @@ class BudgetLease:
     def _take(self, source: int, policy: Policy) -> None:
         connection = self._connection
         connection.execute("SET idle_session_timeout = 0")
+        text = text_to_keep(connection, policy)  # before the source is locked
         with connection.transaction():
             # The row is the listener: nobody else takes or changes a lease meanwhile.
             row = connection.execute(
@@ -175,7 +178,7 @@ class BudgetLease:
                         " budgets: give both policies the same budgets, or stop the other one first"
                     )
                 write_budgets(connection, source, policy)
-            self._note(policy)
+            self._note(policy, text)
             connection.execute("SELECT pg_advisory_lock_shared(%s, %s::integer)", (_CLASS, source))
             connection.execute("SELECT pg_advisory_lock(%s)", (self.proof,))
 

@@ -8,7 +8,7 @@ import psycopg
 
 from proxy.engine.report_changes import EarlierReport
 from proxy.ledger.admin_log import note
-from proxy.ledger.policy_texts import TEXT, keep_text
+from proxy.ledger.policy_texts import TEXT, keep_text, text_to_keep
 from proxy.policy.policy_model import Policy
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.policy_file.policy_yaml import read_policy
@@ -32,7 +32,7 @@ ORDER BY v.first_served_at, v.digest"""
 def note_report(ledger_dsn: str, source: int, policy: Policy, by: str | None = None) -> None:
     """Note that this policy was reported now. by: None for who runs this process."""
     with psycopg.connect(ledger_dsn) as connection:
-        keep_text(connection, policy)
+        keep_text(connection, policy, text_to_keep(connection, policy))
         detail = {"source": source, "database": policy.database, "digest": policy.digest}
         note(connection, by, REPORTED, detail)
 

@@ -12,11 +12,19 @@ from proxy.policy_file.shown_text import kept_text
 TEXT = "SELECT text FROM ledger.policy_text WHERE digest = %s"
 
 
-def keep_text(connection: psycopg.Connection[Any], policy: Policy) -> None:
-    """Keep what the policy says, once, in the transaction of the caller. A policy of no file has no text."""
-    is_there = connection.execute(TEXT, (policy.digest,)).fetchone() is not None
-    if policy.text and not is_there:
+def text_to_keep(connection: psycopg.Connection[Any], policy: Policy) -> str:
+    """Give what the ledger is to keep of a policy. "": it has it, or the policy is of no file.
+
+    It takes seconds for a long one, so it is called before anything is locked.
+    """
+    is_kept = connection.execute(TEXT, (policy.digest,)).fetchone() is not None
+    return "" if is_kept or not policy.text else kept_text(policy.text, policy.source)
+
+
+def keep_text(connection: psycopg.Connection[Any], policy: Policy, text: str) -> None:
+    """Keep what `text_to_keep` gave, once, in the transaction of the caller."""
+    if text:
         connection.execute(
             "INSERT INTO ledger.policy_text (digest, text) VALUES (%s, %s) ON CONFLICT DO NOTHING",
-            (policy.digest, kept_text(policy.text, policy.source)),
+            (policy.digest, text),
         )

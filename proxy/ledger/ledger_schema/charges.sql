@@ -135,8 +135,8 @@ DECLARE
     nothing CONSTANT ledger.price := ROW(0, 0, 0);
     share jsonb;
     moment timestamptz;
-    paid jsonb;
-    line jsonb;
+    paid jsonb[];
+    told jsonb[];
     fits boolean;
     epsilon numeric;
     delta numeric;
@@ -187,7 +187,7 @@ BEGIN
         deltas := '{}';
         prices := '{}';
         afters := '{}';
-        paid := '[]';
+        paid := '{}';
         moment := at;
         fits := true;
         FOR n IN 1 .. cardinality(spent) LOOP
@@ -210,8 +210,8 @@ BEGIN
                     RAISE EXCEPTION 'a charge is not negative';
                 END IF;
                 price := ledger.drawn_price(whole, asked.cost_epsilon, asked.cost_delta, epsilon, delta);
-                paid := paid || jsonb_build_object(
-                    'kind', one.kind, 'name', one.analyst, 'epsilon', epsilon, 'delta', delta);
+                paid := array_append(paid, jsonb_build_object(
+                    'kind', one.kind, 'name', one.analyst, 'epsilon', epsilon, 'delta', delta));
             END IF;
             allowed := limits[n];
             after := ledger.after(one, epsilon, delta, price);
@@ -224,7 +224,7 @@ BEGIN
             prices := array_append(prices, price);
             afters := array_append(afters, after);
         END LOOP;
-        lines := '[]';
+        told := '{}';
         FOR i IN 1 .. cardinality(mine) LOOP
             allowed := limits[mine[i]];
             IF fits THEN
@@ -232,18 +232,18 @@ BEGIN
                 spent[mine[i]] := one;
                 is_charged[mine[i]] := true;
                 CONTINUE WHEN allowed.source IS NULL;
-                line := ledger.line_json(one, allowed, 0, 0, nothing, at);
+                told := array_append(told, ledger.line_json(one, allowed, 0, 0, nothing, at));
             ELSE
                 CONTINUE WHEN allowed.source IS NULL;
-                line := ledger.line_json(spent[mine[i]], allowed, epsilons[i], deltas[i], prices[i], at);
+                told := array_append(
+                    told, ledger.line_json(spent[mine[i]], allowed, epsilons[i], deltas[i], prices[i], at));
             END IF;
-            lines := lines || line;
         END LOOP;
         is_admitted := array_append(is_admitted, fits);
         wholes := array_append(wholes, whole);
-        shares := array_append(shares, paid);
+        shares := array_append(shares, to_jsonb(paid));
         moments := array_append(moments, moment);
-        found_lines := array_append(found_lines, lines);
+        found_lines := array_append(found_lines, to_jsonb(told));
     END LOOP;
     FOR n IN 1 .. cardinality(spent) LOOP
         IF is_charged[n] THEN
