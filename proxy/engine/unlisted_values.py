@@ -26,8 +26,8 @@ from proxy.query.ir.relations import (
 )
 
 _EQUAL = (Comparator.EQ, Comparator.NE, Comparator.DISTINCT)
-_SHOWN = 8  # values of a list
-_ALIKE, _MOST_COMPARED = 0.6, 100_000  # as difflib counts it; characters of a word, times values
+_SHOWN = 8  # values of a list; and texts for which a word is looked for
+_ALIKE, _MOST_COMPARED = 0.6, 20_000  # as difflib counts it; characters of a word, times values
 _Standing = ir.Expression | Scan | tuple[ir.Expression, ...]
 _Names = Mapping[tuple[str, str], _Standing]
 
@@ -54,7 +54,8 @@ def _line(column: str, values: tuple[str | None, ...], texts: tuple[str, ...]) -
         shown = f"{shown} and {len(values) - _SHOWN:,} more"
     have = "has the values" if len(values) > 1 else "has the value"
     are = "is not one of them" if len(texts) == 1 else "are not among them"
-    near = [near for near in (_nearest(text, values) for text in texts) if near is not None]
+    found = (_nearest(text, values) for text in texts[:_SHOWN])
+    near = [near for near in found if near is not None]
     meant = f": did you mean {' or '.join(map(_quoted, dict.fromkeys(near)))}?" if near else ""
     return f"{column} {have} {shown} in the policy; {', '.join(map(_quoted, texts))} {are}{meant}"
 

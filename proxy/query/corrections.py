@@ -72,22 +72,26 @@ def corrections(refused: RefusedStatement) -> Iterator[str]:
         for one in correct(read)
     )
     written = " ".join(refused.text.split()).rstrip("; ")
-    yield from islice((one for one in dict.fromkeys(found) if one != written), CANDIDATES)
+    yield from islice((one for one in dict.fromkeys(found) if one not in ("", written)), CANDIDATES)
 
 
 def _without_unit_filters(text: str, tables: UsableTables) -> str:
-    """Without conditions that leave the rows of one unit: noise hides those, so the answer says nothing."""
+    """Without conditions that leave the rows of one unit: noise hides those, so the answer says nothing.
+
+    Empty if there are too many of them.
+    """
     units = {one.name for columns in tables.values() for one in columns if one.is_unit}
     if not any(unit in text for unit in units):
         return text
-    while True:
+    for _ in range(_UNIT_FILTERS):
         read = read_refusal(
             RefusedStatement(text=text, reason="", hint="", position=None, tables=tables)
         )
-        spans = () if read is None else tuple(_unit_filters(read.lexed, units))
-        if read is None or not spans:
+        span = None if read is None else next(_unit_filters(read.lexed, units), None)
+        if read is None or span is None:
             return text
-        text = replaced(read, spans[0], "").rstrip()
+        text = replaced(read, span, "").rstrip()
+    return ""
 
 
 def _unit_filters(lexed: Lexed, units: Collection[str]) -> Iterator[Span]:
@@ -113,15 +117,15 @@ def _unit_filters(lexed: Lexed, units: Collection[str]) -> Iterator[Span]:
             yield (first, parts[place + 1][0]) if behind else (first - 1, last)
 
 
+_UNIT_FILTERS = 4  # each is looked for in the whole text
 _CONSTANTS = frozenset({TokenType.NUMBER, TokenType.STRING, TokenType.PARAMETER})
 
 
 def _conjuncts(lexed: Lexed, span: Span) -> Iterator[Span]:
-    """What AND connects; all of it, if OR does."""
+    """What AND connects; nothing, if OR does: a part of that says less than the whole."""
     depth = min(one.depth for one in lexed.lexemes[slice(*span)])
     own = [n for n in range(*span) if lexed.lexemes[n].depth == depth]
     if any(lexed.lexemes[n].word == "or" for n in own):
-        yield span
         return
     first, is_between = span[0], False
     for n in own:

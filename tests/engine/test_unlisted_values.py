@@ -134,3 +134,29 @@ def test_the_word_that_is_spelled_alike_is_offered() -> None:
     paid = _with_list("t", "paid", "shipped")
     (told,) = _told(f"{_COUNT} t IN ('payed', 'SHIPPED', 'other')", paid)
     assert told.endswith("are not among them: did you mean 'paid' or 'shipped'?")
+
+
+def test_a_word_is_looked_for_of_a_few_texts_alone() -> None:
+    months = (
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+    )
+    policy = POLICIES["best"]
+    table = next(one for one in policy.protected() if "t" in one.columns)
+    listed = replace(table.columns["t"], values=months)
+    changed = replace(table, columns={**table.columns, "t": listed})
+    misspelled = ", ".join(f"'{month}x'" for month in months)
+    (told,) = _told(
+        f"{_COUNT} t IN ({misspelled})",
+        replace(policy, tables={**policy.tables, table.name: changed}),
+    )
+    meant = told.partition("did you mean ")[2].rstrip("?").split(" or ")
+    assert meant == [f"'{month}'" for month in months[:8]]

@@ -98,3 +98,21 @@ def test_no_text_makes_a_correction_raise() -> None:
                         text=text, reason=reason, hint=hint, position=position, tables=_TABLES
                     )
                     assert len(list(corrections(refused))) <= CANDIDATES
+
+
+@pytest.mark.parametrize(
+    ("where", "left"),
+    [
+        ("customer_id = 5 AND status = 'a'", " WHERE status = 'a'"),
+        ("status = 'a' AND customer_id IN (1, 2)", " WHERE status = 'a'"),
+        ("customer_id = 5", ""),
+        ("status = 'a' OR customer_id = 5", " WHERE status = 'a' OR customer_id = 5"),
+        (" AND ".join(f"customer_id = {n}" for n in range(600)), None),
+    ],
+)
+def test_what_leaves_one_unit_is_left_out_whole_or_not_at_all(where: str, left: str | None) -> None:
+    tables = {"shop.orders": (UsableColumn(name="customer_id", is_unit=True),)}
+    text = f"SELECT * FROM orders WHERE {where}"
+    refused = RefusedStatement(text=text, reason="RAW_ROWS", hint="", position=None, tables=tables)
+    wanted = [] if left is None else [f"SELECT count(*) FROM orders{left}"]
+    assert list(corrections(refused)) == wanted

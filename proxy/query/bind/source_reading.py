@@ -289,7 +289,10 @@ def _table(sources: Sources, item: TableItem) -> tuple[Relation, tuple[Named, ..
         )
         place = sources.lexed.lexemes[item.first].position
         subquery = Subquery(sources.alias(), Scan(alias, table.name), None, outputs, place)
-        relation, (named,) = renamed(subquery, columns, item.columns, item.alias)
+        try:
+            relation, (named,) = renamed(subquery, columns, item.columns, item.alias)
+        except Refusal as refusal:
+            raise refusal.at(place) from None
         displayed = dict(zip(columns, named.columns, strict=True))
         return relation, (replace(named, key=tuple(displayed[name] for name in table.key)),)
     qualifiers = frozenset({item.chain, item.chain[-1:], tuple(table.name)})

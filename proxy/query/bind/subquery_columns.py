@@ -27,6 +27,12 @@ def renamed(
                 "a column list has more names than its subquery has columns",
                 f"Leave out what is too many: it has {len(own)}.",
             )
+        if len(set(displayed)) < len(displayed):
+            raise Refusal(
+                Code.UNSUPPORTED,
+                "a column list gives two columns one name",
+                "Give each column a name of its own.",
+            )
         outputs = tuple(
             (new, expression)
             for new, (_, expression) in zip(displayed, relation.outputs, strict=True)

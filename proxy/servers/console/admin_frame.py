@@ -14,7 +14,7 @@ from urllib.parse import quote
 from fastapi import Request, Response
 from fastapi.responses import HTMLResponse
 
-from proxy.ledger.admin_log import append_event, has_event
+from proxy.ledger.admin_log import append_event, append_event_once, has_event
 from proxy.servers.console.forms import read_form
 from proxy.servers.console.page_responses import (
     HEADERS,
@@ -132,9 +132,9 @@ class AdminFrame:
         try:
             name = await self.door.recognised(request, form.get("secret", "").strip())
         except HttpProblem as problem:
-            # After the delay, so that strangers write no more lines than the gate lets through.
+            # One line in half a minute for each network: strangers fill no log.
             stranger = self.door.administrator(request, _NOBODY, "console")
-            await stranger.change(append_event, what=_REFUSED, detail={})
+            await stranger.change(append_event_once, what=_REFUSED, detail={})
             return html("admin_sign_in", status=problem.status, wrong=_WRONG, to=there)
         except Busy:
             status = HTTPStatus.SERVICE_UNAVAILABLE

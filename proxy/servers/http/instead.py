@@ -198,6 +198,12 @@ def _usable(document: list[dict[str, Any]], policy: Policy) -> UsableTables:
         and table.unit.path is None
     }
 
+    columns = {
+        str(name): table.columns
+        for name, table in policy.tables.items()
+        if isinstance(table, ProtectedTable)
+    }
+
     def usable(table: str, one: dict[str, Any]) -> UsableColumn:
         unit = units.get(table)
         is_unit = unit is not None and unit.column == one["name"]
@@ -206,8 +212,7 @@ def _usable(document: list[dict[str, Any]], policy: Policy) -> UsableTables:
             for name, other in units.items()
             if is_unit and name != table and other.identifier == units[table].identifier
         ]
-        known = next((own for name, own in policy.tables.items() if str(name) == table), None)
-        column = known.columns.get(one["name"]) if isinstance(known, ProtectedTable) else None
+        column = columns.get(table, {}).get(one["name"])
         if column is not None and column.references is not None:
             joins.append((str(column.references[0]), column.references[1]))
         return UsableColumn(

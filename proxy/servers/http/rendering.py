@@ -71,18 +71,20 @@ async def written(result: QueryResult, wanted: Format, *, large_as_text: bool) -
     Args:
         large_as_text: Numbers that a double would round are strings in JSON.
     """
-    rows = result.rows if wanted is Format.JSON else _with_errors(result)
+    render: Callable[[ResultRows], bytes]
     match wanted:
         case Format.JSON:
-            return await _rendered(rows, partial(_json, large_as_text=large_as_text), result)
+            as_document = partial(_json, large_as_text=large_as_text)
+            return await _rendered(result.rows, as_document, result)
         case Format.CSV:
-            return await _rendered(rows, _csv, rows)
+            render = _csv
         case Format.LINES:
-            return await _rendered(rows, partial(_json_lines, large_as_text=large_as_text), rows)
+            render = partial(_json_lines, large_as_text=large_as_text)
         case Format.ARROW:
-            return await _rendered(rows, _arrow, rows)
+            render = _arrow
         case _:
             assert_never(wanted)
+    return await _rendered(result.rows, lambda given: render(_with_errors(given)), result)
 
 
 async def _rendered(rows: ResultRows, render: Callable[[T], bytes], given: T) -> bytes:

@@ -391,6 +391,13 @@ SELECT s, count(*) FROM people GROUP BY s
 -- GROUP BY on keys that are not public needs a delta above 0
 -- The policy allows no delta: group by a column with public values.
 
+-- case: column list with one name twice
+SELECT count(*) FROM people AS p(a, a)
+-- => refused
+-- UNSUPPORTED at 22: people
+-- a column list gives two columns one name
+-- Give each column a name of its own.
+
 -- case: column list of too many names
 SELECT sum(b) FROM (SELECT i4, i4 FROM orders) q(a, b, c)
 -- => refused
