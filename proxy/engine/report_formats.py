@@ -52,7 +52,7 @@ def _plain(text: str) -> str:
     >>> print(_plain("a|b <i> `c`"), _plain("two\nlines"))
     a\|b \<i\> \`c\` two lines
     """
-    return " ".join(_MARKS.sub(r"\\\1", text).split())
+    return " ".join(_escaped(text).split())
 
 
 def _in_code(sentence: str) -> str:
@@ -62,10 +62,10 @@ def _in_code(sentence: str) -> str:
     see `dp.clipped` of \\<a\\>
     """
     parts = sentence.split("`")
-    return "".join(f"`{part}`" if odd % 2 else _plain_part(part) for odd, part in enumerate(parts))
+    return "".join(f"`{part}`" if odd % 2 else _escaped(part) for odd, part in enumerate(parts))
 
 
-def _plain_part(text: str) -> str:
+def _escaped(text: str) -> str:
     return _MARKS.sub(r"\\\1", text)
 
 

@@ -37,7 +37,6 @@ from proxy.query.ir.relations import (
     WindowFunction,
 )
 
-_TIMES = (SqlType.DATE, SqlType.TIMESTAMP, SqlType.TIMESTAMPTZ)
 # What date_trunc() cuts to, of which each has whole blocks.
 _WHOLE = {
     BlockLength.DAY: ("day", "week", "month", "quarter", "year"),
@@ -103,7 +102,7 @@ def _time_of(expression: Expression) -> ColumnRef | None:
     All of these are monotone. A cut leaves the times of a block in it, or makes one time of them.
     """
     while isinstance(expression, Clamped | Cast):
-        if expression.type not in _TIMES or (
+        if not expression.type.is_time or (
             isinstance(expression, Cast) and expression.zone is not None
         ):
             return None

@@ -38,7 +38,6 @@ from proxy.query.ir.relations import Relation, Scan, Subquery, relations_of
 
 # Of a person: what is printed short, and equal values alike. A long text would be cut.
 PERSON_TYPES = (SqlType.INT2, SqlType.INT4, SqlType.INT8, SqlType.UUID)
-TIME_TYPES = (SqlType.DATE, SqlType.TIMESTAMP, SqlType.TIMESTAMPTZ)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +119,7 @@ def in_time(scan: Scan, world: World) -> InTime | None:
     bounds, every = (None if known is None else known.bounds), blocks_of(table)
     if person is None or time is None or not isinstance(bounds, Bounds) or unit.path is not None:
         raise NotPrivate(Rule.UNIT_IN_TIME, "a unit without a person or a bounded time")
-    if person.type not in PERSON_TYPES or time.type not in TIME_TYPES or not every:
+    if person.type not in PERSON_TYPES or not time.type.is_time or not every:
         raise NotPrivate(Rule.UNIT_IN_TIME, "a person or a time that does not print in one form")
     if (bounds.kind is BoundsKind.DATE) is not (time.type is SqlType.DATE):
         raise NotPrivate(Rule.UNIT_IN_TIME, "bounds of another type than the time")
@@ -168,9 +167,9 @@ def budget_lines(relation: Relation, world: World) -> tuple[str, ...]:
     found: dict[str, None] = {}
     before: Relation | None = None
     has_others = False
-    for one in relations_of(
-        relation
-    ):  # each behind the relation that it is a part of, if that has no other
+    # `relations_of` gives what a Subquery reads right after it. Before any other scan comes no Subquery: a join,
+    # a union, a cut, or the scan with which the left side of a join ends.
+    for one in relations_of(relation):
         known = in_time(one, world) if isinstance(one, Scan) else None
         if known is not None:
             if not isinstance(before, Subquery):

@@ -22,8 +22,6 @@ from proxy.policy.policy_model import (
 )
 from proxy.policy.problem import Problem
 
-_TIMES = (SqlType.DATE, SqlType.TIMESTAMP, SqlType.TIMESTAMPTZ)
-
 
 def block_problems(table: ProtectedTable | PublicTable, there: Table) -> Iterator[Problem]:
     """
@@ -60,7 +58,7 @@ def _of_time(blocks: TimeBlocks, table: ProtectedTable, there: Table) -> tuple[s
     time, known = there.column(name), table.columns.get(name)
     if time is None:
         return f"'{table.name}' has no column '{name}'", "name the column with the time of a row"
-    if time.type not in _TIMES:
+    if not time.type.is_time:
         return f"'{name}' is {time.type_name}, and no time", "name a date or a timestamp"
     if known is None or not isinstance(known.bounds, Bounds):
         return (

@@ -14,6 +14,7 @@ from proxy.policy_file.yaml_positions import Entry, MappingNode, ScalarNode, com
 _VARIABLE_ALONE = re.compile(r"\s*\$\{[A-Za-z_][A-Za-z0-9_]*\}\s*")
 _HIDDEN = "(a connection string, which is not shown)"
 HIDDEN_LINE = f"source: {_HIDDEN}"
+_ENDS = "\r\n"
 
 
 def shown_text(text: str, source: str) -> str | None:
@@ -106,6 +107,8 @@ def with_source(text: str, in_force: str) -> str:
 
     >>> with_source(f"{HIDDEN_LINE}\\ntables: {{}}\\n", "source: host=db\\n")
     'source: host=db\\ntables: {}\\n'
+    >>> with_source(f"{HIDDEN_LINE}\\r\\ntables: {{}}\\n", "dpproxy: 1\\nsource: host=db")
+    'source: host=db\\ntables: {}\\n'
     >>> with_source("source: host=other\\n", "source: host=db\\n")
     'source: host=other\\n'
     """
@@ -116,11 +119,12 @@ def with_source(text: str, in_force: str) -> str:
         return text
     lines, there = text.splitlines(keepends=True), in_force.splitlines(keepends=True)
     at = entry.key_at.line - 1
-    if lines[at].rstrip("\n") != HIDDEN_LINE:
+    if lines[at].rstrip(_ENDS) != HIDDEN_LINE:
         return text
     first, end = _lines_of(own, served, len(there))
     is_one = end - first == 1  # else its value on one line, so that problems keep their places
-    lines[at] = there[first] if is_one else f"source: {json.dumps(own.value.text)}\n"
+    stated = f"source: {json.dumps(own.value.text, ensure_ascii=False)}"
+    lines[at] = f"{there[first].rstrip(_ENDS) if is_one else stated}\n"
     return "".join(lines)
 
 

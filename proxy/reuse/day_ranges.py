@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 
-from proxy.base.instants import moment, seconds_of
+from proxy.base.instants import DAY_SECONDS, moment, seconds_of
 from proxy.base.sql_types import SqlType
 from proxy.kernel.column_types import conjuncts
 from proxy.kernel.key_plans import KeyPlan
@@ -33,8 +33,6 @@ from proxy.query.ir.expressions import (
 )
 from proxy.reuse.block_question import BlockQuestion, about_of, column_name
 
-_DAY = 86_400
-_TIMES = (SqlType.DATE, SqlType.TIMESTAMP, SqlType.TIMESTAMPTZ)
 _UNITS = ("year", "quarter", "month", "week", "day")
 
 
@@ -78,7 +76,7 @@ def wanted_ranges(block: BlockPlan, question: BlockQuestion) -> tuple[DayRanges,
         found = _of_key(block, block.keys[0], names)
         return () if found is None else (found,)
     bounded = filter(None, map(stretch_of, conjuncts(block.where)))
-    columns = dict.fromkeys(column for column, _ in bounded if column.type in _TIMES)
+    columns = dict.fromkeys(column for column, _ in bounded if column.type.is_time)
     return tuple(_of_column(block, column, names) for column in columns)
 
 
@@ -183,9 +181,9 @@ def _truncated(key: Expression) -> tuple[str, _Operand] | None:
 
 def _operand(of: Expression) -> _Operand | None:
     match of:
-        case ColumnRef(type=kind) if kind in _TIMES:
+        case ColumnRef(type=kind) if kind.is_time:
             return of, None
-        case Clamped(operand=ColumnRef(type=kind) as column) if kind in _TIMES:
+        case Clamped(operand=ColumnRef(type=kind) as column) if kind.is_time:
             return column, of
         case Cast(operand=inner, type=SqlType.TIMESTAMP, given=()):
             found = _operand(inner)
@@ -197,7 +195,7 @@ def _operand(of: Expression) -> _Operand | None:
 def _stretch(text: str, unit: str, kind: SqlType, clamp: Clamped | None) -> Stretch | None:
     """The rows of a group: beyond what a column is clamped to they are in the first or the last one."""
     low = seconds_of(text, is_local=kind is not SqlType.TIMESTAMPTZ)
-    if low is None or low % _DAY != 0:
+    if low is None or low % DAY_SECONDS != 0:
         return None
     try:
         high = seconds_at(next_start(moment(low), unit))
@@ -205,7 +203,7 @@ def _stretch(text: str, unit: str, kind: SqlType, clamp: Clamped | None) -> Stre
         return None
     if clamp is None:
         return Stretch(low=low, high=high)
-    scale = Fraction(_DAY if clamp.type is SqlType.DATE else 1)
+    scale = Fraction(DAY_SECONDS if clamp.type is SqlType.DATE else 1)
     return Stretch(
         low=None if low <= clamp.low * scale else low,
         high=None if high > clamp.high * scale else high,

@@ -213,6 +213,9 @@ class Console:
             is_sure = form.get("sure") == "1"
             given = request, caller, database, asked, epsilon
             shown = await self._result(*given, is_run=is_run, is_sure=is_sure)
+        problem = shown.get("problem")
+        if explained is not None and problem is not None and problem.position:
+            problem.position += explained.end()
         left, next_form = await self._left(caller, database), new_form()
         values = {**frame, **shown, "database": database, "token": session.token, "form": next_form}
         values |= {"sql": sql, "epsilon": epsilon or frame.get("usual", "")}
@@ -220,7 +223,6 @@ class Console:
             told = {"X-Form": next_form, "X-Left": "" if left is None else left.told}
             values |= {"examples": (), "has_published": self._has_published(database)}
             return await self._html(caller, "result", values, **told)
-        problem = shown.get("problem")
         values["bad"] = None if problem is None else problem.position
         values["left"] = values["left"] if left is None else left
         return await self._html(caller, "query", values)

@@ -34,7 +34,13 @@ document.addEventListener("submit", async (event) => {
   }
 });
 
-// What was asked in this tab, the latest first. Signing out clears it.
+// What was asked in this tab, the latest first. Signing out clears it, and so does the next name that signs in.
+const who = document.querySelector(".me .who")?.textContent;
+if (who && sessionStorage.getItem("who") !== who) {
+  sessionStorage.clear();
+  sessionStorage.setItem("who", who);
+}
+document.querySelector('form[action="/sign-out"]')?.addEventListener("submit", () => sessionStorage.clear());
 const asked = () => JSON.parse(sessionStorage.getItem("asked") || "[]");
 const place = document.querySelector(".tabs a")?.pathname; // drafts and what was asked are of one database
 const draft = `sql of ${place}`;
