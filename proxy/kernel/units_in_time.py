@@ -167,8 +167,8 @@ def budget_lines(relation: Relation, world: World) -> tuple[str, ...]:
     found: dict[str, None] = {}
     before: Relation | None = None
     has_others = False
-    # `relations_of` gives what a Subquery reads right after it. Before any other scan comes no Subquery: a join,
-    # a union, a cut, or the scan with which the left side of a join ends.
+    # `relations_of` gives what a Subquery reads right after it. Before any other scan comes no Subquery: a
+    # join, a union, a cut, or the scan with which the left side of a join ends.
     for one in relations_of(relation):
         known = in_time(one, world) if isinstance(one, Scan) else None
         if known is not None:

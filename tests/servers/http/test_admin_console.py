@@ -89,7 +89,7 @@ def test_a_wrong_secret_is_refused_late_and_without_a_cookie(site: Administered)
         assert found.status_code == 401 and not found.cookies
         texts.add(found.text)
     assert len(texts) == 1 and "lets nobody in" in texts.pop()
-    # It is in the log, with where it came from and nothing of the secret: once in half a minute, of however many.
+    # It is in the log, with where it came from and nothing of the secret: once in half a minute, of many.
     by = "admin console: (unknown secret) from 127.0.0.1"
     refused = [one for one in site.events() if one.what == "console sign-in refused"]
     assert refused and all(one.who == by and one.detail == {} for one in refused)
