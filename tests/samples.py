@@ -9,9 +9,9 @@ import psycopg
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
-from proxy.cli.demo.demo_data import DEMO_SAMPLES, READER
-from proxy.cli.drafting_commands import variable_of
+from proxy.cli.demo.demo_databases import DEMO_SAMPLES, READER
 from proxy.cli.loading import CheckedPolicy, load_policy
+from proxy.cli.policy_commands import variable_of
 from proxy.cli.sample_policies import SamplePolicy, sample_policies, sample_policy
 from tests.servers_fixture import servers
 

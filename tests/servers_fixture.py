@@ -30,7 +30,7 @@ import psycopg
 from psycopg.conninfo import make_conninfo
 
 from proxy.catalog.catalog_model import Catalog, TableName
-from proxy.cli.demo.demo_data import make_demo_data
+from proxy.cli.demo.demo_databases import make_demo_data
 from proxy.ledger.ledger_home import embedded_ledger
 from proxy.ledger.ledger_lease import BudgetLease
 from proxy.ledger.ledger_sources import Identity, adopt_new

@@ -9,7 +9,7 @@ import sys
 import pytest
 import structlog
 
-from proxy.cli.logs import log_to_stderr
+from proxy.cli.running import log_to_stderr
 from tests.conftest import logs_as_they_were, not_nth
 
 

@@ -59,8 +59,7 @@ from proxy.servers.client_address import Networks
 from proxy.servers.engine_adapter import Correcting, EngineAdapter
 from proxy.servers.login_gate import LoginGate
 from proxy.servers.statement_reports import Listener, StatementObserver, reporter_of
-from proxy.servers.wire.served_database import ServedDatabase, ShadowAddress
-from proxy.servers.wire.shared_server_state import LetIn, Limits
+from proxy.servers.wire.shared_server_state import LetIn, Limits, ServedDatabase, ShadowAddress
 from proxy.servers.wire.wire_server import WireServer
 from proxy.shadow.label_answers import ShadowLabels
 from proxy.shadow.published_statements import PublishedStatements

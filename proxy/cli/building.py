@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import shlex
+import threading
+from collections.abc import Sequence
 from concurrent.futures import Future
+from functools import partial
 from pathlib import Path
 
 from proxy.cli.assembly import Database, assemble
 from proxy.cli.cli_error import CliError
+from proxy.cli.judging_rows import judged_rows
 from proxy.cli.loading import CheckedPolicy
 from proxy.cli.proxy_servers import ProxyServers
 from proxy.cli.publication_checks import refuse_problems
@@ -25,7 +29,8 @@ from proxy.ledger.text_keys import TextKeyMissing, opened_cipher
 from proxy.ledger.unit_columns import remade_unit_columns
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.policy_file.policy_yaml import locate
-from proxy.protected.judged_rows import CatalogueMoved, RowsWithheld
+from proxy.postgres.embedded import EmbeddedPostgres
+from proxy.protected.judged_rows import CatalogueMoved, JudgedRows, RowsWithheld, with_judged_rows
 from proxy.protected.reachable_catalog import Unreachable
 from proxy.shadow.published_statements import PublishedStatements
 from proxy.shadow.shadow_database import Shadow, as_analysts
@@ -114,3 +119,37 @@ def known_source(checked: CheckedPolicy, ledger_dsn: str, file: Path, options: s
             f"  If it is the data of a source that the ledger knows, moved, upgraded or restored ({known}):"
             f" {adopt} --as NAME"
         ) from None
+
+
+# Shadows are built beside the ledger's checks and the imports: each of them is mostly waiting.
+
+
+def shadows_being_built(
+    checked: Sequence[CheckedPolicy], server: EmbeddedPostgres
+) -> list[Future[Shadow]]:
+    """
+    Given    checked policies; the running server of their shadows
+    Gives    for each policy its shadow, built; or what `Shadow.build` refuses. The thread is a daemon: a source
+             that does not answer keeps nobody from ending the program
+    """
+    shadows = [Shadow(server.dsn(), one.policy.database, server.address) for one in checked]
+    built: list[Future[Shadow]] = [Future() for _ in shadows]
+
+    def build() -> None:
+        for one, shadow, future in zip(checked, shadows, built, strict=True):
+            try:
+                with_judged_rows(
+                    partial(judged_rows, one.policy),
+                    partial(_build, one, shadow, shadow is shadows[-1]),
+                )
+            except BaseException as error:  # handed to who waits for it, whatever it is
+                future.set_exception(error)
+            else:
+                future.set_result(shadow)
+
+    threading.Thread(target=build, name="shadows", daemon=True).start()
+    return built
+
+
+def _build(checked: CheckedPolicy, shadow: Shadow, is_last: bool, rows: JudgedRows) -> None:
+    shadow.build(checked.policy, checked.catalog, rows, is_last=is_last)

@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Optional
 
 import typer
 
-from proxy.cli.query_logging import LoggedAnalysts, LoggedQueries
 from proxy.cli.state import SERVE_STATE
+
+# What `serve` writes of statements on protected tables: the options of its query log.
+
+
+class LoggedQueries(str, Enum):
+    PROTECTED = "protected"
+    NONE = "none"
+
+
+class LoggedAnalysts(str, Enum):
+    NAME = "name"
+    NUMBER = "number"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryLogging:
+    """The demo writes none. traces: whether spans go to a collector."""
+
+    queries: LoggedQueries = LoggedQueries.NONE
+    analysts: LoggedAnalysts = LoggedAnalysts.NAME
+    traces: bool = False
 
 
 class TlsUse(str, Enum):

@@ -16,10 +16,10 @@ from proxy.accounting.budget_lines import WARNED_FROM
 from proxy.cli.adjust_command import adjust_command, confirm_command
 from proxy.cli.cli_error import CliError
 from proxy.cli.command_options import LedgerDsn, PolicyFiles, State
+from proxy.cli.progress import text_table
 from proxy.cli.proxy_servers import accept_command, ledger_only
 from proxy.cli.source_variables import SourceVariables
 from proxy.cli.state_folder import state_folder
-from proxy.cli.text_table import text_table
 from proxy.ledger import ledger_backup
 from proxy.ledger.admin_log import admin_events
 from proxy.ledger.ledger_check import ledger_problems

@@ -7,8 +7,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from proxy.cli.addresses import Address
 from proxy.cli.cli_error import CliError
+from proxy.cli.listen_addresses import Address
 
 if TYPE_CHECKING:
     from proxy.servers.http.admin_credentials import CredentialsFile
@@ -84,7 +84,7 @@ def oidc_settings(
         from proxy.servers.http.oidc import OidcSettings
     except ImportError as error:
         raise CliError(f"--oidc-issuer needs {error.name}: pip install 'PyJWT[crypto]'") from None
-    from proxy.servers.http.bounded_fetch import FetchError, check_url
+    from proxy.servers.http.oidc import FetchError, check_url
 
     try:
         for url in (issuer, *(() if keys_url is None else (keys_url,))):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Annotated, Any
@@ -16,7 +16,48 @@ import typer
 
 from proxy.base.errors import Fault
 from proxy.cli.cli_error import CliError
-from proxy.cli.repeated_options import refuse_repeated_options
+
+# Refuses an option that is given twice and takes one value. The parser would take the last and say nothing.
+
+
+def refuse_repeated_options(command: Any, arguments: Sequence[str]) -> None:
+    """
+    Args:
+        command: The root of the commands, as `typer.main.get_command` makes it.
+        arguments: Of the command line, without the program's name.
+
+    Raises:
+        CliError: An option of any command is repeated, though it takes one value.
+    """
+    given: set[str] = set()
+    for option in _values_given(command, list(arguments)):
+        if option.opts[0] in given and not option.multiple:
+            raise CliError(f"{option.opts[0]} is given twice, and takes one value: give it once")
+        given.add(option.opts[0])
+
+
+def _values_given(command: Any, arguments: list[str]) -> Iterator[Any]:
+    """The options with a value, in their order. What the parser refuses itself ends the walk."""
+    options = _options_of(command)
+    while arguments:
+        word = arguments.pop(0)
+        name, sign, _ = word.partition("=")
+        if word == "--":
+            return
+        if name in options:
+            option = options[name]
+            if not (option.is_flag or option.count):
+                yield option
+                if not sign and arguments:
+                    arguments.pop(0)
+        elif word in getattr(command, "commands", {}):
+            command = command.commands[word]
+            options = _options_of(command)
+
+
+def _options_of(command: Any) -> Mapping[str, Any]:
+    options = [one for one in command.params if one.param_type_name == "option"]
+    return {name: one for one in options for name in (*one.opts, *one.secondary_opts)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,12 +109,12 @@ COMMANDS: Mapping[str, LazyCommand] = {
         is_group=True,
     ),
     "token": LazyCommand(
-        place=("token_commands", "token"),
+        place=("user_commands", "token"),
         about="Bearer tokens, with which programs query over HTTP as an analyst.",
         is_group=True,
     ),
     "access": LazyCommand(
-        place=("access_commands", "access"),
+        place=("user_commands", "access"),
         about="Who may query which database. Everybody may query every database until one is restricted.",
         is_group=True,
     ),
@@ -82,7 +123,7 @@ COMMANDS: Mapping[str, LazyCommand] = {
         about="The ledger: budgets, receipts, analysts. Back it up.",
         is_group=True,
     ),
-    "policy": LazyCommand(place=("policy_group", "policy"), about="Policies.", is_group=True),
+    "policy": LazyCommand(place=("policy_commands", "policy"), about="Policies.", is_group=True),
     "publish": LazyCommand(
         place=("publish_commands", "publish"),
         about="Published tables: what is released, and when.",

@@ -11,8 +11,7 @@ from proxy.postgres.analyst_limits import WIRE_SESSIONS
 from proxy.protected.protected_database import SESSIONS_AT_ONCE
 from proxy.servers.http.connections import ADMIN_LIMITS, ConnectionLimits
 from proxy.servers.login_gate import GateLimits
-from proxy.servers.wire.cancelling import FORWARDED_AT_ONCE
-from proxy.servers.wire.shared_server_state import Limits
+from proxy.servers.wire.shared_server_state import FORWARDED_AT_ONCE, Limits
 from proxy.shadow.analyst_sessions import SessionLimits
 
 # A lease, the guard, the catalogue, public tables at both ends, a question whether the source answers;

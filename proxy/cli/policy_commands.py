@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import json
 import logging
+import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import asdict
+from datetime import datetime, timezone
+from enum import Enum
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
 from proxy.base.errors import Refusal
 from proxy.cli.cli_error import CliError
 from proxy.cli.command_options import LedgerDsn, PolicyFile, State
-from proxy.cli.logs import log_to_stderr
-from proxy.cli.running import end_on_sigterm, run
+from proxy.cli.diff_command import policy_diff
+from proxy.cli.running import end_on_sigterm, log_to_stderr, run
 from proxy.cli.source_variables import SourceVariables
 from proxy.engine.machine_clock import day_of_machine
 from proxy.policy_file.policy_errors import PolicyErrors
+
+if TYPE_CHECKING:
+    from proxy.engine.policy_report import LedgerFacts
 
 _PROPOSED_EPSILON = "0.5"
 _LEAST_EPSILON, _MOST_EPSILON = Fraction(1, 1000), Fraction(100)
@@ -40,6 +47,7 @@ def policy_check(
         accuracy_report,
         odds_report,
         said_report,
+        smallest_groups,
         unbounded_report,
     )
     from proxy.cli.findings_report import findings_json, findings_lines
@@ -48,7 +56,6 @@ def policy_check(
     from proxy.cli.progress import working
     from proxy.cli.proxy_servers import ledger_only
     from proxy.cli.publication_checks import check_publications
-    from proxy.cli.smallest_groups import smallest_groups
     from proxy.doctor.installed_postgres import read_installation
     from proxy.engine.noise_proposal import noise_proposals
     from proxy.ledger.users import groups, list_analysts
@@ -267,3 +274,197 @@ def doctor(
         typer.echo("\n".join(findings_lines(verdict)))
     if verdict.refuses:
         raise typer.Exit(1)
+
+
+# `dpproxy policy samples`: sample policies to start from.
+
+
+def policy_samples(
+    name: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Argument(help="The sample to print. Without a name: list all samples."),
+    ] = None,
+    to: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            help="Write its files into this folder. Existing files are kept.", metavar="DIR"
+        ),
+    ] = None,
+) -> None:
+    """List the sample policies; print one with its schema and rows, or copy it into a folder."""
+    from proxy.cli.progress import text_table
+    from proxy.cli.sample_policies import copy_sample, sample_policies, sample_policy
+    from proxy.policy_file.policy_schema import SCHEMA_FILE
+
+    if name is None:
+        if to is not None:
+            raise CliError("--to needs the name of a sample: dpproxy policy samples NAME --to DIR")
+        rows = [[sample.name, sample.summary] for sample in sample_policies()]
+        typer.echo("\n".join(text_table(["sample", "what it shows"], rows)))
+        typer.echo("\nCopy one: dpproxy policy samples NAME --to DIR")
+        return
+    sample = sample_policy(name)
+    if to is None:
+        for file, text in sample.files().items():
+            if file != SCHEMA_FILE:
+                typer.echo(f"{'--' if file.endswith('.sql') else '#'} === {file}\n{text}")
+        return
+    copy_sample(sample, to)
+    typer.echo(f"copied the sample {sample.name} to {to}: {', '.join(sample.files())}")
+
+
+# `dpproxy policy init` and `dpproxy policy schema`: a first policy, and what an editor knows of policies.
+
+
+def policy_init(
+    dsn: Annotated[
+        str,
+        typer.Argument(
+            help="libpq connection string of the database; passwords better in PGPASSWORD or a passfile.",
+            metavar="DSN",
+        ),
+    ],
+    to: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="Write it into this file, which must not exist.", metavar="FILE"),
+    ] = None,
+) -> None:
+    """Write a first policy for a database, from what is declared in it: no row is read, and no right to
+    read tables is needed. What you have to decide is marked DECIDE."""
+    from proxy.doctor.declared_database import declared_database
+    from proxy.drafting.drafted_policy import NothingToDraft, drafted_policy
+    from proxy.policy_file.policy_schema import SCHEMA_FILE
+
+    if to is not None and to.exists():
+        raise CliError(f"{to} is there already: choose another name, or compare with `policy diff`")
+    found = declared_database(dsn)
+    variable = variable_of(found.name)
+    try:
+        draft = drafted_policy(found, variable)
+    except NothingToDraft as reason:
+        why = str(reason) or "it has no table of its own"
+        raise CliError(f"database {found.name}: nothing to write a policy for: {why}") from None
+    if to is None:
+        typer.echo(draft.text, nl=False)
+    else:
+        try:
+            to.write_text(draft.text, encoding="utf-8")
+        except OSError as error:
+            raise CliError(f"{to}: {error.strerror}") from None
+    file = shlex.quote(str(to or f"{found.name}.yaml"))
+    typer.echo(
+        f"{len(draft.decisions)} decisions are yours, each marked DECIDE in the file:", err=True
+    )
+    for number, decision in enumerate(draft.decisions, start=1):
+        typer.echo(f"  {number}. {decision}", err=True)
+    typer.echo(
+        f"Then: export {variable}='the connection string'; dpproxy policy check {file}\n"
+        f"Your editor explains keys with: dpproxy policy schema > {SCHEMA_FILE}",
+        err=True,
+    )
+
+
+def policy_schema() -> None:
+    """Print the JSON Schema of policies, for editors: a policy's first line names the file that it is in."""
+    from proxy.policy_file import policy_schema as schemas
+
+    typer.echo(json.dumps(schemas.policy_schema(), indent=2))
+
+
+def variable_of(database: str) -> str:
+    """
+    >>> variable_of("shop"), variable_of("3 shops")
+    ('SHOP_DSN', 'DB_3_SHOPS_DSN')
+    """
+    name = re.sub(r"[^A-Z0-9]+", "_", database.upper()).strip("_") or "DATABASE"
+    return f"DB_{name}_DSN" if name[0].isdigit() else f"{name}_DSN"
+
+
+# `dpproxy policy report`: who may learn how much about whom, in one document for those who sign.
+
+
+class ReportFormat(str, Enum):
+    MARKDOWN = "markdown"
+    HTML = "html"
+    JSON = "json"
+
+
+def policy_report_command(
+    file: Path,
+    format: Annotated[
+        ReportFormat, typer.Option("--format", help="markdown, html or json.", metavar="FORMAT")
+    ] = ReportFormat.MARKDOWN,
+    source: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Where the ledger has several sources.", metavar="NAME"),
+    ] = None,
+    record: Annotated[
+        bool,
+        typer.Option(
+            "--record",
+            help="Note it in the ledger: the next report says what the policy has changed since this one.",
+        ),
+    ] = False,
+    state: State = None,
+    ledger: LedgerDsn = None,
+) -> None:
+    """Who may learn how much about whom: a report for privacy officers, from policy, ledger and version alone.
+
+    Opens no connection to the protected database, and needs no value of a variable in the policy. Without
+    --ledger and --state, what was spent and what has changed are left out. Writes nothing without --record.
+    """
+    from importlib.metadata import version
+
+    from proxy.cli.adjust_command import source_named
+    from proxy.cli.diff_command import AnyVariable
+    from proxy.cli.loading import read_policy_file
+    from proxy.cli.proxy_servers import ledger_only
+    from proxy.engine.policy_report import policy_report
+    from proxy.engine.report_formats import report_html, report_json, report_markdown
+    from proxy.ledger.ledger_sources import known_sources
+    from proxy.ledger.noted_reports import note_report
+    from proxy.ledger.report_facts import ledger_facts
+    from proxy.policy_file.policy_errors import PolicyErrors
+
+    try:
+        policy, _ = read_policy_file(file, AnyVariable())
+    except PolicyErrors as error:
+        raise CliError(str(error)) from None
+    printers = {
+        ReportFormat.MARKDOWN: report_markdown,
+        ReportFormat.HTML: report_html,
+        ReportFormat.JSON: report_json,
+    }
+
+    def echo(facts: LedgerFacts | None) -> None:
+        now = datetime.now(timezone.utc)
+        typer.echo(printers[format](policy_report(policy, facts, version("dpproxy"), now)))
+
+    if ledger is None and state is None:
+        for option, is_given in (("--source", source is not None), ("--record", record)):
+            if is_given:
+                raise CliError(f"{option} is about a ledger: give --ledger or --state, too")
+        echo(None)
+        return
+    with ledger_only(state, ledger) as dsn:
+        known = known_sources(dsn)
+        is_known = any(one.name == policy.database for one in known)
+        found = source_named(known, source or (policy.database if is_known else None))
+        facts = ledger_facts(dsn, found, policy)
+        if record:
+            note_report(dsn, found.id, policy)
+        echo(facts)
+
+
+# The group `dpproxy policy`.
+
+policy = typer.Typer(no_args_is_help=True, help="Policies.")
+policy.command("init")(policy_init)
+policy.command("samples")(policy_samples)
+policy.command("check")(policy_check)
+policy.command("diff")(policy_diff)
+policy.command("report")(policy_report_command)
+policy.command("bounds")(policy_bounds)
+policy.command("manual")(policy_manual)
+policy.command("schema")(policy_schema)
+policy.command("role")(policy_role)

@@ -14,8 +14,7 @@ import typer
 
 from proxy.cli.checked_ledger import check_ledger
 from proxy.cli.cli_error import CliError
-from proxy.cli.demo_folder import claim_demo_folder, is_demo_folder, refuse_demo_folder
-from proxy.cli.state import LEDGER, SHADOW
+from proxy.cli.state import LEDGER, SHADOW, claim_demo_folder, is_demo_folder, refuse_demo_folder
 from proxy.cli.state_folder import has_ledger, made_state_folder, no_ledger, state_folder
 from proxy.ledger.demo_ledger import DemoLedger, claim_for_demo, refuse_of_demo
 from proxy.ledger.ledger_home import LedgerNotOurs, embedded_ledger, given_ledger

@@ -15,8 +15,7 @@ import typer
 from proxy.base.shown_numbers import shown_number
 from proxy.cli.cli_error import CliError
 from proxy.cli.command_options import LedgerDsn, State
-from proxy.cli.logs import log_to_stderr
-from proxy.cli.running import end_on_sigterm, run
+from proxy.cli.running import end_on_sigterm, log_to_stderr, run
 from proxy.cli.source_variables import SourceVariables
 from proxy.policy_file.policy_errors import PolicyErrors
 
@@ -72,7 +71,7 @@ def release(
 @publish.command("list")
 def list_published(policy: Policy = None, state: State = None, ledger: LedgerDsn = None) -> None:
     """Each published table: when it was released, when it is due, what it costs, and whether it is stale."""
-    from proxy.cli.text_table import text_table
+    from proxy.cli.progress import text_table
 
     if policy is None:
         raise CliError("dpproxy publish list needs --policy FILE")

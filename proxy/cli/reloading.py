@@ -20,26 +20,67 @@ from typing import Any
 import structlog
 
 from proxy.cli.assembly import Database
-from proxy.cli.certificate_watch import CertificateWatch
+from proxy.cli.certificates import CertificateWatch
 from proxy.cli.cli_error import CliError
 from proxy.cli.findings_report import located_findings
 from proxy.cli.loading import CheckedPolicy, load_policy, log_findings, verdict_of
-from proxy.cli.policy_notes import note_refused, note_taken
 from proxy.cli.publication_checks import refuse_problems, unpublishable_because
 from proxy.doctor.installed_postgres import Installation
 from proxy.engine.role_readiness import RoleReadiness
+from proxy.ledger.admin_log import append_event_once
 from proxy.ledger.ledger_lease import BudgetsAwaited
 from proxy.ledger.ledger_sources import SourceError, UnknownSource, find_source, read_identity
 from proxy.ledger.public_columns import later_columns
 from proxy.ledger.unit_columns import remade_unit_columns
 from proxy.policy.finding_names import Severity
 from proxy.policy.findings import Verdict
+from proxy.policy.policy_changes import policy_changes
+from proxy.policy.policy_model import Policy
+from proxy.policy.protection_words import weakened
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.policy_file.policy_yaml import locate
 from proxy.postgres.failure_reason import reason_of
 from proxy.protected.judged_rows import CatalogueMoved, RowsWithheld
 from proxy.protected.source_secrets import only_secrets_differ
 from proxy.shadow.shadow_tables import ShadowBusy, ShadowError
+
+# What the administrators' log is told of policies taken or refused: digests and keys, no text of one.
+
+_BY = "dpproxy: policy file"
+_SHORT = 12
+_LISTED = 50
+
+
+def note_taken(ledger_dsn: str, before: Policy, taken: Policy) -> None:
+    """That a policy came in force, by itself or since somebody asked; and where it protects people less."""
+    points = weakened(policy_changes(before, taken))
+    detail = {
+        "database": taken.database,
+        "before": before.digest[:_SHORT],
+        "digest": taken.digest[:_SHORT],
+        "weaker": len(points),
+        "points": list(points[:_LISTED]),
+    }
+    _note(ledger_dsn, "policy taken", detail)
+
+
+def note_refused(ledger_dsn: str, in_force: Policy, digest: str) -> None:
+    """That a file was not taken. Why, is in the log of the process and on the page of the policy."""
+    detail = {
+        "database": in_force.database,
+        "in_force": in_force.digest[:_SHORT],
+        "refused": digest[:_SHORT],
+    }
+    _note(ledger_dsn, "policy refused", detail)
+
+
+def _note(ledger_dsn: str, what: str, detail: Mapping[str, Any]) -> None:
+    try:
+        append_event_once(ledger_dsn, _BY, what, detail)
+    except Exception as error:  # whatever it was, what is in force is whole
+        name = detail["database"]
+        _log.error("policy_change_not_noted", database=name, what=what, reason=reason_of(error))
+
 
 POLL_SECONDS = 1.0
 # After an attempt that failed. Statements of others may wait while a change is tried, so the pauses grow.

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
 import sys
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from types import FrameType
 from typing import Any, TypeVar
+
+import structlog
+from structlog.typing import EventDict
+
+from proxy.servers.draining import Draining
 
 T = TypeVar("T")
 
@@ -34,3 +40,74 @@ def end_on_sigterm() -> None:
         sys.exit(128 + number)
 
     signal.signal(signal.SIGTERM, end)
+
+
+# SIGTERM and Ctrl-C as the beginning of an orderly end.
+
+
+def drain_on_signals(draining: Draining, say: Callable[[], None] = lambda: None) -> None:
+    """From now on SIGTERM and Ctrl-C begin the end, and a second one ends the waiting. A third one ends the
+    process as it would any program. To be called before anybody is told that there is something to stop.
+
+    Args:
+        draining: The end.
+        say: Called when it begins.
+    """
+    loop = asyncio.get_running_loop()
+
+    def on_signal(act: Callable[[], None]) -> None:
+        is_second = draining.is_begun
+        act()
+        if not is_second:
+            say()
+        else:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                loop.remove_signal_handler(number)
+
+    loop.add_signal_handler(signal.SIGINT, on_signal, draining.interrupt)
+    loop.add_signal_handler(signal.SIGTERM, on_signal, draining.terminate)
+
+
+# Structured logs on standard error: what happened, never a row, a literal of a statement or a password.
+
+_log = structlog.get_logger("dpproxy.libraries")
+
+
+class _OfLibraries(logging.Handler):
+    """What libraries log, as lines of our own. Their texts may quote anything: a line says where it comes
+    from, and of its text what stands in the library's code, without what was filled in."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        error = record.exc_info[0] if record.exc_info else None
+        _log.log(
+            record.levelno,
+            "library_log",
+            library=record.name,
+            raised_in=f"{record.module}:{record.lineno}",
+            **({"text": str(record.msg)} if record.args else {}),
+            **({} if error is None else {"kind": error.__name__}),
+        )
+
+
+def log_to_stderr(level: int = logging.INFO, worker: int | None = None) -> None:
+    """worker: the number of this process among several that serve."""
+
+    def with_worker(_: object, __: str, event: EventDict) -> EventDict:
+        return event if worker is None else {**event, "worker": worker}
+
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,  # the id of the request
+            with_worker,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            structlog.processors.JSONRenderer(),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(level),
+        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        cache_logger_on_first_use=False,  # what is configured last holds for every logger
+    )
+    root = logging.getLogger()
+    for before in [one for one in root.handlers if isinstance(one, _OfLibraries)]:
+        root.removeHandler(before)
+    root.addHandler(_OfLibraries(max(level, logging.WARNING)))

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from proxy.cli.addresses import Address, read_address
 from proxy.cli.certificates import (
     check_is_private,
     check_metrics_are_private,
@@ -34,6 +33,8 @@ from proxy.cli.command_options import (
     LedgerDsn,
     Listen,
     LogAnalysts,
+    LoggedAnalysts,
+    LoggedQueries,
     LogQueries,
     Mcp,
     Metrics,
@@ -46,6 +47,7 @@ from proxy.cli.command_options import (
     PgBin,
     PolicyFiles,
     ProxyProtocolFrom,
+    QueryLogging,
     Sessions,
     ShadowUser,
     State,
@@ -64,12 +66,10 @@ from proxy.cli.letting_in import (
     check_agents,
     oidc_settings,
 )
-from proxy.cli.logs import log_to_stderr
-from proxy.cli.named_networks import networks_of, origins_of
+from proxy.cli.listen_addresses import Address, networks_of, origins_of, read_address
 from proxy.cli.progress import copied_into, working
 from proxy.cli.proxy_servers import servers_being_prepared
-from proxy.cli.query_logging import LoggedAnalysts, LoggedQueries, QueryLogging
-from proxy.cli.running import end_on_sigterm, outlive_hang_ups, run
+from proxy.cli.running import end_on_sigterm, log_to_stderr, outlive_hang_ups, run
 from proxy.cli.source_variables import SourceVariables
 from proxy.cli.state import demo_state
 from proxy.cli.state_folder import state_folder
@@ -103,10 +103,10 @@ def demo(
         demo_databases,
         lines_to_copy,
     )
-    from proxy.cli.drain_signals import drain_on_signals
     from proxy.cli.listen_addresses import ListenAddresses, check_can_open
     from proxy.cli.listeners import serve_until_stopped
     from proxy.cli.open_files import raise_open_files
+    from proxy.cli.running import drain_on_signals
     from proxy.ledger.bearer_tokens import create_token
 
     end_on_sigterm()
@@ -285,7 +285,7 @@ def serve(
         importing = threading.Thread(target=importlib.import_module, args=("proxy.cli.listeners",))
         importing.start()
         shadow_server = prepared.launch()
-        from proxy.cli.shadow_building import shadows_being_built
+        from proxy.cli.building import shadows_being_built
 
         shadows = shadows_being_built(checked, shadow_server)
         servers = prepared.check_ledger()
@@ -296,8 +296,8 @@ def serve(
             refuse_new_columns,
             refuse_unpublishable,
         )
-        from proxy.cli.drain_signals import drain_on_signals
         from proxy.cli.listeners import serve_until_stopped
+        from proxy.cli.running import drain_on_signals
         from proxy.cli.serving_worker import worker_serves
 
         options = f"--state {shlex.quote(str(state_folder(state)))}"
@@ -372,10 +372,9 @@ def _supervise(
     scheme: str,
 ) -> None:
     """Run so many workers, each of which is this command again. Refuses  Stopped"""
-    from proxy.cli.drain_signals import drain_on_signals
-    from proxy.cli.listen_addresses import ListenerPorts, check_can_open
-    from proxy.cli.listening_sockets import sockets_of_workers
+    from proxy.cli.listen_addresses import ListenerPorts, check_can_open, sockets_of_workers
     from proxy.cli.proxy_servers import ledger_of_workers
+    from proxy.cli.running import drain_on_signals
     from proxy.cli.supervisor import Supervisor
 
     check_can_open(where)

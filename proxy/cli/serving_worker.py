@@ -25,8 +25,7 @@ import structlog
 
 from proxy.cli.assembly import Database
 from proxy.cli.following_marks import MARK_SECONDS
-from proxy.cli.merged_metrics import told_rows
-from proxy.cli.merged_status import merged_reloads, merged_status
+from proxy.cli.merged_status import merged_reloads, merged_status, told_rows
 from proxy.cli.refreshing import WATCH_SECONDS, watch_catalogues
 from proxy.cli.worker import Worker
 from proxy.servers.console.signed_in import SignedInAnalysts

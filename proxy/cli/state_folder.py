@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from proxy.cli.cli_error import CliError
-from proxy.cli.demo_folder import DEMO_MARK
-from proxy.cli.state import LEDGER, PROTECTED, SERVE_STATE, SHADOW
+from proxy.cli.state import DEMO_MARK, LEDGER, PROTECTED, SERVE_STATE, SHADOW
 from proxy.ledger.ledger_mark import MARK_FILE
 from proxy.ledger.ledger_schema import OLDEST_COMMIT
 from proxy.ledger.text_keys import KEY_FILE

@@ -25,12 +25,12 @@ from proxy.cli.cli_error import CliError
 from proxy.cli.control_socket import open_control
 from proxy.cli.following_marks import write_last_mark, write_marks
 from proxy.cli.keeping_servers import keep_servers
-from proxy.cli.listening_sockets import Sockets
+from proxy.cli.listen_addresses import Sockets
 from proxy.cli.merged_status import merged_status, status_without_reports
 from proxy.cli.proxy_servers import ServedLedger
 from proxy.cli.source_variables import inherited_environment
+from proxy.cli.worker_channel import Message, packed
 from proxy.cli.worker_hub import WorkerHub
-from proxy.cli.worker_messages import Message, packed
 from proxy.servers.draining import Draining
 
 _STARTS = 5  # that fail one after another, before a worker stays down
@@ -43,9 +43,7 @@ _STATUS_SECONDS = 10.0
 _MOST_ONCE = 100_000
 _COUNTED = ("_total", "_stage_seconds")  # metrics that only grow; the second is a histogram
 # Without the current folder on the path, which is no part of the program.
-_PROGRAM = (
-    "import sys; del sys.path[0]; from proxy.cli.worker_process import run_worker; run_worker({})"
-)
+_PROGRAM = "import sys; del sys.path[0]; from proxy.cli.worker import run_worker; run_worker({})"
 
 _log = structlog.get_logger("dpproxy.supervisor")
 

@@ -4,21 +4,60 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated
+from decimal import Decimal, InvalidOperation
+from typing import Annotated, Optional
 
 import typer
 
 from proxy.cli.cli_error import CliError
 from proxy.cli.command_options import LedgerDsn, State
-from proxy.cli.group_commands import group
+from proxy.cli.progress import text_table
 from proxy.cli.proxy_servers import ledger_only, warn_of_demo
+from proxy.ledger.bearer_tokens import create_token, list_tokens, revoke_token
+from proxy.ledger.data_access import allow, data_access, open_to_all, restrict, withdraw
 from proxy.ledger.users import (
     LEAST_CHARACTERS,
     add_analyst,
+    add_to_group,
+    groups,
     list_analysts,
     remove_analyst,
+    remove_from_group,
     set_password,
 )
+
+# `dpproxy user group`: groups of analysts, to which access and budgets can be given.
+
+group = typer.Typer(
+    no_args_is_help=True, help="Groups of analysts. A group is there while somebody is in it."
+)
+
+
+@group.command("add")
+def group_add(group: str, name: str, state: State = None, ledger: LedgerDsn = None) -> None:
+    """Put an analyst into a group."""
+    with ledger_only(state, ledger) as dsn:
+        add_to_group(dsn, group, name)
+    warn_of_demo(state, ledger)
+    typer.echo(f"added {name} to {group}")
+
+
+@group.command("remove")
+def group_remove(group: str, name: str, state: State = None, ledger: LedgerDsn = None) -> None:
+    """Take an analyst out of a group; sessions that only the group allowed end within seconds."""
+    with ledger_only(state, ledger) as dsn:
+        remove_from_group(dsn, group, name)
+    warn_of_demo(state, ledger)
+    typer.echo(f"removed {name} from {group}")
+
+
+@group.command("list")
+def group_list(state: State = None, ledger: LedgerDsn = None) -> None:
+    """The groups and who is in them."""
+    with ledger_only(state, ledger) as dsn:
+        for name, analysts in groups(dsn).items():
+            typer.echo(f"{name}: {', '.join(analysts)}")
+
 
 user = typer.Typer(
     no_args_is_help=True, help="Analysts: who may run queries, by name and password."
@@ -106,3 +145,184 @@ def _has_terminal() -> bool:
     except OSError:
         return sys.stdin is not None and sys.stdin.isatty()
     return True
+
+
+# `dpproxy access`: who may query which database, where not everybody may.
+
+access = typer.Typer(
+    no_args_is_help=True,
+    help="Who may query which database. Everybody may query every database until one is restricted.",
+)
+User = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option("--user", help="An analyst.", metavar="NAME"),
+]
+Group = Annotated[
+    Optional[str],  # noqa: UP045
+    typer.Option("--group", help="A group of analysts.", metavar="NAME"),
+]
+
+
+@access.command("list")
+def access_list(state: State = None, ledger: LedgerDsn = None) -> None:
+    """Each database of the ledger, and who may query it."""
+    with ledger_only(state, ledger) as dsn:
+        lines = [
+            [one.source, _who(one.analysts, one.groups, one.is_restricted)]
+            for one in data_access(dsn)
+        ]
+    for line in text_table(["database", "may query"], lines):
+        typer.echo(line)
+
+
+@access.command("allow")
+def access_allow(
+    database: str,
+    user: User = None,
+    group: Group = None,
+    state: State = None,
+    ledger: LedgerDsn = None,
+) -> None:
+    """Allow an analyst or a group to query a database. The first one restricts it to them."""
+    with ledger_only(state, ledger) as dsn:
+        was_open = not any(one.is_restricted for one in data_access(dsn) if one.source == database)
+        allow(dsn, database, analyst=user, group=group)
+    warn_of_demo(state, ledger)
+    typer.echo(f"allowed {user or f'the group {group}'} to query {database}")
+    if was_open:
+        typer.echo(f"nobody else may query {database} any more", err=True)
+
+
+@access.command("withdraw")
+def access_withdraw(
+    database: str,
+    user: User = None,
+    group: Group = None,
+    state: State = None,
+    ledger: LedgerDsn = None,
+) -> None:
+    """Take back what `allow` gave; sessions that lose it end within seconds."""
+    with ledger_only(state, ledger) as dsn:
+        withdraw(dsn, database, analyst=user, group=group)
+    warn_of_demo(state, ledger)
+    typer.echo(f"{user or f'the group {group}'} may not query {database} any more")
+
+
+@access.command("restrict")
+def access_restrict(database: str, state: State = None, ledger: LedgerDsn = None) -> None:
+    """Nobody may query a database until `allow` says who."""
+    with ledger_only(state, ledger) as dsn:
+        restrict(dsn, database)
+    warn_of_demo(state, ledger)
+    typer.echo(f"nobody may query {database} until `dpproxy access allow` says who")
+
+
+@access.command("open")
+def access_open(database: str, state: State = None, ledger: LedgerDsn = None) -> None:
+    """Everybody may query a database again; the list of who could is forgotten."""
+    with ledger_only(state, ledger) as dsn:
+        open_to_all(dsn, database)
+    warn_of_demo(state, ledger)
+    typer.echo(f"everybody may query {database}")
+
+
+def _who(analysts: tuple[str, ...], groups: tuple[str, ...], is_restricted: bool) -> str:
+    if not is_restricted:
+        return "everybody"
+    return ", ".join((*analysts, *(f"group {one}" for one in groups))) or "nobody"
+
+
+# `dpproxy token`: bearer tokens with which programs query over HTTP as an analyst.
+
+token = typer.Typer(
+    no_args_is_help=True, help="Bearer tokens, with which programs query over HTTP as an analyst."
+)
+
+
+@token.command("create")
+def token_create(
+    name: str,
+    days: Annotated[float, typer.Option(help="Days until it expires, at most 366.")],
+    database: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="For this database only, by its name in `ledger show`. Left out: all that the analyst may"
+            " query.",
+            metavar="NAME",
+        ),
+    ] = None,
+    epsilon: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            help="What all statements through it may cost together. Left out: the analyst's own budget.",
+            metavar="NUMBER",
+        ),
+    ] = None,
+    per: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="The token's epsilon renews each hour or day (UTC).", metavar="hour|day"),
+    ] = None,
+    note: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="What it is for.", metavar="TEXT"),
+    ] = None,
+    state: State = None,
+    ledger: LedgerDsn = None,
+) -> None:
+    """Make a token of an analyst. It is printed once, alone on standard output, and kept nowhere."""
+    with ledger_only(state, ledger) as dsn:
+        made = create_token(
+            *(dsn, name),
+            days=days,
+            source=database,
+            epsilon=_number(epsilon),
+            per=per,
+            note=note or "",
+        )
+    warn_of_demo(state, ledger)
+    typer.echo(
+        f"token {made.number} of {name}, until {made.expires_at:%Y-%m-%d %H:%M} UTC:", err=True
+    )
+    typer.echo(made.text)
+
+
+@token.command("list")
+def token_list(state: State = None, ledger: LedgerDsn = None) -> None:
+    """The tokens, and what was spent through each: in this hour or day where its epsilon renews."""
+    with ledger_only(state, ledger) as dsn:
+        found = list_tokens(dsn)
+    lines = [
+        [
+            *(str(one.number), one.analyst, one.source or "all", f"{one.spent.normalize():f}"),
+            "" if one.epsilon is None else _limit(one.epsilon, one.per),
+            *(f"{one.expires_at:%Y-%m-%d %H:%M}", one.state, one.note),
+        ]
+        for one in found
+    ]
+    heads = ["token", "analyst", "database", "epsilon", "of", "until (UTC)", "state", "note"]
+    for line in text_table(heads, lines):
+        typer.echo(line)
+
+
+@token.command("revoke")
+def token_revoke(number: int, state: State = None, ledger: LedgerDsn = None) -> None:
+    """Nothing is charged through a token from now on."""
+    with ledger_only(state, ledger) as dsn:
+        revoke_token(dsn, number)
+    warn_of_demo(state, ledger)
+    typer.echo(f"revoked token {number}")
+
+
+def _limit(epsilon: Decimal, per: str | None) -> str:
+    """
+    >>> _limit(Decimal("0.20"), "day"), _limit(Decimal(10), None)
+    ('0.2 per day', '10')
+    """
+    return f"{epsilon.normalize():f}{'' if per is None else f' per {per}'}"
+
+
+def _number(text: str | None) -> Decimal | None:
+    try:
+        return None if text is None else Decimal(text)
+    except InvalidOperation:
+        raise CliError("--epsilon is no number") from None

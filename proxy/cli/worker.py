@@ -7,9 +7,9 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from proxy.cli.listening_sockets import Sockets
-from proxy.cli.worker_channel import WorkerChannel
-from proxy.cli.worker_messages import packed, read_first
+from proxy.cli.listen_addresses import Sockets
+from proxy.cli.main import main
+from proxy.cli.worker_channel import WorkerChannel, packed, read_first
 
 
 @dataclass(slots=True, kw_only=True)
@@ -65,3 +65,13 @@ def inherit(number: int) -> Callable[[str], None]:
             print(f"dpproxy: worker {worker.number}: {text}", file=sys.stderr)  # noqa: T201
 
     return fail
+
+
+# The program of a worker: the command that its supervisor was given, with what it inherits.
+
+
+def run_worker(number: int) -> None:
+    """
+    Given    the file descriptor of the line to the supervisor
+    """
+    main(inherit(number))

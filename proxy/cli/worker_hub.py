@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from proxy.cli.worker_messages import MOST_WAITING, Message, packed, read_message
+from proxy.cli.worker_channel import MOST_WAITING, Message, packed, read_message
 
 _MOST_NOTES = 20_000  # of one kind
 SUPERVISOR = 0  # the number of who is no worker

@@ -53,9 +53,9 @@ from proxy.servers.statement_reports import (
     FINGERPRINT_DIGITS,
     AskedStatement,
     RunningStatement,
+    StageTime,
     StatementReporter,
 )
-from proxy.servers.statement_stages import StageTime
 from proxy.turns.threads import turns_of
 
 _KEPT = 64

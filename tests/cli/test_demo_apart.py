@@ -11,8 +11,8 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from proxy.cli.cli_error import CliError
-from proxy.cli.demo_folder import claim_demo_folder
 from proxy.cli.proxy_servers import proxy_servers
+from proxy.cli.state import claim_demo_folder
 from proxy.ledger.demo_ledger import DemoLedger, claim_for_demo, is_of_demo
 from proxy.ledger.ledger_home import given_ledger
 from proxy.ledger.users import add_analyst

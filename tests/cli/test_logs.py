@@ -8,7 +8,7 @@ import sys
 
 _LIBRARIES = """
 import logging
-from proxy.cli.logs import log_to_stderr
+from proxy.cli.running import log_to_stderr
 log_to_stderr(logging.INFO)
 log = logging.getLogger("psycopg")
 log.warning("%s interrupted (%s)", "SELECT 4711", "OperationalError")

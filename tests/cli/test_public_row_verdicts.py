@@ -17,11 +17,11 @@ from structlog.testing import capture_logs
 
 from proxy.cli import assembly, judging_rows, loading, reloading
 from proxy.cli.assembly import Database
+from proxy.cli.building import shadows_being_built
 from proxy.cli.judging_rows import judge
 from proxy.cli.loading import CheckedPolicy, load_policy
 from proxy.cli.refreshing import copy_public_tables
 from proxy.cli.reloading import PolicyReloads
-from proxy.cli.shadow_building import shadows_being_built
 from proxy.doctor.all_findings import concerned_tables, diagnose
 from proxy.policy.finding_names import FindingName
 from proxy.policy.findings import Finding

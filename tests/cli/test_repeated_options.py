@@ -9,8 +9,7 @@ import pytest
 import typer
 
 from proxy.cli.cli_error import CliError
-from proxy.cli.main import command_line
-from proxy.cli.repeated_options import refuse_repeated_options
+from proxy.cli.main import command_line, refuse_repeated_options
 from tests.cli.commands import dpproxy
 
 _ROOT = typer.main.get_command(command_line())

@@ -18,7 +18,7 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from structlog.testing import capture_logs
 
-from proxy.cli.certificate_watch import CertificateWatch
+from proxy.cli.certificates import CertificateWatch
 from proxy.servers.certificate import server_context
 from tests.cli.commands import Serving, dpproxy, serving
 from tests.samples import SHOP_POLICY

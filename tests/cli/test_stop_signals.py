@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 
-from proxy.cli.drain_signals import drain_on_signals
+from proxy.cli.running import drain_on_signals
 from proxy.servers.draining import Draining
 
 

@@ -21,7 +21,7 @@ import httpx
 import psycopg
 import pytest
 
-from proxy.servers.login_delay import LoginDelay
+from proxy.servers.login_gate import LoginDelay
 from tests.cli.commands import dpproxy
 from tests.cli.operator_at_work import PASSWORD, QUESTION, Listening, Operator, query_over_the_wire
 from tests.cli.recovery import kill_with_children, postmaster

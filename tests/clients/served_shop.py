@@ -19,8 +19,7 @@ from proxy.cli.assembly import assemble
 from proxy.policy.check import fitted
 from proxy.policy_file.policy_yaml import read_policy
 from proxy.protected.catalog_reader import read_catalog
-from proxy.servers.certificate import server_context
-from proxy.servers.wire.tls import ALPN
+from proxy.servers.certificate import ALPN, server_context
 from proxy.servers.wire.wire_server import WireServer
 from proxy.shadow.shadow_database import Shadow
 from tests.ledger_key import LEDGER_CIPHER

@@ -5,7 +5,7 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from proxy.cli.demo.demo_data import make_demo_data
+from proxy.cli.demo.demo_databases import make_demo_data
 from tests.servers_fixture import Servers
 
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import psycopg
 from psycopg.conninfo import make_conninfo
 
-from proxy.cli.demo.demo_data import READER
-from proxy.cli.drafting_commands import variable_of
+from proxy.cli.demo.demo_databases import READER
 from proxy.cli.loading import CheckedPolicy, verdict_of
+from proxy.cli.policy_commands import variable_of
 from proxy.doctor.declared_database import declared_database
 from proxy.drafting.draft_text import PolicyDraft
 from proxy.drafting.drafted_policy import drafted_policy

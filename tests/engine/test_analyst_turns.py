@@ -98,7 +98,7 @@ _WITHOUT_TURNS = {
     "engine/publishing.py",
     "engine/releasing.py",
     "servers/http/admin_access.py",
-    "servers/http/docs_page.py",
+    "servers/http/documented_app.py",
     "servers/http/oidc.py",
     "servers/http/request_reading.py",
     "servers/query_log.py",

@@ -10,7 +10,7 @@ import pytest
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
-from proxy.cli.demo.demo_data import READER
+from proxy.cli.demo.demo_databases import READER
 from proxy.cli.explain_command import explanation
 from proxy.cli.loading import CheckedPolicy, contents_of, load_policy
 from proxy.cli.running import run

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from proxy.cli.drafting_commands import variable_of
+from proxy.cli.policy_commands import variable_of
 from proxy.cli.sample_policies import SamplePolicy, sample_policies
 from proxy.policy.policy_model import (
     Accounting,

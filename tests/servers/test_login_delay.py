@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from proxy.servers.client_address import network_of
-from proxy.servers.login_delay import LoginDelay
+from proxy.servers.login_gate import LoginDelay
 
 
 class Clock:

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import psycopg
 
-from proxy.cli.demo.demo_data import DEMO_SAMPLES
+from proxy.cli.demo.demo_databases import DEMO_SAMPLES
 from proxy.cli.sample_policies import sample_policy
 from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.plan import BlockPlan, SampleAggregate

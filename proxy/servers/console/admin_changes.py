@@ -16,7 +16,7 @@ from proxy.servers.http import admin_routes as api
 from proxy.servers.http.admin_access import AdminDoor
 from proxy.servers.http.admin_models import NewTokenRequest, NewUserRequest, PasswordRequest
 from proxy.servers.http.http_problem import HttpProblem
-from proxy.servers.http.strict_json import JsonNumber
+from proxy.servers.http.request_reading import JsonNumber
 
 Form = Mapping[str, str]
 Run = Callable[[AdminDoor, Visit, Form], Awaitable[Any]]

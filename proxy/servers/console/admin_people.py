@@ -14,8 +14,8 @@ from fastapi import Response
 
 from proxy.servers.console.admin_changes import CHANGES, AdminChange
 from proxy.servers.console.admin_frame import AdminFrame, Visit, told
+from proxy.servers.console.charts import ShownLine, amount_text, shown_line
 from proxy.servers.console.page_responses import to
-from proxy.servers.console.spending_charts import ShownLine, amount_text, shown_line
 from proxy.servers.http import admin_routes as api
 from proxy.servers.http.admin_models import DatabaseAccess, ListedUser, TokenEntry
 from proxy.servers.http.analyst_models import CreatedToken

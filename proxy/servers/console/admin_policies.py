@@ -34,7 +34,7 @@ from proxy.servers.http.admin_report_models import (
     PolicyReport,
 )
 from proxy.servers.http.http_problem import HttpProblem
-from proxy.servers.http.strict_json import JsonNumber
+from proxy.servers.http.request_reading import JsonNumber
 from proxy.turns.threads import in_thread
 
 _WIDE, _NARROW = 1180, 358

@@ -16,7 +16,6 @@ from decimal import (
     MIN_EMIN,
     ROUND_CEILING,
     ROUND_FLOOR,
-    ROUND_HALF_EVEN,
     Context,
     Decimal,
     InvalidOperation,
@@ -26,7 +25,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from proxy.servers.console.charts import Plot, Point, axis_cell, interval_cell
+from proxy.servers.console.charts import Plot, Point, axis_cell, interval_cell, number_text
 
 _SHOWN_ROWS, _SHOWN_CELLS = 1_000, 10_000
 _SHOWN_CHARACTERS = 2_000  # of a text
@@ -298,24 +297,6 @@ def _places(value: Decimal, error: Decimal) -> int:
     exponent = value.as_tuple().exponent
     own = max(0, -exponent) if isinstance(exponent, int) else 0
     return max(0, min(own, _DIGITS - 1 - error.adjusted())) if error else own
-
-
-def number_text(value: Decimal, places: int | None = None, rounding: str = ROUND_HALF_EVEN) -> str:
-    """Write a number with groups of three digits.
-
-    Args:
-        places: Decimals; None: as many as the number has, without zeros at the end.
-
-    >>> number_text(Decimal("-1234.50"), 1), number_text(Decimal("0.500")), number_text(Decimal(1200))
-    ('−1,234.5', '0.5', '1,200')
-    """
-    exact = value
-    if places is not None:
-        exact = value.quantize(Decimal(1).scaleb(-places), rounding=rounding)
-    text = f"{exact:,f}"
-    if places is None and "." in text:
-        text = text.rstrip("0").rstrip(".")
-    return text.replace("-", "−")
 
 
 def _text(value: Any) -> str:

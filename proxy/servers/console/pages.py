@@ -29,12 +29,12 @@ from proxy.policy.policy_decimals import decimal
 from proxy.policy.policy_model import Policy, StatementTexts
 from proxy.servers.admission import Admission
 from proxy.servers.console.answer_pages import shown_answer, shown_rows
-from proxy.servers.console.forms import read_form
 from proxy.servers.console.page_responses import (
     HEADERS,
     SessionCookie,
     html,
     problem_page,
+    read_form,
     static,
     to,
 )
@@ -58,8 +58,8 @@ from proxy.servers.http.bearers import Caller
 from proxy.servers.http.http_problem import HttpProblem, problem_of
 from proxy.servers.http.libpq_driver import LibpqDriver, QueryResult
 from proxy.servers.http.rendering import as_json
+from proxy.servers.http.request_reading import JsonNumber
 from proxy.servers.http.routes import Routes, while_connected
-from proxy.servers.http.strict_json import JsonNumber
 from proxy.turns.fair_share import Busy
 from proxy.turns.threads import in_thread
 

@@ -17,8 +17,8 @@ from proxy.base.shown_numbers import shown_number
 from proxy.engine.query_pipeline import NO_KNOWN_ROW
 from proxy.mechanisms.loss import Loss
 from proxy.policy.odds_words import odds_text
-from proxy.servers.console.answer_pages import moment, number_text
-from proxy.servers.console.charts import Plot
+from proxy.servers.console.answer_pages import moment
+from proxy.servers.console.charts import Plot, number_text
 
 Document = Mapping[str, Any]
 _WIDE, _NARROW = 1184, 358

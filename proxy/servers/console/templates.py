@@ -11,9 +11,69 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from proxy.servers.console.browser_words import in_browser
 from proxy.servers.console.charts import meter
-from proxy.servers.console.highlight import highlighted
+
+# SQL as HTML: keywords, literals and comments in spans, and the word that an error is about underlined.
+
+# As in static/console.js, which colours the same text while it is written.
+_WORDS = (
+    "SELECT|FROM|WHERE|GROUP|BY|ORDER|HAVING|LIMIT|JOIN|LEFT|ON|AS|AND|OR|NOT|IN|BETWEEN|IS|NULL|DESC|ASC|WITH|CASE"
+    "|WHEN|THEN|ELSE|END|DISTINCT|SET|date|interval"
+)
+_TOKEN = re.compile(
+    r"(?P<c>--[^\n]*)|(?P<l>'(?:[^']|'')*'|\b\d+(?:\.\d+)?\b)|(?P<k>\b(?:" + _WORDS + r")\b)",
+    re.IGNORECASE,
+)
+_SQL_WORD = re.compile(r"[\w.]+|\S|$")
+
+
+def highlighted(sql: str, position: int | None = None) -> Markup:
+    """Write a statement as HTML.
+
+    Args:
+        sql: The statement, which may hold anything.
+        position: Of the word that an error is about, in characters from 1.
+
+    >>> print(highlighted("SELECT '<b>'"))
+    <span class="k">SELECT</span> <span class="l">&#39;&lt;b&gt;&#39;</span>
+    >>> print(highlighted("TABLE x.y", 7))
+    TABLE <span class="bad">x.y</span>
+    """
+    if position is None or not 0 < position <= len(sql):
+        return _coloured(sql)
+    found = _SQL_WORD.match(sql, position - 1)
+    end = position if found is None else max(found.end(), position)
+    before, word, after = sql[: position - 1], sql[position - 1 : end], sql[end:]
+    bad = Markup('<span class="bad">{}</span>').format(_coloured(word))
+    return _coloured(before) + bad + _coloured(after)
+
+
+def _coloured(text: str) -> Markup:
+    parts, at = [], 0
+    for found in _TOKEN.finditer(text):
+        span = Markup('<span class="{}">{}</span>').format(found.lastgroup, found[0])
+        parts += [escape(text[at : found.start()]), span]
+        at = found.end()
+    return Markup("").join([*parts, escape(text[at:])])
+
+
+# Hints and notes as a page says them: they name settings of SQL sessions, and a page has one field.
+
+_SETTING = re.compile(r'SET dp\.epsilon = (\S+) \(over HTTP "epsilon": [^)]*\)')
+_OTHER = re.compile(r' \(over HTTP (?:leave out )?"[a-z_]+"(?:: [^)]*)?\)')
+
+
+def in_browser(text: str) -> str:
+    """
+    >>> in_browser('Ask for less: SET dp.epsilon = 1 (over HTTP "epsilon": 1), which is the most.')
+    'Ask for less: write 1 into the field ε, which is the most.'
+    >>> in_browser("Raise dp.epsilon, or ask for fewer aggregates at once.")
+    'Raise ε, or ask for fewer aggregates at once.'
+    """
+    return _OTHER.sub("", _SETTING.sub(r"write \1 into the field ε", text)).replace(
+        "dp.epsilon", "ε"
+    )
+
 
 _QUOTED = re.compile("`([^`]+)`")
 _WORD = re.compile(r"[a-z]+[ ,]")

@@ -15,8 +15,8 @@ from proxy.engine.policy_report import PrivacyReport
 from proxy.servers.client_address import network_of
 from proxy.servers.http.admin_models import SessionList
 from proxy.servers.http.admin_report_models import AuditRun, PolicyReport
+from proxy.servers.http.guard import mark_refused, mark_under_way
 from proxy.servers.http.http_problem import HttpProblem, not_let_in
-from proxy.servers.http.request_mark import mark_refused, mark_under_way
 from proxy.servers.http.request_reading import Presented, read_credentials
 from proxy.servers.http.status_models import StatusReport
 from proxy.servers.login_gate import LoginGate, log_login
@@ -38,7 +38,7 @@ Status = Callable[[], Awaitable[StatusReport]]
 
 
 class ListedSession(Protocol):
-    """As proxy.servers.wire.wire_sessions has it."""
+    """As proxy.servers.wire.shared_server_state has it."""
 
     @property
     def number(self) -> int: ...

@@ -8,6 +8,7 @@ body is half a second; here it is given 4 KiB at a time, of a body only what som
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
 import ssl
 from collections import Counter
@@ -17,12 +18,85 @@ from functools import partial
 from typing import Any, cast
 
 import h11
+from h11._receivebuffer import ReceiveBuffer
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from proxy.servers.accepting import accept_in_turns, close_if_cancelled
 from proxy.servers.client_address import Networks, is_within, network_of
-from proxy.servers.http.request_mark import is_refused, is_under_way
-from proxy.servers.http.strict_framing import StrictBuffer
+from proxy.servers.http.guard import is_refused, is_under_way
+
+# Refuse requests that another HTTP server could divide differently (request smuggling).
+#
+# h11 accepts a bare LF at the end of a line, folded headers, repeated lengths, extensions of chunks and
+# trailers. A proxy in front of it may read each of them in another way. Clients do not send them.
+
+_END_OF_HEAD = b"\r\n\r\n"
+_WRONG_LINE_END = re.compile(rb"(?<!\r)\n|\r(?!\n|\Z)")
+_FOLDED_LINE = re.compile(rb"\n[ \t]")
+# The name takes all blanks that follow it and the value the rest of its line: a line of blanks has one reading.
+_LENGTH = re.compile(rb"(?im)^content-length[ \t]*:([^\r\n]*)")
+_CHUNK_SIZE = re.compile(rb"[0-9A-Fa-f]{1,16}\r\n")
+_CHUNK_SIZE_BYTES = 18
+
+
+class StrictBuffer(ReceiveBuffer):
+    """The bytes of one connection, in place of h11's own buffer.
+
+    h11 asks for a block of lines (a request's head, trailers), for one line (a chunk's size), and for bytes.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._awaits_trailers = False
+        self._checked = 0  # bytes of the head, so that one that comes byte by byte is checked once
+
+    def maybe_extract_lines(self) -> list[bytearray] | None:
+        """Extract the head of a request, or the end of a body in chunks.
+
+        Raises:
+            h11.LocalProtocolError: It can be read in more than one way. h11 makes it an error of the client.
+        """
+        if self._awaits_trailers:
+            return self._no_trailers()
+        since = max(0, self._checked - len(_END_OF_HEAD))
+        end = self._data.find(_END_OF_HEAD, since)
+        until = len(self) if end < 0 else end + 2
+        if _WRONG_LINE_END.search(self._data, since, until):
+            raise h11.LocalProtocolError("a line does not end in CR LF")
+        if _FOLDED_LINE.search(self._data, since, until):
+            raise h11.LocalProtocolError("a header is folded")
+        self._checked = until
+        if end < 0:
+            return None
+        lengths = [bytes(one).strip(b" \t") for one in _LENGTH.findall(self._data, 0, until)]
+        if len(lengths) > 1 or not all(map(bytes.isdigit, lengths)):
+            raise h11.LocalProtocolError("Content-Length is not one number")
+        return super().maybe_extract_lines()
+
+    def maybe_extract_next_line(self) -> bytearray | None:
+        """Extract a chunk's size. Raises h11.LocalProtocolError as above."""
+        line = super().maybe_extract_next_line()
+        if line is None:
+            if len(self) >= _CHUNK_SIZE_BYTES:
+                raise h11.LocalProtocolError("the size of a chunk is too long")
+            return None
+        if not _CHUNK_SIZE.fullmatch(line):
+            raise h11.LocalProtocolError("the size of a chunk is not a number alone")
+        self._awaits_trailers = int(line, 16) == 0
+        return line
+
+    def _extract(self, count: int) -> bytearray:
+        self._checked = 0
+        return super()._extract(count)
+
+    def _no_trailers(self) -> list[bytearray] | None:
+        if len(self) < 2 and bytes(self) in (b"", b"\r"):
+            return None
+        if not self._data.startswith(b"\r\n"):
+            raise h11.LocalProtocolError("trailers are not accepted")
+        self._awaits_trailers = False
+        return super().maybe_extract_lines()
+
 
 _PIECE_BYTES = 4 * 1024
 _REQUEST_BYTES = (
@@ -35,7 +109,7 @@ _TICK_SECONDS = 0.25
 class ConnectionLimits:
     """
     at_once, each: connections in all and of one address; where they are all taken, a new one takes the place
-    of the oldest without a request under way (request_mark.py): where no whole request has come, where its
+    of the oldest without a request under way (guard.py): where no whole request has come, where its
     refusal is held back, or where it waits for its check or a place, whichever are most; of those one that has
     never had any under way
     header_seconds: for a TLS handshake, and for a whole header from its first byte, the first from the start

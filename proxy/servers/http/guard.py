@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from http import HTTPStatus
 from urllib.parse import unquote_to_bytes
 from uuid import uuid4
 
 import structlog
 from starlette.datastructures import Headers
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import HTTPConnection
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -22,6 +24,7 @@ from proxy.base.errors import Code
 from proxy.servers.client_address import Networks, forwarded_client, is_within
 from proxy.servers.error_boundary import log_failure
 from proxy.servers.http.http_problem import CONTENT_TYPE, HttpProblem
+from proxy.servers.http.rendering import PRIVACY_HEADERS
 
 _LOG = structlog.get_logger("dpproxy.http")
 
@@ -212,3 +215,75 @@ def _name(host: str) -> str:
     if host.startswith("["):
         return host[1:].partition("]")[0]
     return host.partition(":")[0]
+
+
+# Pages of other sites that may ask /v1: those whose origins `serve --cors-origin` names, and no others.
+#
+# They bring a bearer token or a password in a header of their own. Cookies are never part of it: /v1 reads
+# none.
+
+_PATHS = "/v1/"
+_ORIGIN = re.compile(
+    r"https?://[a-z0-9.-]+(?::[0-9]{1,5})?|https?://\[[0-9a-f:.]+\](?::[0-9]{1,5})?"
+)
+_TAKEN = ("Accept", "Authorization", "Content-Type", "X-Request-Id")
+_SECONDS = 600  # for which a browser remembers the answer to its first question
+
+
+class CrossOrigin:
+    """
+    Args:
+        app: What is served.
+        origins: As `is_origin`.
+    """
+
+    def __init__(self, app: ASGIApp, origins: Collection[str]) -> None:
+        self._app = app
+        self._shared = CORSMiddleware(
+            app,
+            allow_origins=tuple(origins),
+            allow_methods=("GET", "POST"),
+            allow_headers=_TAKEN,
+            expose_headers=(*PRIVACY_HEADERS, "Retry-After", "X-Request-Id"),
+            max_age=_SECONDS,
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_shared = scope["type"] == "http" and scope["path"].startswith(_PATHS)
+        await (self._shared if is_shared else self._app)(scope, receive, send)
+
+
+def is_origin(text: str) -> bool:
+    """Say whether a browser would send this as Origin (RFC 6454), of a site with a name.
+
+    >>> is_origin("https://app.example"), is_origin("http://localhost:3000"), is_origin("*"), is_origin("null")
+    (True, True, False, False)
+    >>> is_origin("https://app.example/"), is_origin("https://APP.example")
+    (False, False)
+    """
+    return _ORIGIN.fullmatch(text) is not None
+
+
+# Mark how far a request has come, for its connection: whom it may be closed for when an address has too many.
+#
+# - Under way: the caller has logged in, the body has come, and there is a place to run. It is not closed.
+# - Refused: the credential is wrong, and the answer is only held back. It is closed before one that is checked.
+
+_UNDER_WAY = "dpproxy.under_way"
+_REFUSED = "dpproxy.refused"
+
+
+def mark_under_way(request: HTTPConnection) -> None:
+    request.scope[_UNDER_WAY] = True
+
+
+def is_under_way(scope: Mapping[str, object]) -> bool:
+    return bool(scope.get(_UNDER_WAY, False))
+
+
+def mark_refused(request: HTTPConnection) -> None:
+    request.scope[_REFUSED] = True
+
+
+def is_refused(scope: Mapping[str, object]) -> bool:
+    return bool(scope.get(_REFUSED, False))

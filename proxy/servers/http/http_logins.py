@@ -18,8 +18,8 @@ from proxy.ledger.bearer_tokens import NewToken
 from proxy.servers.admission import Admission, no_access
 from proxy.servers.client_address import network_of
 from proxy.servers.http.bearers import Bearers, Caller
+from proxy.servers.http.guard import mark_refused, mark_under_way
 from proxy.servers.http.http_problem import HttpProblem, not_let_in, unauthorized
-from proxy.servers.http.request_mark import mark_refused, mark_under_way
 from proxy.servers.http.request_reading import Presented, read_credentials
 from proxy.servers.login_gate import LoginGate, log_login
 from proxy.turns.fair_share import Busy

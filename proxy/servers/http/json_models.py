@@ -27,8 +27,7 @@ from typing_extensions import Self
 
 from proxy.base.errors import Code
 from proxy.servers.http.http_problem import HttpProblem
-from proxy.servers.http.request_reading import read_body
-from proxy.servers.http.strict_json import JsonNumber
+from proxy.servers.http.request_reading import JsonNumber, read_body
 
 _UNSTORABLE = "22021"  # character_not_in_repertoire
 _TYPE_NAMES = {

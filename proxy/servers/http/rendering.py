@@ -21,7 +21,7 @@ from proxy.engine.sessions import ResultColumn, ResultRows
 from proxy.pgwire.calls import Refuse
 from proxy.servers.error_boundary import refuses
 from proxy.servers.http.libpq_driver import QueryResult
-from proxy.servers.http.negotiation import Format
+from proxy.servers.http.request_reading import Format
 from proxy.turns.threads import in_thread
 
 _JSON_OIDS = (114, 3802)  # json, jsonb (pg_type.dat)

@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
+from decimal import Decimal
 from http import HTTPStatus
 from typing import Annotated, Any, TypeVar
 
@@ -16,13 +17,14 @@ from fastapi.responses import JSONResponse
 from fastapi.security.http import HTTPBase
 from starlette.types import Receive, Scope, Send
 
-from proxy.base.errors import Refusal
+from proxy.base.errors import Code, Refusal
 from proxy.base.stages import take_parent
 from proxy.drawing.charged_token import charged_at_most, charging
 from proxy.engine.ports import MOST_RECEIPTS
 from proxy.engine.query_pipeline import EngineInForce
 from proxy.engine.sessions import AnalystSession, AnalystSessions, PostgresError
 from proxy.ledger.presented_tokens import TokenGrant
+from proxy.ledger.users import UserError
 from proxy.servers.admission import Admission
 from proxy.servers.engine_adapter import EngineAdapter
 from proxy.servers.http.analyst_models import (
@@ -51,11 +53,71 @@ from proxy.servers.http.http_problem import HttpProblem, not_let_in, problem_of,
 from proxy.servers.http.instead import Corrector
 from proxy.servers.http.json_models import parameter_problem
 from proxy.servers.http.libpq_driver import LibpqDriver
-from proxy.servers.http.negotiation import Format, chosen_format
-from proxy.servers.http.own_tokens import made_token
 from proxy.servers.http.rendering import PRIVACY_HEADERS, privacy_headers, written
+from proxy.servers.http.request_reading import Format, chosen_format
 from proxy.servers.login_gate import LoginGate
 from proxy.servers.statement_reports import Listener, StatementObserver, reporter_of
+
+# Tokens that analysts make for agents and conversations of theirs.
+
+MOST_HOURS = 24
+
+
+async def made_token(
+    logins: HttpLogins, caller: Caller, database: str, new: OwnTokenRequest, budget: str
+) -> CreatedToken:
+    """Make a token of the caller's for one database.
+
+    A token makes none: the new one would outlive it, and would not be charged to it.
+
+    Args:
+        logins: Where the token is presented later.
+        caller: Who may query the database.
+        database: Which it is for.
+        new: What was asked for.
+        budget: The caller's, as /v1/budget tells it.
+
+    Raises:
+        HttpProblem: 400, 403 or 409.
+    """
+    if caller.token is not None:
+        raise HttpProblem(
+            HTTPStatus.FORBIDDEN,
+            "a token makes no tokens",
+            hint="Log in with your password, or with a token of the OpenID Connect provider.",
+            sqlstate=Code.PROTECTED.sqlstate,
+        )
+    hours, epsilon = Decimal(new.hours or MOST_HOURS), Decimal(new.epsilon)
+    if not 0 < hours <= MOST_HOURS:
+        raise HttpProblem(
+            HTTPStatus.BAD_REQUEST,
+            f"a token that you make yourself is valid for {MOST_HOURS} hours at most",
+            hint=OwnTokenRequest.hints["hours"],
+            sqlstate=Code.SETTING.sqlstate,
+        )
+    left = _left(budget, caller.analyst)
+    if left is not None and epsilon > left:
+        raise HttpProblem(
+            HTTPStatus.FORBIDDEN,
+            f"your budget does not cover a token of epsilon {epsilon:f}: epsilon {left.normalize():f} is left",
+            hint="Ask for a token with a smaller epsilon.",
+            sqlstate=Code.OVER_BUDGET.sqlstate,
+        )
+    try:
+        made = await logins.new_token(
+            caller, database, days=float(hours / 24), epsilon=epsilon, note=new.note or ""
+        )
+    except UserError as error:
+        raise HttpProblem(HTTPStatus.CONFLICT, str(error)) from None
+    return CreatedToken(number=made.number, token=made.text, expires_at=made.expires_at)
+
+
+def _left(budget: str, analyst: str) -> Decimal | None:
+    """Of the analyst's own line. None: it has no limit."""
+    lines = json.loads(budget, parse_float=Decimal, parse_int=Decimal)
+    left = next(one["epsilon_remaining"] for one in lines if one["analyst"] == analyst)
+    return None if left is None else Decimal(left)
+
 
 T = TypeVar("T")
 # Of each database, whether each part of it answers.

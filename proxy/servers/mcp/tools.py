@@ -27,12 +27,12 @@ from proxy.servers.http.bearers import Caller
 from proxy.servers.http.http_problem import HttpProblem, problem_of
 from proxy.servers.http.libpq_driver import LibpqDriver, QueryResult
 from proxy.servers.http.rendering import as_json
+from proxy.servers.http.request_reading import JsonNumber
 from proxy.servers.http.routes import Routes, while_connected
-from proxy.servers.http.strict_json import JsonNumber
 from proxy.servers.mcp import tool_models as models
 from proxy.servers.mcp import tool_texts as texts
 from proxy.servers.mcp.agent_limits import CALLS_A_MINUTE, Asker, CallRate, question
-from proxy.servers.mcp.tool_results import answer_of, price_of, published_entry
+from proxy.servers.mcp.tool_models import answer_of, price_of, published_entry
 from proxy.turns.threads import in_thread
 
 G = TypeVar("G", bound=models.DatabaseArguments)

@@ -20,9 +20,8 @@ from proxy.pgwire.startup import Connect
 from proxy.servers.admission import no_access
 from proxy.servers.login_gate import Attempt
 from proxy.servers.wire.certificate_rules import ClientCertificate, LoginMethod
-from proxy.servers.wire.served_database import ServedDatabase
 from proxy.servers.wire.shadow_connection import ShadowConnection, ShadowListener, connect_to_shadow
-from proxy.servers.wire.shared_server_state import SharedServerState
+from proxy.servers.wire.shared_server_state import ServedDatabase, SharedServerState
 
 _log = structlog.get_logger("dpproxy.wire")
 

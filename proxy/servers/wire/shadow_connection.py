@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Protocol, cast
 
-from proxy.servers.wire.served_database import ShadowAddress
+from proxy.servers.wire.shared_server_state import ShadowAddress
 
 _PIECE_BYTES = 64 * 1024
 

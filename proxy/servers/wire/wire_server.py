@@ -21,10 +21,14 @@ from proxy.servers.admission import no_access
 from proxy.servers.client_address import Networks
 from proxy.servers.login_gate import LoginGate
 from proxy.servers.wire.connection import ClientConnection
-from proxy.servers.wire.served_database import ServedDatabase
-from proxy.servers.wire.shared_server_state import LetIn, Limits, SharedServerState
+from proxy.servers.wire.shared_server_state import (
+    LetIn,
+    Limits,
+    ServedDatabase,
+    SharedServerState,
+    WireSession,
+)
 from proxy.servers.wire.strangers import Strangers
-from proxy.servers.wire.wire_sessions import WireSession
 
 _POLL_SECONDS = 0.05
 

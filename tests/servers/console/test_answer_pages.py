@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from proxy.servers.console.answer_pages import AnswerPage, number_text, shown_answer, shown_rows
+from proxy.servers.console.answer_pages import AnswerPage, shown_answer, shown_rows
+from proxy.servers.console.charts import number_text
 from proxy.servers.console.prices import burn_down
 
 _PRIVACY = {

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from proxy.servers.console.charts import Plot, Point, axis_cell, interval_cell, meter
-from proxy.servers.console.highlight import highlighted
+from proxy.servers.console.templates import highlighted
 
 _HOSTILE = "<script>alert(1)</script>\"'&"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from proxy.servers.console.signed_in_admins import (
+from proxy.servers.console.admin_frame import (
     IDLE_SECONDS,
     MOST_SECONDS,
     SignedInAdmin,

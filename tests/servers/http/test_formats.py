@@ -15,11 +15,11 @@ import pytest
 
 from proxy.base.sql_types import SqlType
 from proxy.cli.cli_error import CliError
-from proxy.cli.named_networks import origins_of
+from proxy.cli.listen_addresses import origins_of
 from proxy.engine.sessions import ResultColumn, ResultRows
 from proxy.servers.http.arrow_stream import arrow_stream
 from proxy.servers.http.http_problem import HttpProblem
-from proxy.servers.http.negotiation import Format, chosen_format
+from proxy.servers.http.request_reading import Format, chosen_format
 from tests.servers.http.both_listeners import BothListeners, open_http
 from tests.servers_fixture import PASSWORD
 

@@ -19,8 +19,14 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from structlog.testing import capture_logs
 
-from proxy.servers.http.bounded_fetch import BYTES, FetchError, check_url, fetched_json
-from proxy.servers.http.oidc import OidcSettings, OpenIdTokens
+from proxy.servers.http.oidc import (
+    BYTES,
+    FetchError,
+    OidcSettings,
+    OpenIdTokens,
+    check_url,
+    fetched_json,
+)
 from tests.servers.http.provider import AUDIENCE, Provider, provider, public, rsa_key
 
 

@@ -19,9 +19,7 @@ from starlette.requests import Request
 from proxy.base.errors import Refusal
 from proxy.pgwire.startup import refused_option
 from proxy.servers.http.connections import ConnectionLimits
-from proxy.servers.http.negotiation import chosen_format
-from proxy.servers.http.request_reading import read_credentials
-from proxy.servers.http.strict_json import NotStrict, read_json
+from proxy.servers.http.request_reading import NotStrict, chosen_format, read_credentials, read_json
 from proxy.servers.login_gate import GateLimits
 from proxy.shadow.analyst_sessions import SessionLimits
 from tests.servers.address_hop import AddressHop

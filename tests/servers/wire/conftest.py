@@ -11,8 +11,7 @@ from typing import Any, TypeVar
 import psycopg
 import pytest
 
-from proxy.servers.wire.served_database import ServedDatabase, ShadowAddress
-from proxy.servers.wire.shared_server_state import Limits
+from proxy.servers.wire.shared_server_state import Limits, ServedDatabase, ShadowAddress
 from proxy.servers.wire.wire_server import WireServer
 from tests.scripted_engine import ScriptedEngine
 from tests.wire_shadow import WireShadow, wire_shadow

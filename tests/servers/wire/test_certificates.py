@@ -15,7 +15,7 @@ from structlog.testing import capture_logs
 from proxy.base.role_names import inner_role
 from proxy.ledger.people_reader import LedgerPeople
 from proxy.servers.admission import Admission
-from proxy.servers.certificate import request_certificates, server_context
+from proxy.servers.certificate import ALPN, request_certificates, server_context
 from proxy.servers.login_gate import GateLimits, LoginGate
 from proxy.servers.wire.certificate_rules import (
     ClientCertificate,
@@ -25,7 +25,6 @@ from proxy.servers.wire.certificate_rules import (
     read_rules,
 )
 from proxy.servers.wire.shared_server_state import LetIn
-from proxy.servers.wire.tls import ALPN
 from proxy.shadow.inner_logins import InnerLogins
 from tests.servers.certificates_made import LOCAL, Authority, make_authority
 from tests.servers.wire.conftest import Running, serve

@@ -17,9 +17,8 @@ from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
 from proxy.pgwire.proxy_header import MOST_BYTES, SIGNATURE, HeaderRefused, read_header
-from proxy.servers.certificate import server_context
+from proxy.servers.certificate import ALPN, server_context
 from proxy.servers.wire.shared_server_state import Limits
-from proxy.servers.wire.tls import ALPN
 from tests.servers.address_hop import AddressHop
 from tests.servers.wire.bare_connection import SSL_REQUEST, answer, startup
 from tests.servers.wire.conftest import Running, serve

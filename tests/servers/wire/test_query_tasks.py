@@ -9,7 +9,7 @@ import pytest
 
 from proxy.pgwire.calls import Refuse, RunQuery
 from proxy.pgwire.relay import Result
-from proxy.servers.wire.query_tasks import QueryTasks
+from proxy.servers.wire.connection import QueryTasks
 
 _WANTED = RunQuery(None, (), {})
 

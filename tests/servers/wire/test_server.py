@@ -11,7 +11,7 @@ import pytest
 import uvloop
 
 from proxy.pgwire.frames import query
-from proxy.servers.wire.served_database import ServedDatabase, ShadowAddress
+from proxy.servers.wire.shared_server_state import ServedDatabase, ShadowAddress
 from proxy.servers.wire.wire_server import WireServer
 from tests.raw_client import RawClient
 from tests.scripted_engine import ScriptedEngine

@@ -13,9 +13,8 @@ import psycopg
 import pytest
 
 from proxy.pgwire.frames import U32
-from proxy.servers.certificate import server_context
+from proxy.servers.certificate import ALPN, server_context
 from proxy.servers.wire.shared_server_state import Limits
-from proxy.servers.wire.tls import ALPN
 from tests.servers.wire.bare_connection import SSL_REQUEST, answer, dial, startup
 from tests.servers.wire.conftest import Running, serve
 from tests.waiting import until
