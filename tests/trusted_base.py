@@ -93,9 +93,9 @@ PARTS: Mapping[str, Part] = {
             *_within(
                 "ledger",
                 "engine_ledger ledger_tables cached_claims charge_queue charge_statements ledger_pool"
-                " prepared_calls published_releases kept_steps bounds_account ledger_schema ledger_sources"
+                " published_releases bounds_account ledger_schema ledger_sources"
                 " ledger_lease"
-                " ledger_mark ledger_restored ledger_home lasting_connection text_cipher",
+                " ledger_mark ledger_restored ledger_home text_cipher",
             ),
         ),
     ),

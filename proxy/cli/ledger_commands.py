@@ -22,9 +22,14 @@ from proxy.cli.source_variables import SourceVariables
 from proxy.cli.state_folder import state_folder
 from proxy.ledger import ledger_backup
 from proxy.ledger.admin_log import admin_events
-from proxy.ledger.ledger_check import ledger_problems
 from proxy.ledger.ledger_mark import LedgerWentBack, MarkFile, check_mark, mark_of
-from proxy.ledger.ledger_reports import NEARLY_SPENT, receipts, spending
+from proxy.ledger.ledger_reports import (
+    NEARLY_SPENT,
+    ledger_problems,
+    published_lines,
+    receipts,
+    spending,
+)
 from proxy.ledger.ledger_restored import (
     accept_restored,
     restored_as_of,
@@ -39,7 +44,6 @@ from proxy.ledger.ledger_sources import (
     read_identity,
     refuse_own_source,
 )
-from proxy.ledger.published_reports import published_lines
 from proxy.ledger.text_keys import KEY_FILE, KeyFile, TextKeyMissing, known_keys, new_key
 
 ledger = typer.Typer(

@@ -173,7 +173,7 @@ def policy_bounds(
 
 def policy_manual() -> None:
     """Print the reference of policies: every key, every finding, how exact answers are."""
-    from proxy.policy_file.policy_manual import MANUAL
+    from proxy.policy_file.policy_schema import MANUAL
 
     typer.echo(MANUAL.read_text(encoding="utf-8"), nl=False)
 
@@ -422,8 +422,7 @@ def policy_report_command(
     from proxy.engine.policy_report import policy_report
     from proxy.engine.report_formats import report_html, report_json, report_markdown
     from proxy.ledger.ledger_sources import known_sources
-    from proxy.ledger.noted_reports import note_report
-    from proxy.ledger.report_facts import ledger_facts
+    from proxy.ledger.report_facts import ledger_facts, note_report
     from proxy.policy_file.policy_errors import PolicyErrors
 
     try:

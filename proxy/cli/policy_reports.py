@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timezone
 from importlib.metadata import version
 
@@ -15,15 +15,16 @@ from proxy.cli.findings_report import findings_json
 from proxy.cli.loading import held_policy, verdict_of
 from proxy.cli.reloading import PolicyReloads, PolicyWatch
 from proxy.engine.policy_report import PrivacyReport, policy_report
-from proxy.engine.promise_words import promise_words
+from proxy.engine.unit_words import unit_of_policy, with_article
 from proxy.ledger.ledger_sources import known_sources
-from proxy.ledger.noted_reports import note_report
-from proxy.ledger.report_facts import ledger_facts
+from proxy.ledger.report_facts import ledger_facts, note_report
 from proxy.ledger.users import groups, list_analysts
+from proxy.mechanisms.loss import Loss
 from proxy.policy.finding_names import Severity
 from proxy.policy.findings import Verdict
+from proxy.policy.odds_words import odds_text
 from proxy.policy.policy_changes import policy_changes
-from proxy.policy.policy_model import Policy
+from proxy.policy.policy_model import IdentifierUnit, Policy, PublicTable
 from proxy.policy.problem import Problem
 from proxy.policy.protection_words import protection_words
 from proxy.policy.unknown_people import people_verdict
@@ -39,6 +40,65 @@ from proxy.servers.http.admin_report_models import (
     PolicyReport,
     PromiseEntry,
 )
+
+# What a policy promises, in words: who is protected, what analysts can learn, and how far a guess can get.
+
+
+def promise_words(policy: Policy) -> Iterator[tuple[str, str]]:
+    """Give what each sentence is about, and the sentence."""
+    yield "Who is protected", _sentence("; ".join(_units(policy)))
+    protected = [str(table.name) for table in policy.protected()]
+    public = [str(one.name) for one in policy.tables.values() if isinstance(one, PublicTable)]
+    learnt = (
+        f"Counts, sums and other statistics of {_listed(protected)}, each with noise; never a row."
+    )
+    if public:
+        learnt += (
+            f" {_listed(public)}: public, shown as {'it is' if len(public) == 1 else 'they are'}."
+        )
+    yield "What analysts can learn", learnt
+    for of, odds in odds_words(policy):
+        yield of, _sentence(odds)
+
+
+def odds_words(policy: Policy) -> Iterator[tuple[str, str]]:
+    """The odds of one statement, of one at the most that a session may ask for, and of all together."""
+    one, total = unit_of_policy(policy), policy.budgets.total.limit
+    statement = Loss(policy.privacy.epsilon, policy.privacy.delta)
+    largest = Loss(policy.privacy.max_epsilon, policy.privacy.max_delta)
+    yield "One statement", odds_text(statement, one)
+    if largest != statement:
+        yield "One statement, at most", odds_text(largest, one)
+    if total.epsilon:
+        yield "All answers together, within budgets.total", odds_text(total, one)
+
+
+def _units(policy: Policy) -> Iterator[str]:
+    """Who, with all rows of theirs, and in which tables."""
+    by_identifier: dict[tuple[str, str], list[str]] = {}
+    for table in policy.protected():
+        name = str(table.name)
+        if isinstance(table.unit, IdentifierUnit):
+            unit = table.unit.identifier, table.unit.their_rows
+            by_identifier.setdefault(unit, []).append(name)
+        else:
+            yield f"each row of {name} by itself"
+    for (identifier, rows), tables in by_identifier.items():
+        yield f"{with_article(identifier)} with {rows} in {_listed(tables)}"
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}." if text else "Nobody."
+
+
+def _listed(names: Sequence[str]) -> str:
+    """
+    >>> _listed(["a", "b", "c"])
+    'a, b and c'
+    """
+    *first, last = names or ("no table",)
+    return f"{', '.join(first)} and {last}" if first else last
+
 
 _GIVEN = "the text"
 _NOT_SHOWN = "# The text is not shown: it cannot be told where its connection string is.\n"

@@ -9,10 +9,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 from proxy.postgres.embedded import EmbeddedPostgres
-from proxy.shadow.copied_rows import bytes_being_copied
+from proxy.shadow.shadow_making import bytes_being_copied
 
 if TYPE_CHECKING:
     from rich.progress import Progress
+
 
 _T = TypeVar("_T")
 _LOOKS_EVERY = 0.5  # seconds

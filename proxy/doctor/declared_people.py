@@ -5,23 +5,83 @@ The policy is held against it: what looks like people is people, until its owner
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, Table, TableName
 from proxy.doctor.links_diagnosis import Relations
-from proxy.policy.called_as import CalledAs
-from proxy.policy.company_words import are_companies
-from proxy.policy.guessed_units import Guess, How, NotGuessed, guessed_units
+from proxy.policy.guessed_units import CalledAs, Guess, How, NotGuessed, guessed_units
 from proxy.policy.person_words import (
     are_people,
+    is_contact,
+    is_perhaps_of_things,
+    names_a_person,
     person_named,
     person_of_table,
+    personal_traits,
     singular,
     words_of,
 )
 from proxy.policy.policy_model import IdentifierUnit
+
+# Customers and clients that are companies, by the columns of their table.
+
+_COMPANIES = {
+    *(
+        "company",
+        "companies",
+        "firm",
+        "firma",
+        "vat",
+        "vatno",
+        "vatid",
+        "duns",
+        "legalform",
+        "legalname",
+    ),
+    *(
+        "industry",
+        "branche",
+        "employees",
+        "headcount",
+        "ustid",
+        "siret",
+        "siren",
+        "gmbh",
+        "turnover",
+    ),
+    *(
+        "registration",
+        "handelsregister",
+        "incorporated",
+        "organisation",
+        "organization",
+        "entreprise",
+    ),
+    *("empresa", "azienda", "bedrijf", "kvk", "mitarbeiterzahl", "appname", "app"),
+}
+
+
+def are_companies(table: str, columns: Collection[str]) -> bool:
+    """Whether the customers or clients of a table are companies: a column says so, and none is of a person.
+
+    >>> are_companies("customers", ("id", "company", "phone")), are_companies("customers", ("id", "phone"))
+    (True, False)
+    >>> are_companies("customers", ("company", "last_name")), are_companies("patients", ("id", "company"))
+    (False, False)
+    """
+    word = person_of_table(table)
+    if word is None or not is_perhaps_of_things(word):
+        return False
+    is_told = any(
+        set(words_of(column)) & _COMPANIES or "".join(words_of(column)) in _COMPANIES
+        for column in columns
+    )
+    naming = [one for one in columns if names_a_person(one) and not is_contact(one)]
+    traits = personal_traits(tuple(one for one in columns if not is_contact(one)))
+    return is_told and not naming and not traits
+
 
 _OWN_ROWS = ("r", "p")
 

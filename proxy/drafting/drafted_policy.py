@@ -14,10 +14,14 @@ from proxy.catalog.catalog_model import Table, TableName
 from proxy.doctor.declared_database import DeclaredDatabase
 from proxy.doctor.links_diagnosis import Relations
 from proxy.doctor.people_diagnosis import people_findings
-from proxy.drafting.draft_text import DraftedTable, Place, PolicyDraft, UndecidedTable, draft_of
 from proxy.drafting.drafted_columns import (
     DraftedColumn,
+    DraftedTable,
     LeftOut,
+    Place,
+    PolicyDraft,
+    UndecidedTable,
+    draft_of,
     drafted_column,
     without_options,
 )

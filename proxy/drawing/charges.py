@@ -9,18 +9,87 @@ paid for. Like the kernel's, this is a wall against mistakes, not against code t
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from contextvars import ContextVar
 from dataclasses import InitVar, dataclass, field
 from datetime import datetime
+from fractions import Fraction
+from typing import Any, Protocol
 
+from proxy.base.context_value import ContextValue
 from proxy.base.errors import Fault
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.compiling import CompiledQuery
 from proxy.drawing.kept_answers import AnswerOwner, ClaimedAnswers
-from proxy.drawing.series_steps import SeriesSteps
 from proxy.kernel.checked_plan import CheckedBlock, CheckedPlan
+from proxy.kernel.plan import BlockPlan
 from proxy.kernel.price import NOTHING_PAID, Price
 from proxy.kernel.proposal_check import CheckedProposals
+from proxy.mechanisms import discrete_gaussian
+from proxy.mechanisms.bits import RandomBits
+from proxy.mechanisms.continual import step_noises
 from proxy.mechanisms.loss import Loss
+
+# What is kept of a series that is drawn step by step: the noise of each step before it is read, and what was
+# drawn of it. Each step is read once, and has one noise, whoever draws it and however often that is begun.
+
+# Of each step, numbers of all releases.
+StepNumbers = Sequence[Sequence[int]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class StepsSoFar:
+    """noise: z of each step so far; drawn: what is shown of the first steps, which is never drawn again."""
+
+    noise: StepNumbers
+    drawn: StepNumbers
+
+    def __repr__(self) -> str:
+        return "StepsSoFar(hidden)"
+
+
+class SeriesSteps(Protocol):
+    """Of one charge, which pays for all steps.
+
+    due: so many steps have ended, and may be drawn.
+    """
+
+    @property
+    def due(self) -> int: ...
+
+    async def begun(self) -> StepsSoFar:
+        """Of the steps that are due, those that were begun."""
+        ...
+
+    async def begin(self, first: int, noise: StepNumbers) -> StepsSoFar:
+        """Keep noise, durably, for steps from `first` on that have none; and say which noise they have."""
+        ...
+
+    async def store(self, first: int, drawn: StepNumbers) -> StepsSoFar:
+        """Keep what was drawn, durably, of steps from `first` on of which nothing is kept; and say what is."""
+        ...
+
+
+async def steps_with_noise(steps: SeriesSteps, block: BlockPlan, bits: RandomBits) -> StepsSoFar:
+    """The steps that are due, each with its noise: drawn now, before anything is read, unless it was before."""
+    found = await steps.begun()
+    missing = steps.due - max(len(found.noise), len(found.drawn))
+    if missing <= 0:
+        return found
+    noises = block.continual.values()
+    fresh = [[discrete_gaussian.sample(bits, one.sigma2) for one in noises] for _ in range(missing)]
+    return await steps.begin(len(found.noise), fresh)
+
+
+def noises_of_steps(block: BlockPlan, so_far: StepsSoFar) -> dict[int, list[int]]:
+    """What each step of each release gets, by the number of the release."""
+    return {
+        number: step_noises(noise.factor, [row[place] for row in so_far.noise])
+        for place, (number, noise) in enumerate(block.continual.items())
+    }
+
 
 # What is charged: by its own price.
 Payable = CheckedPlan | CheckedProposals
@@ -183,3 +252,48 @@ def _paid(block: CheckedBlock | CheckedProposals) -> CheckedBlock | CheckedPropo
 
 def _parts(plan: Payable) -> tuple[CheckedBlock | CheckedProposals, ...]:
     return plan.blocks if isinstance(plan, CheckedPlan) else (plan,)
+
+
+# What one statement has been charged, for the report of its end.
+#
+# A variable of the context, as in `charged_token.py`: the ledger notes a charge where it is durable, and
+# whoever reports the statement reads it. A client may leave while its charge is on the way. Then the
+# statement has ended, and its charge is known later: `awaited` says until when.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotedCharge:
+    """As the ledger has it. rho: None where the ledger prices the receipt by itself."""
+
+    receipt: int
+    epsilon: Fraction
+    delta: Fraction
+    rho: Fraction | None
+
+
+@dataclass(slots=True)
+class NotedCharges:
+    """Of one statement. awaited: the charge that was on its way when its client left."""
+
+    made: list[NotedCharge] = field(default_factory=list)
+    awaited: asyncio.Task[Any] | None = None
+
+
+_NOTED: ContextVar[NotedCharges | None] = ContextVar("noted charges", default=None)
+
+
+def noting(charges: NotedCharges) -> AbstractContextManager[None]:
+    """Charges that are made inside are noted there, also by tasks that outlive it."""
+    return ContextValue(_NOTED, charges)
+
+
+def note_charge(charge: NotedCharge) -> None:
+    noted = _NOTED.get()
+    if noted is not None:
+        noted.made.append(charge)
+
+
+def note_awaited(charging: asyncio.Task[Any]) -> None:
+    noted = _NOTED.get()
+    if noted is not None:
+        noted.awaited = charging

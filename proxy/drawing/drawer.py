@@ -7,22 +7,24 @@ fails.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
+from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
+from typing import Any, TypeVar
 
-from proxy.base.errors import Fault
+from proxy.base.errors import Code, Fault, Refusal
 from proxy.base.node_parts import nodes
 from proxy.base.stages import Stage, in_stage
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.compiler.backend_query import CHOICES, OTHERS, BackendQuery, PublicList
 from proxy.compiler.compiling import CompiledQuery, compile_proposal
 from proxy.compiler.deviation_scan import CentredScan, centres_text
-from proxy.drawing.charges import Charge, PaidBlock, begin_free
+from proxy.drawing.charges import Charge, PaidBlock, begin_free, noises_of_steps, steps_with_noise
 from proxy.drawing.compiled_blocks import CompiledBlock, compiled_block, compiled_bounded
 from proxy.drawing.protected_reads import ProtectedData, ProtectedSession
-from proxy.drawing.series_steps import noises_of_steps, steps_with_noise
-from proxy.drawing.statement_time import refuse_limited
 from proxy.exact.table import ExactTable
 from proxy.kernel.checked_plan import CheckedBlock, check_centred
 from proxy.kernel.plan import BlockPlan
@@ -44,6 +46,48 @@ from proxy.release.deviation_means import drawn_centres, with_centres
 from proxy.release.drawn_values import DrawnBlock, DrawnGroup, DrawnNumber
 from proxy.release.proposing_bounds import propose
 from proxy.turns.threads import beside, in_thread
+
+# The time that a statement may take before it is charged, by the analyst's statement_timeout.
+#
+# After the charge nothing that an analyst can set ends it: whether it ends in time may depend on one person's
+# rows, and an error says that without noise, whatever epsilon is.
+
+T = TypeVar("T")
+
+_IS_LIMITED: ContextVar[bool] = ContextVar("is_limited", default=False)
+_NOT_CHARGED = "Nothing was charged. Raise statement_timeout or try again later."
+
+
+async def before_charge(seconds: float | None, work: Coroutine[Any, Any, T]) -> T:
+    """
+    Given    seconds: None where there is no statement_timeout, or the statement is charged already
+    Refuses  CANCELLED: a matter of the clock and of what the analyst chose; nothing was charged
+    """
+    if seconds is None:
+        return await work
+    before = _IS_LIMITED.set(True)
+    try:
+        if sys.version_info >= (3, 11):  # no task of its own, as wait_for by 3.12
+            async with asyncio.timeout(seconds):
+                return await work
+        return await asyncio.wait_for(work, seconds)
+    except asyncio.TimeoutError:
+        raise Refusal(
+            Code.CANCELLED, "canceling statement due to statement timeout", _NOT_CHARGED
+        ) from None
+    finally:
+        _IS_LIMITED.reset(before)
+
+
+def refuse_limited() -> None:
+    """Refuse to read protected rows while a client's timeout could end that.
+
+    Raises:
+        Fault: A timeout of the client runs.
+    """
+    if _IS_LIMITED.get():
+        raise Fault("a charged statement under a timeout of its client")
+
 
 _SEED_BITS = 63
 

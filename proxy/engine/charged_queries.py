@@ -20,10 +20,9 @@ from proxy.base.stages import Stage, in_stage
 from proxy.drawing.answer_slots import Unfinished
 from proxy.drawing.charged_token import charged_token, refuse_dearer
 from proxy.drawing.charges import Charge
-from proxy.drawing.drawer import Drawer, Lists
+from proxy.drawing.drawer import Drawer, Lists, before_charge
 from proxy.drawing.kept_answers import ClaimedAnswers
 from proxy.drawing.protected_reads import ProtectedSession
-from proxy.drawing.statement_time import before_charge
 from proxy.engine.answer_origin import FRESH, AnswerOrigin, of_parts
 from proxy.engine.cached_answers import CachedAnswers, fingerprint
 from proxy.engine.derived_answers import DerivedBlock

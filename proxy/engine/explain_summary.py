@@ -13,15 +13,25 @@ from itertools import chain
 from proxy.engine.accuracy import Accuracy, text_of
 from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.answer_conditions import conditions
-from proxy.engine.answer_names import AnswerName, answer_names
 from proxy.engine.expected_errors import ExpectedError, expected_error, short_number
-from proxy.engine.explain_text import FreeBlock, budget_text, explain_lines, lifted_text
-from proxy.engine.group_threshold import threshold_text
+from proxy.engine.explain_text import (
+    AnswerName,
+    FreeBlock,
+    answer_names,
+    budget_text,
+    charge_of,
+    explain_lines,
+    lifted_text,
+    unit_text,
+    units_of,
+)
+from proxy.engine.group_threshold import threshold_text, units_needed
 from proxy.engine.unit_words import one_unit, units_word
 from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.plan import BlockPlan, PrivatePlan
 from proxy.mechanisms.loss import Loss
 from proxy.planner.lifting import Lift
+from proxy.policy.odds_words import odds_json
 from proxy.query.ir.query import AggregateBlock
 
 MOST_LINES = 12
@@ -203,3 +213,51 @@ def _wrapped(line: str) -> Iterator[str]:
     yield from textwrap.wrap(
         line, _COLUMNS, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     )
+
+
+# EXPLAIN (FORMAT JSON): what a statement would cost and how exact it would be. No data.
+
+
+def explain_json(
+    plan: PrivatePlan,
+    remaining: Loss | None,
+    sql: Sequence[str],
+    free: Mapping[int, FreeBlock] = _NO_FREE,
+    lifts: Sequence[Lift | None] = (),
+    times: Sequence[str] = (),
+    mechanism: str | None = None,
+    asked: Sequence[AggregateBlock] = (),
+    about: int | None = None,
+) -> dict[str, object]:
+    """Write the facts of EXPLAIN and EXPLAIN (VERBOSE) as fields. Arguments: as of both."""
+    left = (
+        None
+        if remaining is None
+        else {"epsilon": float(remaining.epsilon), "delta": float(remaining.delta)}
+    )
+    charge = charge_of(plan, free)
+    return {
+        "privacy": {"epsilon": float(plan.loss.epsilon), "delta": float(plan.loss.delta)},
+        "charge": {"epsilon": float(charge.epsilon), "delta": float(charge.delta)},
+        "odds": odds_json(plan.loss, units_of(plan)),
+        "remaining": left,
+        "blocks": [
+            {
+                "tables": list(block.tables()),
+                "unit": unit_text(block),
+                "keys": len(block.keys),
+                "groups": block.groups(),
+                "units_needed": None if block.selection is None else units_needed(block.selection),
+                "sql": statement,
+                **lifted_text(number, free, lifts),
+                **(free[number].as_json() if number in free else {}),
+            }
+            for number, (block, statement) in enumerate(zip(plan.blocks, sql, strict=True))
+        ],
+        "aggregates": [
+            {**entry.as_json(), **name.as_json(), "expected": expected.as_json()}
+            for entry, name, expected in answer_expectations(plan, asked, about)
+        ],
+        **({} if mechanism is None else {"mechanism": mechanism}),
+        **({"times": list(times)} if times else {}),
+    }

@@ -27,8 +27,7 @@ from proxy.engine.report_evidence import (
     proven_parts,
     words_section,
 )
-from proxy.engine.report_registry import privacy_label, registry_entry
-from proxy.engine.report_section import Section
+from proxy.engine.report_registry import Section, privacy_label, registry_entry
 from proxy.engine.unit_words import unit_of_policy
 from proxy.policy.amount_findings import (
     amount_findings,

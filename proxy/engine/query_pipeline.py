@@ -21,10 +21,9 @@ from proxy.engine.advice import advice_for
 from proxy.engine.cached_answers import CachedAnswers, CachedLedger
 from proxy.engine.charged_queries import ChargedQueries, PlannedQuery
 from proxy.engine.column_errors import reported, unreported
-from proxy.engine.explain_json import explain_json
-from proxy.engine.explain_summary import summary_lines, verbose_lines
+from proxy.engine.explain_summary import explain_json, summary_lines, verbose_lines
 from proxy.engine.explain_text import FreeBlock, charge_of
-from proxy.engine.impossible_conditions import CONFLICT, impossible_conditions
+from proxy.engine.impossible_conditions import CONFLICT, impossible_conditions, unlisted_lines
 from proxy.engine.noisy_answers import NoisyAnswer
 from proxy.engine.own_status import ServingProcess
 from proxy.engine.policy_limits import policy_rules
@@ -42,7 +41,6 @@ from proxy.engine.remembered_plans import PreparedQuery, RememberedPlans
 from proxy.engine.session_zone import in_session_zone, zones_used
 from proxy.engine.settings import Settings, read_settings
 from proxy.engine.unit_words import charged_blocks
-from proxy.engine.unlisted_values import unlisted_lines
 from proxy.engine.work_refusals import in_words_of
 from proxy.kernel.checked_plan import CheckedPlan, together
 from proxy.kernel.plan import PrivatePlan

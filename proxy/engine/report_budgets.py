@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from proxy.engine.report_section import Section
+from proxy.engine.report_registry import Section
 from proxy.engine.unit_words import unit_of_policy
 from proxy.mechanisms.loss import Loss
 from proxy.policy.amount_findings import block_findings, stated_budgets, yearly_losses

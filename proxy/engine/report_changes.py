@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from proxy.engine.report_section import Section
+from proxy.engine.report_registry import Section
 from proxy.policy.policy_changes import policy_changes
 from proxy.policy.policy_model import Policy
 from proxy.policy.protection_words import protection_words

@@ -3,9 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from proxy.engine.unit_words import unit_of_policy
 from proxy.policy.policy_model import Accounting, Policy, PublicTable
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """Sentences, and a table below them if it has heads. key: stable, for programs."""
+
+    key: str
+    title: str
+    text: tuple[str, ...] = ()
+    heads: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
 
 
 def registry_entry(policy: Policy, mechanisms: Iterable[str]) -> Mapping[str, object]:

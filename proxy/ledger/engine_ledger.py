@@ -21,9 +21,15 @@ from proxy.drawing.answer_slots import (
     ShownAnswer,
 )
 from proxy.drawing.charged_token import charged_token, refuse_another
-from proxy.drawing.charges import Charge, Payable, charge_in_ledger
+from proxy.drawing.charges import (
+    Charge,
+    NotedCharge,
+    Payable,
+    charge_in_ledger,
+    note_awaited,
+    note_charge,
+)
 from proxy.drawing.kept_answers import AnswerOwner, ClaimedAnswers
-from proxy.drawing.noted_charges import NotedCharge, note_awaited, note_charge
 from proxy.kernel.checked_plan import together
 from proxy.kernel.proposal_check import CheckedProposals
 from proxy.ledger.bounds_account import POLICY_BOUNDS

@@ -18,7 +18,7 @@ import weakref
 
 import psycopg
 
-from proxy.ledger.lasting_connection import connect_lasting
+from proxy.ledger.ledger_pool import connect_lasting
 from proxy.ledger.ledger_sources import SourceError, budgets_of, write_budgets
 from proxy.ledger.policy_texts import keep_text, text_to_keep
 from proxy.policy.policy_model import Policy

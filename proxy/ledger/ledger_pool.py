@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
 import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg_pool import AsyncConnectionPool, PoolTimeout
 
 # For a connection of a slow server, for the charges before one's own, and for one statement of the server.
@@ -93,3 +94,23 @@ class LedgerPool(AsyncConnectionPool[C]):
             self._refused += 1
             raise
         self._failures_before = self._failures
+
+
+# A connection that is kept for as long as the process serves.
+
+# A peer that has vanished is noticed; what the connection string says stands above these.
+_NETWORK = {
+    "connect_timeout": "10",
+    "keepalives": "1",
+    "keepalives_idle": "10",
+    "keepalives_interval": "5",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "15000",
+}
+
+
+def connect_lasting(dsn: str) -> psycopg.Connection[Any]:
+    """Open a connection in autocommit mode that notices a vanished server within half a minute."""
+    given = conninfo_to_dict(dsn)
+    network = {name: value for name, value in _NETWORK.items() if name not in given}
+    return psycopg.connect(make_conninfo(dsn, **network), autocommit=True)

@@ -2,18 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import psycopg
 
 from proxy.engine.policy_report import LedgerFacts
+from proxy.engine.report_changes import EarlierReport
 from proxy.ledger.adjustments import waiting_requests
+from proxy.ledger.admin_log import note
 from proxy.ledger.data_access import data_access
 from proxy.ledger.ledger_reports import adjustments, spending
 from proxy.ledger.ledger_sources import Source
-from proxy.ledger.noted_reports import earlier_report, first_served
+from proxy.ledger.policy_texts import TEXT, keep_text, text_to_keep
 from proxy.ledger.users import groups, list_analysts
 from proxy.policy.policy_model import Policy
+from proxy.policy_file.policy_errors import PolicyErrors
+from proxy.policy_file.policy_yaml import read_policy
+
+# Which policy was reported when: what the next report is compared with.
+
+REPORTED = "policy report"
+_TIME = 'YYYY-MM-DD HH24:MI:SS "UTC"'
+_LAST = """\
+SELECT e.detail ->> 'digest' AS digest, to_char(e.at AT TIME ZONE 'UTC', %(time)s) AS at, e.who, e.at AS moment
+FROM ledger.admin_event e
+WHERE e.what = %(what)s AND (e.detail ->> 'source')::bigint = %(source)s
+ORDER BY e.id DESC LIMIT 1"""
+_FIRST = """\
+SELECT to_char(v.first_served_at AT TIME ZONE 'UTC', %s)
+FROM ledger.policy_version v WHERE v.source = %s AND v.digest = %s"""
+_SERVED = """\
+SELECT v.digest, to_char(v.first_served_at AT TIME ZONE 'UTC', %s)
+FROM ledger.policy_version v WHERE v.source = %s AND v.first_served_at > %s
+ORDER BY v.first_served_at, v.digest"""
+
+
+def note_report(ledger_dsn: str, source: int, policy: Policy, by: str | None = None) -> None:
+    """Note that this policy was reported now. by: None for who runs this process."""
+    with psycopg.connect(ledger_dsn) as connection:
+        keep_text(connection, policy, text_to_keep(connection, policy))
+        detail = {"source": source, "database": policy.database, "digest": policy.digest}
+        note(connection, by, REPORTED, detail)
+
+
+def earlier_report(ledger_dsn: str, source: int) -> EarlierReport | None:
+    """The last one that was noted of this source. None: none was."""
+    with psycopg.connect(ledger_dsn) as connection:
+        wanted: Mapping[str, object] = {"what": REPORTED, "source": source, "time": _TIME}
+        last = connection.execute(_LAST, wanted).fetchone()
+        if last is None:
+            return None
+        digest, at, by, moment = last
+        kept = connection.execute(TEXT, (digest,)).fetchone()
+        served = connection.execute(_SERVED, (_TIME, source, moment)).fetchall()
+    policy = None
+    if kept is not None:
+        try:
+            policy = read_policy(kept[0], "kept", {})
+        except PolicyErrors:  # of another version of the format
+            policy = None
+    return EarlierReport(
+        digest=digest,
+        at=at,
+        by=by,
+        policy=policy,
+        served=tuple((one, when) for one, when in served),
+    )
+
+
+def first_served(ledger_dsn: str, source: int, digest: str) -> str | None:
+    with psycopg.connect(ledger_dsn) as connection:
+        row = connection.execute(_FIRST, (_TIME, source, digest)).fetchone()
+    return None if row is None else str(row[0])
+
 
 _RESTORED = """\
 SELECT to_char(o.at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI "UTC"'),

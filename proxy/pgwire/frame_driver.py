@@ -37,13 +37,12 @@ from proxy.pgwire.calls import (
     Verbatim,
 )
 from proxy.pgwire.held_timeouts import TOO_OLD, send_restored
-from proxy.pgwire.postgres_hints import POSTGRES_HINTS
 from proxy.pgwire.query_sequence import ExecuteSequence, ExecuteStep
 from proxy.pgwire.rehearsal import rehearse, run_trial
 from proxy.pgwire.session import FAILED, Failed, Session, Wait
 from proxy.pgwire.shadow_exchanges import analyse, evaluate, look_up_prepared
 from proxy.pgwire.statement_look import LOOKED_AT_AT_ONCE, NOT_UTF8, prepared_of
-from proxy.pgwire.wording import Wording
+from proxy.pgwire.wording import POSTGRES_HINTS, Wording
 
 T = TypeVar("T")
 ArgumentsReading = Generator[Wait, Any, Arguments | Verbatim | Refuse | Failed]

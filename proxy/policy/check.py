@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, Column, Table, TableName
-from proxy.policy.block_problems import block_problems
+from proxy.policy.blocks_of_time import (
+    FIRST_YEAR,
+    LAST_YEAR,
+    MOST_BLOCKS,
+    blocks_are_named,
+    blocks_within,
+)
 from proxy.policy.grid import average_grid, fits_bigint, grid_of, has_step, type_step
-from proxy.policy.join_keys import join_key_problems
 from proxy.policy.key_texts import TRUE_AND_FALSE, printed
 from proxy.policy.missing_grants import MissingGrants
 from proxy.policy.moving_bounds import moving_high
@@ -21,16 +26,142 @@ from proxy.policy.policy_model import (
     BoundsKind,
     ColumnPolicy,
     IdentifierUnit,
+    JoinKey,
     MovingBounds,
     Noise,
     Policy,
     ProtectedTable,
     PublicTable,
+    TimeBlocks,
     UnitPath,
 )
 from proxy.policy.problem import Problem
 from proxy.policy.publication import PUBLISHED_SCHEMA
 from proxy.policy.type_rules import bounds_kind, family, misfit
+
+# The join keys of a table against the catalogue: can its rows be cut by them, and told apart for that?
+
+
+def join_key_problems(table: ProtectedTable | PublicTable, there: Table) -> list[Problem]:
+    """In the order of the policy."""
+    path = ("tables", str(table.name), "join_keys")
+    unit = table.unit if isinstance(table, ProtectedTable) else None
+    if table.join_keys and isinstance(unit, IdentifierUnit) and unit.path is not None:
+        hint = "join it on the privacy unit or along its reference"
+        message = "a table whose unit is found through a reference cannot be truncated for joins"
+        return [Problem(path, message, hint, at_key=True)]
+    found: list[Problem] = []
+    for name, key in table.join_keys.items():
+        for message, hint in _wrong(name, key, table, there):
+            found.append(Problem((*path, name), message, hint, at_key=True))
+    return found
+
+
+def _wrong(
+    name: str, key: JoinKey, table: ProtectedTable | PublicTable, there: Table
+) -> Iterator[tuple[str, str]]:
+    column = there.column(name)
+    if column is None:
+        names = ", ".join(column.name for column in there.columns[:10])
+        yield f"'{there.name}' has no column '{name}'", f"among its columns are {names}"
+        return
+    if column.type is SqlType.OTHER or column.type.is_compound or column.type.is_float:
+        yield (
+            f"a column of type {column.type_name} cannot be a join key",
+            "equal values must be one value: a whole number, numeric, text, uuid, date, timestamp, boolean",
+        )
+    if not _is_shown(table, name):
+        yield (
+            f"column '{name}' is not in this policy",
+            "add it to columns, so that queries can use it",
+        )
+    if there.primary_key:
+        return
+    if key.keep is not None:
+        yield (
+            f"keep: {key.keep} needs a primary key, and '{there.name}' has none",
+            "which rows are kept must not depend on their order; {keep: unique} needs no key",
+        )
+    elif _has_units_of_many_rows(table, there):
+        yield (
+            f"a join key needs a primary key, and '{there.name}' has none",
+            "the rows of each unit are truncated to max_rows_per_unit before a join, in an order that needs a "
+            "key",
+        )
+
+
+def _is_shown(table: ProtectedTable | PublicTable, name: str) -> bool:
+    if isinstance(table, PublicTable):
+        return table.has(name)
+    return name in (*table.columns, _unit_column(table))
+
+
+def _unit_column(table: ProtectedTable) -> str | None:
+    return table.unit.column if isinstance(table.unit, IdentifierUnit) else None
+
+
+def _has_units_of_many_rows(table: ProtectedTable | PublicTable, there: Table) -> bool:
+    unit = _unit_column(table) if isinstance(table, ProtectedTable) else None
+    return unit is not None and not there.is_unique(unit)
+
+
+# A unit in blocks of time against the catalogue: each block has a budget, so blocks are known beforehand.
+
+
+def block_problems(table: ProtectedTable | PublicTable, there: Table) -> Iterator[Problem]:
+    """
+    Given    a table whose unit column the catalogue has
+    """
+    if not isinstance(table, ProtectedTable) or not isinstance(table.unit, IdentifierUnit):
+        return
+    unit, blocks = table.unit, table.unit.blocks
+    if blocks is None:
+        return
+    path = ("tables", str(table.name))
+    person = there.column(unit.column)
+    if person is not None and not (person.type.is_integer or person.type is SqlType.UUID):
+        yield Problem(
+            (*path, "unit"),
+            f"a person in blocks of time is a whole number or a uuid, not {person.type_name}",
+            "name such a column, or leave per and of out",
+        )
+    message, hint = _of_time(blocks, table, there)
+    if message:
+        yield Problem((*path, "unit", "of"), message, hint)
+    if table.join_keys:
+        yield Problem(
+            (*path, "join_keys"),
+            "a table whose unit is in blocks of time has no join keys",
+            "leave join_keys out: it is joined with public tables on their keys",
+            at_key=True,
+        )
+
+
+def _of_time(blocks: TimeBlocks, table: ProtectedTable, there: Table) -> tuple[str, str]:
+    """What is wrong with the column of the time, if anything is, and what to do."""
+    name, per = blocks.time, blocks.per
+    time, known = there.column(name), table.columns.get(name)
+    if time is None:
+        return f"'{table.name}' has no column '{name}'", "name the column with the time of a row"
+    if not time.type.is_time:
+        return f"'{name}' is {time.type_name}, and no time", "name a date or a timestamp"
+    if known is None or not isinstance(known.bounds, Bounds):
+        return (
+            f"'{name}' needs bounds of two constants: each {per.value} within them has a budget",
+            f"list it under columns, such as {name}: {{bounds: [2024-01-01, 2030-12-31]}}",
+        )
+    if not blocks_are_named(known.bounds):
+        return (
+            f"the bounds of '{name}' are beyond the years {FIRST_YEAR} to {LAST_YEAR}",
+            "write those between which there are rows",
+        )
+    if len(blocks_within(known.bounds, per)) > MOST_BLOCKS:
+        return (
+            f"there are more than {MOST_BLOCKS} {per.value}s within the bounds of '{name}'",
+            "write tighter bounds, or longer blocks",
+        )
+    return "", ""
+
 
 _DAY_SECONDS = 86_400
 _NO_BOUNDS = "take bounds out: numbers, dates and timestamps have some; values make a GROUP BY"

@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 from typing_extensions import assert_never
 
-from proxy.policy_file.policy_manual import MANUAL
 from proxy.policy_file.policy_shapes import (
     Either,
     Keyed,
@@ -26,6 +26,11 @@ from proxy.policy_file.policy_shapes import (
     Shape,
 )
 from proxy.policy_file.policy_yaml import POLICY
+
+# The reference of policies, which `dpproxy policy manual` prints.
+
+MANUAL = Path(__file__).with_suffix(".md")
+
 
 Schema = dict[str, Any]
 

@@ -29,8 +29,14 @@ from proxy.drawing.charges import PaidQuery
 from proxy.drawing.protected_reads import ListValues
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.postgres.failure_reason import reason_of
-from proxy.protected.halves import Cut, exported_snapshot, takes_snapshot, together
-from proxy.protected.protected_connection import ROWS_AT_ONCE, ProtectedConnection
+from proxy.protected.protected_connection import (
+    ROWS_AT_ONCE,
+    Cut,
+    ProtectedConnection,
+    exported_snapshot,
+    takes_snapshot,
+    together,
+)
 from proxy.protected.protected_connections import NotAvailable, ProtectedConnections
 from proxy.turns.fair_share import Busy, FairShare
 from proxy.turns.pool_use import PoolUse

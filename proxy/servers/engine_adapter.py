@@ -19,7 +19,7 @@ from proxy.base.shown_numbers import shown_number
 from proxy.base.stages import Stage, watching
 from proxy.catalog.catalog_model import TableName
 from proxy.drawing.charged_token import asking
-from proxy.drawing.noted_charges import NotedCharges, noting
+from proxy.drawing.charges import NotedCharges, noting
 from proxy.engine.answer_lines import AnswerLines, answer_lines
 from proxy.engine.cached_answers import fingerprint
 from proxy.engine.noisy_answers import NoisyAnswer

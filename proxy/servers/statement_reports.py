@@ -20,7 +20,7 @@ from typing_extensions import assert_never
 from proxy.accounting.amounts import rho_charge, text
 from proxy.base.errors import Code
 from proxy.base.stages import Stage, parent_of_statement
-from proxy.drawing.noted_charges import NotedCharge, NotedCharges
+from proxy.drawing.charges import NotedCharge, NotedCharges
 from proxy.engine.answer_origin import AnswerSource
 from proxy.engine.noisy_answers import NoisyAnswer
 from proxy.pgwire.calls import QueryAnswer, Refuse

@@ -35,7 +35,6 @@ from proxy.pgwire.answers import REPORT_BYTES
 from proxy.pgwire.argument_exchanges import describing
 from proxy.pgwire.calls import NO_RELATION, DescribedColumn, Rehearsal, Trial
 from proxy.pgwire.held_timeouts import hold_sql
-from proxy.pgwire.postgres_hints import POSTGRES_HINTS
 from proxy.pgwire.rehearsal import (
     MAKE,
     MAKE_OIDS,
@@ -52,6 +51,7 @@ from proxy.pgwire.shadow_exchanges import (
     fits,
     measured_sql,
 )
+from proxy.pgwire.wording import POSTGRES_HINTS
 
 _LOG = structlog.get_logger("dpproxy.http")
 _HAS_CHUNKS = version() >= 170000  # PQsetChunkedRowsMode

@@ -1,5 +1,5 @@
 -- What is not as the guard of a shadow must be: a row each, (what, the statement that repairs it or NULL).
--- Run by shadow_guard.py as a superuser, search_path = pg_catalog. Nothing but what is listed is right.
+-- Run by published_tables.py as a superuser, search_path = pg_catalog. Nothing but what is listed is right.
 WITH analysts AS (
     SELECT oid FROM pg_authid WHERE rolname = %(analysts)s
 ), members AS (

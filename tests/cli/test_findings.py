@@ -12,8 +12,8 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from proxy.doctor.installed_postgres import LEAST_SAFE_MINOR
 from proxy.doctor.role_diagnosis import OWN_ROLE
-from proxy.postgres.least_safe_minor import LEAST_SAFE_MINOR
 from proxy.postgres.postgres_binaries import find_binaries
 from proxy.protected.reading_settings import SETTINGS
 from tests.cli.commands import Done, dpproxy, serving

@@ -17,8 +17,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from proxy.ledger.ledger_check import ledger_problems
 from proxy.ledger.ledger_home import embedded_ledger
+from proxy.ledger.ledger_reports import ledger_problems
 from proxy.postgres.embedded import EmbeddedPostgres
 from tests.cli.operator_at_work import Listening, Operator, query_over_the_wire
 from tests.cli.recovery import kill_server, postmaster, recovers, start_server, was_started_again

@@ -14,8 +14,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from proxy.ledger.ledger_check import ledger_problems
 from proxy.ledger.ledger_home import embedded_ledger
+from proxy.ledger.ledger_reports import ledger_problems
 from proxy.ledger.text_cipher import TextCipher
 from proxy.ledger.text_keys import reading_cipher
 from proxy.postgres.embedded import EmbeddedPostgres

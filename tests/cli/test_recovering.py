@@ -13,7 +13,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from proxy.ledger.ledger_check import ledger_problems
+from proxy.ledger.ledger_reports import ledger_problems
 from proxy.postgres.embedded import EmbeddedPostgres
 from tests.chosen_slots import with_chosen_slots
 from tests.cli.operator_at_work import PASSWORD, QUESTION, Listening, Operator, query_over_the_wire

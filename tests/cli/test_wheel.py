@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from proxy.policy_file.policy_manual import MANUAL
+from proxy.policy_file.policy_schema import MANUAL
 from proxy.protected.protected_role import SCRIPT
 from tests.cli.messages import named_commands, named_files
 from tests.deploy.files import commands

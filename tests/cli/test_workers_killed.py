@@ -20,8 +20,8 @@ from typing import Any
 import psycopg
 import pytest
 
-from proxy.ledger.ledger_check import ledger_problems
 from proxy.ledger.ledger_home import embedded_ledger
+from proxy.ledger.ledger_reports import ledger_problems
 from proxy.postgres.embedded import EmbeddedPostgres
 from tests.cli.commands import dpproxy
 from tests.cli.operator_at_work import QUESTION, Listening, Operator

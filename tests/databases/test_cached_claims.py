@@ -36,7 +36,7 @@ from proxy.ledger.cached_claims import MOST_BYTES, CachedClaims, Claimed
 from proxy.ledger.data_access import allow
 from proxy.ledger.engine_ledger import EngineLedger
 from proxy.ledger.ledger_backup import TABLES, backup, restore
-from proxy.ledger.ledger_check import ledger_problems
+from proxy.ledger.ledger_reports import ledger_problems
 from proxy.ledger.ledger_tables import LedgerTables
 from proxy.ledger.users import add_analyst, remove_analyst
 from proxy.mechanisms.loss import Loss

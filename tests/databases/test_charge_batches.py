@@ -15,7 +15,7 @@ import psycopg
 import pytest
 
 from proxy.accounting.events import dlaplace
-from proxy.ledger.ledger_check import ledger_problems
+from proxy.ledger.ledger_reports import ledger_problems
 from proxy.ledger.ledger_sources import Identity, adopt_new
 from proxy.ledger.users import remove_analyst
 from proxy.mechanisms.loss import Loss

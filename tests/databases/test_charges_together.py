@@ -27,7 +27,7 @@ from proxy.drawing.answer_slots import CachedQuestion
 from proxy.ledger import charge_queue
 from proxy.ledger.bearer_tokens import create_token
 from proxy.ledger.cached_claims import CachedClaims, Claimed
-from proxy.ledger.ledger_check import ledger_problems
+from proxy.ledger.ledger_reports import ledger_problems
 from proxy.ledger.ledger_tables import LedgerTables, Receipt
 from proxy.ledger.users import remove_analyst
 from proxy.policy.policy_model import Reuse

@@ -19,7 +19,7 @@ from proxy.ledger.adjustments import (
     waiting_requests,
 )
 from proxy.ledger.admin_log import admin_events
-from proxy.ledger.ledger_check import ledger_problems
+from proxy.ledger.ledger_reports import ledger_problems
 from tests.cli.commands import dpproxy
 from tests.databases.ledger_database import rows, set_limits
 

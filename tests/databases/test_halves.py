@@ -26,7 +26,7 @@ from proxy.compiler.deviation_scan import CentredScan, centres_text
 from proxy.drawing import drawer
 from proxy.exact.table import ExactTable
 from proxy.kernel.plan import BlockPlan
-from proxy.protected import halves, protected_database
+from proxy.protected import protected_connection, protected_database
 from proxy.protected.protected_connection import ProtectedConnection
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.release.deviation_means import with_centres
@@ -97,7 +97,7 @@ def served() -> Database:
 
 @pytest.fixture(autouse=True)
 def few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(halves, "LEAST_ROWS", 1)
+    monkeypatch.setattr(protected_connection, "LEAST_ROWS", 1)
 
 
 @pytest.fixture
@@ -251,7 +251,7 @@ def test_no_text_is_in_both_halves_or_in_none(served: Database, table: str) -> N
 def test_units_are_cut_at_one_of_them(served: Database, odd: str) -> None:
     """What has to be escaped in statistics comes out of them as it is."""
     place = UnitPlace(schema="public", table="odd", column="uid")
-    cut, name = halves.Cut(place), servers().protected.dsn(_NAME)
+    cut, name = protected_connection.Cut(place), servers().protected.dsn(_NAME)
     units = [f"{odd}{number}" for number in range(50)]
 
     async def read() -> None:
@@ -280,7 +280,7 @@ def test_both_sessions_see_one_snapshot(
     """All rows are changed before the second one has begun to read."""
     question = _QUESTIONS[4]
     _, before = _read(served, question, sessions=1)
-    export = halves.exported_snapshot
+    export = protected_connection.exported_snapshot
     changes = psycopg.connect(servers().protected.dsn(_NAME), autocommit=True)
 
     async def late(connection: ProtectedConnection) -> str:
@@ -311,7 +311,7 @@ def test_else_one_session_reads_all(
     query = written(_scan(served, question)[1].query)
     match reason:
         case "few rows":
-            monkeypatch.setattr(halves, "LEAST_ROWS", 10_000_000)
+            monkeypatch.setattr(protected_connection, "LEAST_ROWS", 10_000_000)
         case "no parallel work":
             source = make_conninfo(source, options="-c max_parallel_workers_per_gather=0")
         case "no statistics":
@@ -404,6 +404,6 @@ def test_the_last_place_is_left_to_others(
 
 
 def test_where_units_are_cut_is_in_no_text() -> None:
-    cut = halves.Cut(UnitPlace(schema="public", table="t", column="uid"))
+    cut = protected_connection.Cut(UnitPlace(schema="public", table="t", column="uid"))
     cut.at = "somebody"
     assert "somebody" not in repr(cut)

@@ -8,7 +8,7 @@ import pytest
 
 from proxy.policy.finding_names import Severity
 from proxy.policy.findings import Finding
-from proxy.policy_file.policy_manual import MANUAL
+from proxy.policy_file.policy_schema import MANUAL
 from tests.databases.clinic import Clinics, clinic_policy, verdict
 from tests.databases.kinds_corpus import HONEST, QUIET, SEVERE, WARNED, Case
 

@@ -12,8 +12,8 @@ from psycopg.conninfo import make_conninfo
 
 from proxy.accounting.events import mechanism
 from proxy.ledger.ledger_backup import BackupError, backup, restore
-from proxy.ledger.ledger_check import ledger_problems, observed_problems
 from proxy.ledger.ledger_mark import LedgerWentBack, Mark, MarkFile, check_mark, mark_of
+from proxy.ledger.ledger_reports import ledger_problems, observed_problems
 from proxy.ledger.ledger_sources import known_sources
 from proxy.ledger.ledger_tables import ChargeOutcome, LedgerTables
 from proxy.ledger.report_facts import ledger_facts

@@ -15,7 +15,7 @@ import pytest
 
 from proxy.accounting.statement_record import StatementRecord
 from proxy.base.errors import Fault
-from proxy.ledger.ledger_check import ledger_problems
+from proxy.ledger.ledger_reports import ledger_problems
 from proxy.ledger.ledger_tables import LedgerNotDurable, LedgerTables
 from proxy.ledger.users import add_analyst
 from proxy.postgres.embedded import EmbeddedPostgres

@@ -31,8 +31,7 @@ from proxy.ledger.adjustments import (
     adjust,
     confirm,
 )
-from proxy.ledger.ledger_check import ledger_problems
-from proxy.ledger.ledger_reports import spending
+from proxy.ledger.ledger_reports import ledger_problems, spending
 from proxy.ledger.ledger_tables import LedgerTables, Receipt
 from proxy.ledger.users import add_analyst
 from proxy.policy.policy_model import Period

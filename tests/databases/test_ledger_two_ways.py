@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from proxy.accounting.amounts import charge, decimal, limit, rho_limit
 from proxy.base.errors import Refusal
-from proxy.ledger.ledger_check import ledger_problems
+from proxy.ledger.ledger_reports import ledger_problems
 from proxy.mechanisms.loss import NOTHING, Loss
 from tests.databases.ledger_database import rows, with_ledger
 from tests.databases.ledger_histories import (

@@ -7,11 +7,9 @@ from pathlib import Path
 import pytest
 
 from proxy.doctor import installed_postgres
-from proxy.doctor.installed_postgres import installed_postgres_findings
+from proxy.doctor.installed_postgres import LEAST_SAFE_MINOR, installed_postgres_findings
 from proxy.policy.finding_names import FindingName, Severity
-from proxy.postgres import least_safe_minor
 from proxy.postgres.embedded import EmbeddedPostgres
-from proxy.postgres.least_safe_minor import LEAST_SAFE_MINOR
 from proxy.postgres.postgres_binaries import OLDEST_MAJOR, find_binaries
 from tests.initdb_once import real_programs
 from tests.old_postgres import programs_of_version
@@ -42,7 +40,7 @@ def test_that_of_the_wheel_is_a_warning_behind_walls(monkeypatch: pytest.MonkeyP
         monkeypatch.setenv(name, value)
     binaries = find_binaries()
     later = {**LEAST_SAFE_MINOR, binaries.major: binaries.minor + 1}
-    monkeypatch.setattr(least_safe_minor, "LEAST_SAFE_MINOR", later)
+    monkeypatch.setattr(installed_postgres, "LEAST_SAFE_MINOR", later)
     for folder in (None, binaries.folder):
         (found,) = installed_postgres_findings(folder)
         assert found.name is FindingName.OLD_POSTGRESQL_OF_THE_WHEEL

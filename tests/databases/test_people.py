@@ -35,7 +35,7 @@ from proxy.ledger.data_access import (
 )
 from proxy.ledger.engine_ledger import EngineLedger
 from proxy.ledger.ledger_backup import backup, restore
-from proxy.ledger.ledger_check import ledger_problems
+from proxy.ledger.ledger_reports import ledger_problems
 from proxy.ledger.ledger_tables import LedgerTables, Receipt
 from proxy.ledger.presented_tokens import PresentedTokens, TokenGrant
 from proxy.ledger.users import (

@@ -10,7 +10,7 @@ from decimal import Decimal
 import psycopg
 import pytest
 
-from proxy.ledger.prepared_calls import LedgerConnection, rows_of_call
+from proxy.ledger.ledger_tables import LedgerConnection, rows_of_call
 
 _PREPARED = "SELECT count(*) AS n FROM pg_catalog.pg_prepared_statements"
 Work = Callable[[LedgerConnection], Awaitable[None]]

@@ -17,7 +17,7 @@ from proxy.accounting.amounts import charge
 from proxy.accounting.events import Event, dlaplace, gaussian, mechanism
 from proxy.engine.published_ports import DrawnRelease, ReleaseClaim, ReleaseState, StoredBlock
 from proxy.ledger.ledger_backup import backup, restore
-from proxy.ledger.ledger_check import ledger_problems
+from proxy.ledger.ledger_reports import ledger_problems
 from proxy.ledger.ledger_schema import bring_to_newest
 from proxy.ledger.ledger_tables import LedgerTables
 from proxy.ledger.published_releases import LEASE_SECONDS, PublishedReleases

@@ -17,7 +17,7 @@ from proxy.cli.proxy_servers import ProxyServers
 from proxy.cli.watching import match_roles
 from proxy.ledger.ledger_mark import MarkFile
 from proxy.ledger.users import add_analyst, remove_analyst, set_password
-from proxy.shadow.role_matching import RoleMatcher
+from proxy.shadow.shadow_roles import RoleMatcher
 from tests.servers_fixture import Servers
 from tests.waiting import until
 

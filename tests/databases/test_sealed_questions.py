@@ -14,7 +14,7 @@ from psycopg.conninfo import make_conninfo
 from proxy.drawing.answer_slots import CachedQuestion
 from proxy.engine.cached_answers import CachedAnswers
 from proxy.ledger.cached_claims import CachedClaims
-from proxy.ledger.ledger_check import ledger_problems
+from proxy.ledger.ledger_reports import ledger_problems
 from proxy.ledger.ledger_schema import bring_to_newest
 from proxy.ledger.ledger_tables import LedgerTables
 from proxy.ledger.published_releases import PublishedReleases

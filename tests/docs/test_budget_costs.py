@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from proxy.mechanisms.loss import Loss
-from proxy.policy.accounting_findings import how_long
+from proxy.policy.amount_findings import how_long
 from proxy.policy.policy_model import Budget
 from tests.docs.budget_costs import COUNTS, EPSILONS, HEADS, WITHOUT_PLD, lines, row
 from tests.pipeline_world import POLICIES

@@ -12,7 +12,7 @@ from proxy.cli.demo.demo_databases import READER
 from proxy.cli.loading import CheckedPolicy, verdict_of
 from proxy.cli.policy_commands import variable_of
 from proxy.doctor.declared_database import declared_database
-from proxy.drafting.draft_text import PolicyDraft
+from proxy.drafting.drafted_columns import PolicyDraft
 from proxy.drafting.drafted_policy import drafted_policy
 from proxy.policy.check import check, fitted
 from proxy.policy_file.policy_yaml import read_policy

@@ -18,8 +18,7 @@ from proxy.compiler.other_values import other_values
 from proxy.drawing import drawer
 from proxy.drawing.charges import Charge, PaidBlock, PaidQuery, begin_free
 from proxy.drawing.compiled_blocks import CompiledBlock, compiled_block, compiled_bounded
-from proxy.drawing.drawer import Drawer
-from proxy.drawing.statement_time import before_charge
+from proxy.drawing.drawer import Drawer, before_charge
 from proxy.engine import charged_queries, noisy_answers
 from proxy.engine.charged_queries import ChargedQueries, PlannedQuery
 from proxy.kernel.checked_plan import CheckedBlock, CheckedPlan, check_bounded, together

@@ -12,10 +12,10 @@ import pytest
 from proxy.catalog.catalog_model import TableName
 from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.answer_conditions import conditions
-from proxy.engine.explain_json import explain_json
 from proxy.engine.explain_summary import (
     MOST_LINES,
     answer_expectations,
+    explain_json,
     summary_lines,
     verbose_lines,
 )

@@ -115,7 +115,7 @@ def test_nothing_is_told_of_others(condition: str) -> None:
     ],
 )
 def test_of_lists_nothing_more_is_told(condition: str) -> None:
-    """unlisted_values.py has the line."""
+    """impossible_conditions.py has the line."""
     assert _found(f"{_COUNT}{condition}") == ImpossibleConditions(is_everywhere=True)
 
 

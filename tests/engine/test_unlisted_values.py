@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from proxy.base.sql_types import SqlType
-from proxy.engine.unlisted_values import unlisted_lines
+from proxy.engine.impossible_conditions import unlisted_lines
 from proxy.policy.policy_model import ColumnPolicy, Policy, ProtectedTable
 from proxy.query.ir.binding import bind
 from proxy.query.ir.expressions import Constant

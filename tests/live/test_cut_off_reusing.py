@@ -18,7 +18,7 @@ from proxy.base.errors import Fault
 from proxy.cli.assembly import Database, assemble
 from proxy.engine.published_ports import ReleaseState
 from proxy.engine.publishing import Publishing
-from proxy.ledger.ledger_check import observed_problems
+from proxy.ledger.ledger_reports import observed_problems
 from proxy.ledger.published_releases import PublishedReleases
 from tests.ledger_key import LEDGER_CIPHER
 from tests.live.cached_tables import SCRIPT

@@ -14,7 +14,7 @@ import psycopg
 import pytest
 from psycopg.pq import DiagnosticField
 
-from proxy.pgwire.postgres_hints import POSTGRES_HINTS
+from proxy.pgwire.wording import POSTGRES_HINTS
 from proxy.query.bind.function_forms import FORMS, FunctionForm
 from proxy.query.bind.function_substitutes import SUBSTITUTES
 from tests.live.hinted_statements import HINTED

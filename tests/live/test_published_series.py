@@ -21,14 +21,13 @@ from psycopg.conninfo import make_conninfo
 
 from proxy.base.errors import Fault
 from proxy.cli.assembly import Database, assemble
+from proxy.drawing.charges import StepNumbers, StepsSoFar
 from proxy.drawing.protected_reads import ProtectedSession
-from proxy.drawing.series_steps import StepNumbers, StepsSoFar
 from proxy.engine.published_ports import ReleaseState
 from proxy.engine.publishing import Publishing
 from proxy.engine.session_zone import ZoneRules
-from proxy.ledger.kept_steps import LedgerSteps
 from proxy.ledger.ledger_restored import series_forgotten
-from proxy.ledger.published_releases import PublishedReleases
+from proxy.ledger.published_releases import LedgerSteps, PublishedReleases
 from proxy.mechanisms import continual
 from tests.ledger_key import LEDGER_CIPHER
 from tests.live.served_database import served_database

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from proxy.base.slots import Slots
-from proxy.drawing.series_steps import StepsSoFar, noises_of_steps, steps_with_noise
+from proxy.drawing.charges import StepsSoFar, noises_of_steps, steps_with_noise
 from proxy.exact.table import ExactTable
 from proxy.kernel.checked_plan import check_plan
 from proxy.kernel.plan import BlockPlan

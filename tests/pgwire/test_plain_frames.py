@@ -30,8 +30,7 @@ from proxy.pgwire.plain_frames import (
     plain_client_tags,
     round_status,
 )
-from proxy.pgwire.quick_relay import QuickRelay
-from proxy.pgwire.relay import UNANSWERED, Effects, Relay
+from proxy.pgwire.relay import UNANSWERED, Effects, QuickRelay, Relay
 from tests.pgwire.server_frames import ONE_OF_EACH, READY, ROW
 from tests.scripted_engine import ScriptedEngine
 

@@ -10,7 +10,7 @@ import pytest
 from proxy.mechanisms import discrete_gaussian, discrete_laplace
 from proxy.mechanisms.loss import Loss
 from proxy.mechanisms.zcdp import rho_of_loss
-from proxy.policy.accounting_findings import accounting_findings, how_long
+from proxy.policy.amount_findings import accounting_findings, how_long
 from proxy.policy.finding_names import FindingName
 from proxy.policy.policy_model import Accounting, Budget, Noise, Policy
 from tests.pipeline_world import POLICIES

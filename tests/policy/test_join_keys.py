@@ -6,7 +6,7 @@ import pytest
 
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Column, Table, TableName
-from proxy.policy.join_keys import join_key_problems
+from proxy.policy.check import join_key_problems
 from proxy.policy.policy_model import (
     ColumnPolicy,
     IdentifierUnit,

@@ -8,9 +8,9 @@ from proxy.policy.finding_names import FindingName
 from proxy.policy_file.policy_accept import ACCEPT_KEYS
 from proxy.policy_file.policy_budgets import BUDGET_KEYS, BUDGETS_KEYS
 from proxy.policy_file.policy_columns import COLUMN_KEYS
-from proxy.policy_file.policy_manual import MANUAL
 from proxy.policy_file.policy_privacy import AGENTS_KEYS, MEDIAN_KEYS, PRIVACY_KEYS
 from proxy.policy_file.policy_publish import PUBLICATION_KEYS
+from proxy.policy_file.policy_schema import MANUAL
 from proxy.policy_file.policy_tables import PUBLIC_KEYS, TABLE_KEYS
 from proxy.policy_file.policy_yaml import POLICY_KEYS
 

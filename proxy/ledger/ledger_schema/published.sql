@@ -198,7 +198,7 @@ BEGIN
 END $$;
 
 -- The steps of a series that have noise by now: that of the first who drew it, whoever draws later. given: what was
--- drawn for steps from `begin` on, sealed. What steps were read as is stored by ledger/kept_steps.py.
+-- drawn for steps from `begin` on, sealed. What steps were read as is stored by ledger/published_releases.py.
 CREATE OR REPLACE FUNCTION ledger.begin_steps(of_receipt bigint, begin integer, given jsonb)
 RETURNS void LANGUAGE sql AS $$
     INSERT INTO ledger.series_step (receipt, number, noise)

@@ -12,7 +12,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path, Query, Response
 
 from proxy.accounting.budget_lines import LineKind
-from proxy.ledger import admin_log, ledger_check, receipt_pages, spending_by_day
+from proxy.ledger import admin_log, ledger_reports, receipt_pages, spent_budgets
 from proxy.ledger.ledger_reports import budget_name
 from proxy.ledger.receipt_pages import ListedReceipt, ReceiptFilter
 from proxy.servers.http.admin_access import (
@@ -88,7 +88,7 @@ async def spending(
             HTTPStatus.BAD_REQUEST, f"since and until are at most {_MOST_DAYS} days apart, in order"
         )
     days = await administrator.read(
-        lambda dsn: spending_by_day.spending_by_day(
+        lambda dsn: spent_budgets.spending_by_day(
             dsn, database, _midnight(first), _midnight(last + timedelta(days=1))
         )
     )
@@ -206,7 +206,7 @@ def _entry(one: ListedReceipt) -> ReceiptEntry:
 @report_router.get("/chain", summary="Whether the ledger is whole", tags=["receipts"])
 async def verify_chain(administrator: LetIn) -> ChainReport:
     """Balances, chains of receipts, known events and triggers. It reads the whole ledger."""
-    return ChainReport(problems=list(await administrator.read(ledger_check.ledger_problems)))
+    return ChainReport(problems=list(await administrator.read(ledger_reports.ledger_problems)))
 
 
 @report_router.get(

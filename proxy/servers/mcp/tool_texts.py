@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from proxy.base.shown_numbers import shown_number
-from proxy.pgwire.postgres_hints import POSTGRES_HINTS
+from proxy.pgwire.wording import POSTGRES_HINTS
 from proxy.servers.mcp.tool_models import (
     TOLD_ROWS,
     AgentAnswer,

@@ -16,10 +16,17 @@ from typing_extensions import ParamSpec, assert_never
 from proxy.base.errors import Code
 from proxy.pgwire.calls import Correct, Look, LookPrepared, PlanTrial, Read, Refuse, RunQuery
 from proxy.pgwire.frames import TERMINATE, ProtocolError, fatal
-from proxy.pgwire.proxy_header import SIGNATURE, HeaderRefused, read_header
-from proxy.pgwire.quick_relay import QuickRelay
-from proxy.pgwire.relay import Effects, Result, Wanted
-from proxy.pgwire.startup import Cancel, Connect, StartTls, Startup, StartupReply
+from proxy.pgwire.relay import Effects, QuickRelay, Result, Wanted
+from proxy.pgwire.startup import (
+    SIGNATURE,
+    Cancel,
+    Connect,
+    HeaderRefused,
+    StartTls,
+    Startup,
+    StartupReply,
+    read_header,
+)
 from proxy.pgwire.statement_look import pieces_of, prepared_of
 from proxy.servers.certificate import TlsError, TlsLayer
 from proxy.servers.client_address import is_within, network_of

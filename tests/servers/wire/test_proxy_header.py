@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
-from proxy.pgwire.proxy_header import MOST_BYTES, SIGNATURE, HeaderRefused, read_header
+from proxy.pgwire.startup import MOST_BYTES, SIGNATURE, HeaderRefused, read_header
 from proxy.servers.certificate import ALPN, server_context
 from proxy.servers.wire.shared_server_state import Limits
 from tests.servers.address_hop import AddressHop
