@@ -29,6 +29,7 @@ from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, Column, ForeignKey, Table, TableName
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.compiling import compile_block
+from proxy.engine.policy_statements import allowed_mechanisms
 from proxy.engine.present_slots import constants
 from proxy.engine.settings import read_settings
 from proxy.kernel.checked_plan import CheckedPlan
@@ -37,7 +38,6 @@ from proxy.mechanisms.loss import Loss
 from proxy.planner.facts import PlanningContext, PublicBounds, PublicValues
 from proxy.planner.planning import ChosenBounds, planned
 from proxy.planner.series import SeriesTerms
-from proxy.policy.allowed_mechanisms import allowed_mechanisms
 from proxy.policy.policy_model import (
     BlockLength,
     Bounds,

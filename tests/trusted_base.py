@@ -173,14 +173,13 @@ ALLOWED: Mapping[str, str] = {
     "proxy.engine.own_status": "the row of dp.status: numbers of one analyst's own sessions; it sees no row",
     **_excused(
         "what administrators did, and what reports are compared with: no part of the guarantee of an answer",
-        _within("ledger", "admin_log policy_texts"),
+        _within("ledger", "admin_log"),
     ),
     **_excused(
         _OWNER,
         [
             "proxy.doctor",
             *_within("policy", "check findings finding_names missing_grants policy_decimals"),
-            *_within("policy", "problem"),
         ],
     ),
     "proxy.shadow": "holds no protected row: it gets noisy relations, and what JudgedRows.copied gives",

@@ -3,28 +3,201 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from proxy.base.errors import Refusal
+from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.cli.explain_command import engine_without_data, protected_query
-from proxy.cli.policy_accuracy import PolicyAccuracy
-from proxy.cli.progress import text_table
-from proxy.engine.accuracy import ReleaseAccuracy, number_of, text_of
+from proxy.cli.progress import counted, text_table
+from proxy.engine.accuracy import Accuracy, ReleaseAccuracy, number_of, text_of
+from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.group_threshold import units_needed
 from proxy.engine.machine_clock import day_of_machine
-from proxy.engine.noise_proposal import NoiseProposal
 from proxy.engine.query_pipeline import Engine
 from proxy.engine.unit_words import unit_of_policy, units_word
-from proxy.kernel.plan import BlockPlan
+from proxy.kernel.neighbour_kinds import UnitNeighbours
+from proxy.kernel.plan import BlockPlan, LaplaceNoise, NoisyStatistic
+from proxy.kernel.shape import Shape
+from proxy.mechanisms import discrete_gaussian
 from proxy.mechanisms.loss import Loss
-from proxy.planner.facts import PublicContents
+from proxy.planner.facts import Facts, PlanningContext, PublicContents, UnitRows
+from proxy.planner.measuring import MeasureContext, Priced
+from proxy.planner.release_choice import plan_release
+from proxy.planner.tracking import track
+from proxy.policy.column_shapes import column_shape
 from proxy.policy.odds_words import odds_json, odds_text
-from proxy.policy.policy_model import Accounting, Policy, ProtectedTable, PublicTable
+from proxy.policy.policy_model import (
+    Accounting,
+    BoundsKind,
+    ColumnPolicy,
+    Noise,
+    Policy,
+    Privacy,
+    ProtectedTable,
+    PublicTable,
+)
+from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
+from proxy.query.ir.relations import Scan
+from proxy.release.noisy_values import (
+    noise_half_width,
+)
 from proxy.release.small_groups import number_needed
+
+# Where the other noise would be smaller: for queries whose groups one unit can be in several of.
+
+_COUNT = Aggregate(AggregateKind.COUNT_ROWS, None, None, SqlType.INT8)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoiseProposal:
+    """With `noise: gaussian` a COUNT by keys of `groups` groups or more is within gaussian_95 in 95 of 100
+    answers, with Laplace noise within laplace_95; a SUM in the same proportion. One group alone gets alone_95
+    instead of alone_now_95: what the choice costs other statements."""
+
+    table: str
+    groups: int
+    laplace_95: int
+    gaussian_95: int
+    alone_95: int
+    alone_now_95: int
+
+
+def noise_proposals(known: PlanningContext) -> list[NoiseProposal]:
+    """One for each table whose counts by many groups Gaussian noise would make more exact.
+
+    Given    a policy for which `check` finds nothing, fitted
+    Source   docs/design/mechanisms.md 3.2: L1 grows with the number of groups, L2 with its root, if
+             max_rows_per_group_per_unit bounds the rows within each
+    """
+    if known.policy.privacy.noise is not Noise.LAPLACE:
+        return []
+    found = (_proposal(table, known) for table in known.policy.protected())
+    return [proposal for proposal in found if proposal is not None]
+
+
+def _proposal(table: ProtectedTable, known: PlanningContext) -> NoiseProposal | None:
+    """By a count that is planned as if its groups were as many as a unit can be in."""
+    rows = track(Scan("t", table.name), known)
+    unit = rows.ownership
+    if not isinstance(unit, UnitRows) or unit.rows_per_group is None:
+        return None  # all rows of a unit may be in one group
+    if unit.is_chosen:
+        return (
+            None  # its bound is chosen when a statement runs: the largest says nothing of the noise
+        )
+    groups = min(unit.rows, unit.groups or unit.rows)
+    release = _count(unit, rows.facts, known.policy.privacy, groups)
+    if not isinstance(release.noise, LaplaceNoise) or release.noise.gaussian is None:
+        return None
+    other = replace(known.policy.privacy, noise=Noise.GAUSSIAN)
+    return NoiseProposal(
+        table=str(table.name),
+        groups=groups,
+        laplace_95=noise_half_width(release.noise),
+        gaussian_95=discrete_gaussian.half_width(release.noise.gaussian),
+        alone_95=noise_half_width(_count(unit, rows.facts, other, 1).noise),
+        alone_now_95=noise_half_width(_count(unit, rows.facts, known.policy.privacy, 1).noise),
+    )
+
+
+def _count(unit: UnitRows, facts: Facts, privacy: Privacy, groups: int) -> NoisyStatistic:
+    """A COUNT whose groups one unit is in so many of."""
+    assert unit.rows_per_group is not None
+    neighbours = UnitNeighbours(
+        column=unit.column,
+        rows=unit.rows,
+        groups=groups,
+        rows_per_group=unit.rows_per_group,
+        is_summed=unit.rows < groups * unit.rows_per_group,
+    )
+    context = MeasureContext(
+        facts=facts,
+        shape=Shape(neighbours=neighbours, count=None, is_spread=True),
+        privacy=privacy,
+        wanted=Loss(privacy.epsilon, privacy.delta),
+    )
+    release = plan_release(_COUNT, Priced(context=context, loss=context.wanted))
+    assert isinstance(release, NoisyStatistic)
+    return release
+
+
+# How exact answers will be under a policy: what EXPLAIN says of each column and aggregate.
+#
+# No protected row is read.
+
+ALL_ROWS = "*"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyAccuracy:
+    """One line of `dpproxy policy check`: of a statement that is this one aggregate, ungrouped, at the policy's
+    epsilon and delta. column: ALL_ROWS of COUNT(*); planned: the refusal, where it cannot be answered."""
+
+    table: str
+    column: str
+    aggregate: str
+    planned: Accuracy | Refusal
+
+
+def policy_accuracy(
+    policy: Policy, catalog: Catalog, public: PublicContents
+) -> list[PolicyAccuracy]:
+    """A line per protected table, column and aggregate that the policy allows. Aggregates over pairs of columns
+    (corr, covar_*, regr_*) need a partner column and are left out; EXPLAIN says how exact they are.
+
+    Given    a policy that fits the catalogue (policy.check.fitted); public: as `serve` reads public tables
+    """
+    engine = engine_without_data(policy, catalog, public)
+    day = day_of_machine()
+    lines = []
+    remembered: dict[Hashable, Accuracy] = {}  # of columns of which the planner knows the same
+    for table in counted(policy.protected(), "planning tables"):
+        for column, aggregate, call in _calls(table):
+            shape = column_shape(
+                policy, catalog, table.name, None if column == ALL_ROWS else column
+            )
+            sql = f"SELECT {call} FROM {_quoted(table.name.schema)}.{_quoted(table.name.name)}"  # noqa: S608
+            planned: Accuracy | Refusal | None = remembered.get((shape, aggregate))
+            if planned is None:
+                try:
+                    query = protected_query(engine, sql)
+                    assert query is not None, "it asks of a protected table"
+                    (planned,) = accuracies(engine.planned(query, {}, day=day))
+                except Refusal as refusal:  # it may name the column
+                    planned = refusal
+                else:
+                    if shape is not None:
+                        remembered[shape, aggregate] = planned
+            line = PolicyAccuracy(
+                table=str(table.name), column=column, aggregate=aggregate, planned=planned
+            )
+            lines.append(line)
+    return lines
+
+
+def _calls(table: ProtectedTable) -> Iterator[tuple[str, str, str]]:
+    """Column, aggregate, and how it is written."""
+    yield ALL_ROWS, "count(*)", "count(*)"
+    for column in table.columns.values():
+        name = _quoted(column.name)
+        for aggregate in _plain_aggregates(column):
+            yield column.name, aggregate, f"{aggregate}({name})"
+        if column.bounds is not None:
+            quantile = "percentile_disc"
+            yield column.name, quantile, f"{quantile}(0.5) WITHIN GROUP (ORDER BY {name})"
+
+
+def _plain_aggregates(column: ColumnPolicy) -> tuple[str, ...]:
+    if column.bounds is None:
+        return ("count",)
+    if column.bounds.kind is BoundsKind.NUMBER:
+        return ("count", "sum", "avg", "min", "max", "var_pop")
+    return ("count", "min", "max")
+
 
 _HEADS = (
     "table",

@@ -30,8 +30,8 @@ from proxy.ledger.unit_columns import remade_unit_columns
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.policy_file.policy_yaml import locate
 from proxy.postgres.embedded import EmbeddedPostgres
+from proxy.protected.catalog_reader import Unreachable
 from proxy.protected.judged_rows import CatalogueMoved, JudgedRows, RowsWithheld, with_judged_rows
-from proxy.protected.reachable_catalog import Unreachable
 from proxy.shadow.published_statements import PublishedStatements
 from proxy.shadow.shadow_database import Shadow, as_analysts
 from proxy.shadow.shadow_tables import ShadowError

@@ -52,8 +52,8 @@ def policy_diff(
     """What the policy NEW changes about OLD: who gains or loses what, and what happens to errors, budgets and
     cached answers. Reads no row."""
     from proxy.cli.loading import read_policy_file
+    from proxy.policy.change_words import protection_words
     from proxy.policy.policy_changes import policy_changes
-    from proxy.policy.protection_words import protection_words
 
     try:
         (before, _), (after, text) = (read_policy_file(file, AnyVariable()) for file in (old, new))
@@ -74,7 +74,7 @@ def _errors(before: Policy, after: Policy, dsn: str, text: str, file: Path) -> l
     """By EXPLAIN's own words, where OLD fits the database still."""
     from proxy.policy.check import check, fitted
     from proxy.policy_file.policy_yaml import locate
-    from proxy.protected.reachable_catalog import reachable_catalog
+    from proxy.protected.catalog_reader import reachable_catalog
 
     catalog = reachable_catalog(dsn)
     problems = check(after, catalog)
@@ -94,8 +94,8 @@ def _errors(before: Policy, after: Policy, dsn: str, text: str, file: Path) -> l
 
 def _exactness(policy: Policy, catalog: Catalog, dsn: str) -> Mapping[tuple[str, str, str], str]:
     from proxy.base.errors import Refusal
-    from proxy.cli.policy_accuracy import policy_accuracy
-    from proxy.protected.reachable_catalog import reachable_contents
+    from proxy.cli.accuracy_report import policy_accuracy
+    from proxy.protected.catalog_reader import reachable_contents
 
     public = reachable_contents(replace(policy, source=dsn), catalog)
     return {

@@ -18,8 +18,8 @@ from proxy.policy.finding_names import FindingName
 from proxy.policy.findings import Finding, Verdict
 from proxy.policy.policy_model import Policy
 from proxy.policy_file.policy_errors import PolicyErrors
-from proxy.protected.labels_in_rows import with_public_labels
-from proxy.protected.reachable_catalog import Unreachable, reachable_catalog
+from proxy.protected.catalog_reader import Unreachable, reachable_catalog
+from proxy.protected.public_values import with_public_labels
 from proxy.shadow.shadow_tables import ShadowError
 
 

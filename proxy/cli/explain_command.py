@@ -18,8 +18,7 @@ from proxy.drawing.answer_slots import CachedQuestion, PaidAnswer
 from proxy.drawing.charges import Payable
 from proxy.drawing.drawer import Drawer
 from proxy.engine.machine_clock import day_of_machine
-from proxy.engine.policy_names import numbered, resolved
-from proxy.engine.policy_statements import ProtectedQuery
+from proxy.engine.policy_statements import ProtectedQuery, numbered, resolved
 from proxy.engine.query_pipeline import Engine
 from proxy.planner.facts import PublicContents
 from proxy.planner.label_evaluation import EvaluatingKeys

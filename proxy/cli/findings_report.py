@@ -9,8 +9,7 @@ from typing import Any
 
 from proxy.doctor.role_diagnosis import OWN_ROLE
 from proxy.policy.finding_names import FindingName, Severity
-from proxy.policy.findings import Finding, Verdict
-from proxy.policy.problem import Problem
+from proxy.policy.findings import Finding, Problem, Verdict
 from proxy.policy_file.policy_accept import PLACEHOLDER
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.policy_file.policy_yaml import locate

@@ -11,9 +11,9 @@ from proxy.doctor.installed_postgres import Installation
 from proxy.ledger.noted_columns import OtherColumns
 from proxy.policy.check import check
 from proxy.policy.finding_names import FindingName, Severity
-from proxy.policy.findings import Verdict
+from proxy.policy.findings import Problem, Verdict
 from proxy.policy.policy_model import Policy, PublicTable
-from proxy.policy.problem import Problem
+from proxy.protected.catalog_reader import reachable_catalog
 from proxy.protected.judged_rows import (
     CatalogueMoved,
     JudgedRows,
@@ -21,8 +21,7 @@ from proxy.protected.judged_rows import (
     RowsWithheld,
     catalogue_state,
 )
-from proxy.protected.labels_in_rows import with_public_labels
-from proxy.protected.reachable_catalog import reachable_catalog
+from proxy.protected.public_values import with_public_labels
 
 Memory = Callable[[Policy, Catalog], Sequence[OtherColumns]]
 

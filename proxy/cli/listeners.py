@@ -17,8 +17,7 @@ from proxy.cli.certificates import CertificateWatch
 from proxy.cli.cli_error import CliError
 from proxy.cli.command_options import LoggedAnalysts, LoggedQueries, QueryLogging
 from proxy.cli.control_socket import open_control
-from proxy.cli.following_marks import write_last_mark, write_marks
-from proxy.cli.keeping_servers import keep_servers
+from proxy.cli.keeping_servers import keep_servers, write_last_mark, write_marks
 from proxy.cli.letting_in import LettingIn
 from proxy.cli.listen_addresses import Address, ListenAddresses, ListenerPorts, taken, tls_of
 from proxy.cli.loading import CheckedPolicy
@@ -26,9 +25,8 @@ from proxy.cli.merged_status import MetricsOfAll
 from proxy.cli.metrics_task import observe_metrics
 from proxy.cli.policy_reports import PolicyReports
 from proxy.cli.proxy_servers import ProxyServers
-from proxy.cli.publishing_tasks import publishing_tasks, show_first
 from proxy.cli.recovering import keep_lease, keep_shadows
-from proxy.cli.refreshing import copy_public_tables, watch_catalogues
+from proxy.cli.refreshing import copy_public_tables, publishing_tasks, show_first, watch_catalogues
 from proxy.cli.reloading import PolicyReloads
 from proxy.cli.serving_worker import (
     ReportsOfAll,

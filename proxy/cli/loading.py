@@ -17,18 +17,17 @@ from proxy.engine.machine_clock import day_of_machine
 from proxy.planner.facts import PublicContents
 from proxy.policy.check import check, fitted
 from proxy.policy.finding_names import Severity
-from proxy.policy.findings import Verdict
+from proxy.policy.findings import Problem, Verdict
 from proxy.policy.policy_model import Policy, PublicTable
-from proxy.policy.problem import Problem
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.policy_file.policy_yaml import locate, policy_text, read_policy
-from proxy.protected.labels_in_rows import with_public_labels
-from proxy.protected.reachable_catalog import (
+from proxy.protected.catalog_reader import (
     Unreachable,
     missing_grants,
     reachable_catalog,
     reachable_contents,
 )
+from proxy.protected.public_values import with_public_labels
 
 
 @dataclass(frozen=True, slots=True)

@@ -196,6 +196,6 @@ def main(fail: Callable[[str], None] = _say_error) -> None:
 def _told_to_operators() -> tuple[type[Exception], ...]:
     from proxy.ledger.users import UserError
     from proxy.postgres.postgres_error import EmbeddedPostgresError
-    from proxy.protected.reachable_catalog import Unreachable
+    from proxy.protected.catalog_reader import Unreachable
 
     return CliError, EmbeddedPostgresError, Unreachable, UserError, Fault

@@ -45,24 +45,24 @@ def policy_check(
     from proxy.cli.accuracy_report import (
         accuracy_json,
         accuracy_report,
+        noise_proposals,
         odds_report,
+        policy_accuracy,
         said_report,
         smallest_groups,
         unbounded_report,
     )
     from proxy.cli.findings_report import findings_json, findings_lines
     from proxy.cli.loading import load_policy, readable_contents, verdict_of
-    from proxy.cli.policy_accuracy import policy_accuracy
     from proxy.cli.progress import working
     from proxy.cli.proxy_servers import ledger_only
     from proxy.cli.publication_checks import check_publications
     from proxy.doctor.installed_postgres import read_installation
-    from proxy.engine.noise_proposal import noise_proposals
     from proxy.ledger.users import groups, list_analysts
     from proxy.planner.bound_proposals import unbounded
     from proxy.planner.facts import planning_context
     from proxy.policy.finding_names import FindingName
-    from proxy.policy.unknown_people import people_verdict
+    from proxy.policy.people import people_verdict
     from proxy.policy_file.policy_yaml import locate
 
     try:
@@ -180,7 +180,7 @@ def policy_manual() -> None:
 
 def policy_role() -> None:
     """Print the SQL that makes the role with which dpproxy reads your database; its head says how to run it."""
-    from proxy.protected.protected_role import SCRIPT
+    from proxy.protected.reading_settings import SCRIPT
 
     typer.echo(SCRIPT.read_text(encoding="utf-8"), nl=False)
 

@@ -20,14 +20,13 @@ from proxy.ledger.ledger_sources import known_sources
 from proxy.ledger.report_facts import ledger_facts, note_report
 from proxy.ledger.users import groups, list_analysts
 from proxy.mechanisms.loss import Loss
+from proxy.policy.change_words import protection_words
 from proxy.policy.finding_names import Severity
-from proxy.policy.findings import Verdict
+from proxy.policy.findings import Problem, Verdict
 from proxy.policy.odds_words import odds_text
+from proxy.policy.people import people_verdict
 from proxy.policy.policy_changes import policy_changes
 from proxy.policy.policy_model import IdentifierUnit, Policy, PublicTable
-from proxy.policy.problem import Problem
-from proxy.policy.protection_words import protection_words
-from proxy.policy.unknown_people import people_verdict
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.policy_file.policy_yaml import locate, policy_text, read_policy
 from proxy.policy_file.shown_text import shown_text, with_source

@@ -19,7 +19,7 @@ from proxy.engine.series_plans import (
     prepared_series,
 )
 from proxy.planner.facts import PublicContents
-from proxy.policy.problem import Problem
+from proxy.policy.findings import Problem
 from proxy.policy.publication import Publication
 from proxy.policy_file.policy_yaml import locate
 from proxy.shadow.constant_evaluation import beside, own_shadow

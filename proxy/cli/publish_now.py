@@ -17,7 +17,7 @@ from proxy.cli.publication_checks import refuse_problems
 from proxy.cli.running import run
 from proxy.cli.state_folder import state_folder
 from proxy.engine.accuracy import text_of
-from proxy.engine.policy_names import numbered
+from proxy.engine.policy_statements import numbered
 from proxy.engine.published_ports import ReleaseState
 from proxy.engine.publishing import Publishing, Released
 from proxy.engine.query_pipeline import Engine

@@ -32,16 +32,16 @@ from proxy.ledger.ledger_lease import BudgetsAwaited
 from proxy.ledger.ledger_sources import SourceError, UnknownSource, find_source, read_identity
 from proxy.ledger.public_columns import later_columns
 from proxy.ledger.unit_columns import remade_unit_columns
+from proxy.policy.change_words import weakened
 from proxy.policy.finding_names import Severity
 from proxy.policy.findings import Verdict
 from proxy.policy.policy_changes import policy_changes
 from proxy.policy.policy_model import Policy
-from proxy.policy.protection_words import weakened
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.policy_file.policy_yaml import locate
 from proxy.postgres.failure_reason import reason_of
 from proxy.protected.judged_rows import CatalogueMoved, RowsWithheld
-from proxy.protected.source_secrets import only_secrets_differ
+from proxy.protected.protected_connection import only_secrets_differ
 from proxy.shadow.shadow_tables import ShadowBusy, ShadowError
 
 # What the administrators' log is told of policies taken or refused: digests and keys, no text of one.

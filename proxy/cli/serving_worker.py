@@ -24,14 +24,14 @@ from typing import Any
 import structlog
 
 from proxy.cli.assembly import Database
-from proxy.cli.following_marks import MARK_SECONDS
+from proxy.cli.keeping_servers import MARK_SECONDS
 from proxy.cli.merged_status import merged_reloads, merged_status, told_rows
 from proxy.cli.refreshing import WATCH_SECONDS, watch_catalogues
 from proxy.cli.worker import Worker
 from proxy.servers.console.signed_in import SignedInAnalysts
 from proxy.servers.draining import Draining
 from proxy.servers.http.admin_models import SessionList
-from proxy.servers.http.status_models import StatusReport
+from proxy.servers.http.json_models import StatusReport
 from proxy.servers.login_gate import CheckEnd, LoginGate
 from proxy.servers.metrics import Metrics
 from proxy.servers.wire.wire_server import WireServer

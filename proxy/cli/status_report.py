@@ -18,7 +18,7 @@ from proxy.cli.metrics_task import WIRE_STATES, Checks
 from proxy.cli.proxy_servers import ProxyServers
 from proxy.ledger.spent_budgets import known_budgets, known_state
 from proxy.servers.draining import Draining
-from proxy.servers.http.status_models import (
+from proxy.servers.http.json_models import (
     DatabaseStatus,
     LedgerStatus,
     PoolStatus,

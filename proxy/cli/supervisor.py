@@ -23,8 +23,7 @@ import structlog
 
 from proxy.cli.cli_error import CliError
 from proxy.cli.control_socket import open_control
-from proxy.cli.following_marks import write_last_mark, write_marks
-from proxy.cli.keeping_servers import keep_servers
+from proxy.cli.keeping_servers import keep_servers, write_last_mark, write_marks
 from proxy.cli.listen_addresses import Sockets
 from proxy.cli.merged_status import merged_status, status_without_reports
 from proxy.cli.proxy_servers import ServedLedger

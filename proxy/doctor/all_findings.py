@@ -20,9 +20,9 @@ from proxy.doctor.table_diagnosis import public_size_findings, table_findings
 from proxy.policy.amount_findings import accounting_findings, amount_findings
 from proxy.policy.finding_names import FindingName
 from proxy.policy.findings import Finding, Verdict, judged, unnamed_findings
+from proxy.policy.people import OF_PEOPLE
 from proxy.policy.policy_model import Policy
-from proxy.policy.unknown_people import OF_PEOPLE
-from proxy.protected.reachable_catalog import Unreachable, reachable_catalog
+from proxy.protected.catalog_reader import Unreachable, reachable_catalog
 
 
 def diagnose(policy: Policy, catalog: Catalog, installation: Installation | None = None) -> Verdict:

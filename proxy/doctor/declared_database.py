@@ -11,7 +11,7 @@ import psycopg
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.doctor.diagnosis_session import connect
 from proxy.doctor.links_diagnosis import Relations, read_relations
-from proxy.protected.reachable_catalog import Unreachable, reachable_catalog
+from proxy.protected.catalog_reader import Unreachable, reachable_catalog
 
 _DOMAINS = """
 SELECT n.nspname, c.relname, a.attname, pg_catalog.pg_get_expr(k.conbin, 0)

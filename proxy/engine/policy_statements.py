@@ -15,9 +15,9 @@ from proxy.base.written_names import written_name
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.engine.session_zone import in_session_zone
 from proxy.engine.settings import check_assignment, check_meaning, shows_empty_previews
-from proxy.policy.allowed_mechanisms import allowed_mechanisms
 from proxy.policy.policy_model import (
     IdentifierUnit,
+    Mechanism,
     Policy,
     ProtectedTable,
     PublicTable,
@@ -37,6 +37,23 @@ from proxy.query.syntax.assignments import assignment, check_role_statement
 from proxy.query.syntax.constant_spans import EXACT_PRESENT, ConstantSpan, PresentRule
 from proxy.query.syntax.statements import Execute, Names, Statement, StoredQuery, look, pieces
 from proxy.query.unknown_columns import unknown_name_hint
+
+# Which mechanisms a session may choose for AVG, MIN and MAX: those of the policy, and the smoothed median.
+
+
+def allowed_mechanisms(policy: Policy) -> tuple[Mechanism, ...]:
+    """List what SET dp.mechanism may name under a policy, in the order of `Mechanism`.
+
+    The smoothed median is always among them. Of a column that the policy does not give it to, the planner
+    refuses another one (planner/measuring.py).
+    """
+    given = {policy.privacy.mechanism, Mechanism.SMOOTH_MEDIAN}
+    for table in policy.protected():
+        given |= {one.mechanism for one in table.columns.values() if one.mechanism is not None}
+    if Mechanism.AUTO in given:
+        given.add(Mechanism.BEST)
+    return tuple(one for one in Mechanism if one in given and one is not Mechanism.AUTO)
+
 
 _EMPTY = (
     "differential privacy: rows of the protected table {table} are not shown, so this preview is empty whatever"
@@ -346,3 +363,30 @@ def _cached(function: Callable[..., T]) -> Callable[..., T]:
         return (long if len(text) > limits.STATEMENT_BYTES else short)(first, *more)
 
     return call
+
+
+# The tables of a policy where no session says what a name means: by the path that sessions have.
+
+
+def numbered(policy: Policy) -> dict[int, TableName]:
+    """Each with a number in the place of an OID."""
+    return dict(enumerate(sorted(policy.tables), start=1))
+
+
+def resolved(statement: Statement, oids: Mapping[int, TableName]) -> tuple[int | None, ...]:
+    """What to_regclass would say on the shadow: public first, then the policy's schemas."""
+    by_name = {name: oid for oid, name in oids.items()}
+    path = ["public", *sorted({name.schema for name in by_name} - {"public"})]
+    found: dict[int, int | None] = {}
+    lexemes = statement.lexed.lexemes
+    for first, relation in statement.chains:
+        parts = [lexemes[first].name]
+        index = first
+        while index + 2 < len(lexemes) and lexemes[index + 1].token.text == ".":
+            index += 2
+            parts.append(lexemes[index].name)
+        schemas = path if len(parts) == 1 else [parts[-2]]
+        candidates = (TableName(schema, parts[-1]) for schema in schemas)
+        known = (by_name[name] for name in candidates if name in by_name)
+        found[relation] = next(known, None)
+    return tuple(found[index] for index in range(len(statement.relations)))

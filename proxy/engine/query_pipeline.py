@@ -27,7 +27,7 @@ from proxy.engine.impossible_conditions import CONFLICT, impossible_conditions, 
 from proxy.engine.noisy_answers import NoisyAnswer
 from proxy.engine.own_status import ServingProcess
 from proxy.engine.policy_limits import policy_rules
-from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery
+from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery, allowed_mechanisms
 from proxy.engine.ports import MOST_RECEIPTS, Ledger
 from proxy.engine.present_slots import (
     constants,
@@ -53,7 +53,6 @@ from proxy.planner.lifting import lifted
 from proxy.planner.planning import ChosenBounds, planned
 from proxy.planner.series import SeriesTerms
 from proxy.planner.time_windows import with_whole_steps
-from proxy.policy.allowed_mechanisms import allowed_mechanisms
 from proxy.policy.moving_bounds import is_moving
 from proxy.query.ir.binding import bind
 from proxy.query.ir.query import AggregateBlock

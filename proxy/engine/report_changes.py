@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from proxy.engine.report_registry import Section
+from proxy.policy.change_words import protection_words
 from proxy.policy.policy_changes import policy_changes
 from proxy.policy.policy_model import Policy
-from proxy.policy.protection_words import protection_words
 from proxy.policy.publication import kept_statement
 
 _SHORT = 12

@@ -18,9 +18,9 @@ import weakref
 
 import psycopg
 
+from proxy.ledger.admin_log import keep_text, text_to_keep
 from proxy.ledger.ledger_pool import connect_lasting
 from proxy.ledger.ledger_sources import SourceError, budgets_of, write_budgets
-from proxy.ledger.policy_texts import keep_text, text_to_keep
 from proxy.policy.policy_model import Policy
 
 _CLASS = 0x64705F62  # of our locks, among all advisory locks of the database

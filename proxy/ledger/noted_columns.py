@@ -13,7 +13,7 @@ import psycopg
 from psycopg import sql
 
 from proxy.catalog.catalog_model import TableName
-from proxy.policy.problem import Problem
+from proxy.policy.findings import Problem
 
 _READ = "SELECT schema_name, table_name, column_name, relation, number FROM {} WHERE source = %s"
 _WRITE = """\

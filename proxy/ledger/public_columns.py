@@ -9,8 +9,8 @@ import psycopg
 
 from proxy.catalog.catalog_model import Catalog, Column, Table, TableName
 from proxy.ledger.noted_columns import UNKNOWN, ColumnNumbers, NotedColumns, OtherColumns
+from proxy.policy.findings import Problem
 from proxy.policy.policy_model import Policy, PublicTable
-from proxy.policy.problem import Problem
 
 PUBLIC_COLUMNS = NotedColumns("public_column")
 

@@ -13,8 +13,8 @@ import psycopg
 
 from proxy.catalog.catalog_model import Catalog, ColumnBeneath, TableName
 from proxy.ledger.noted_columns import UNKNOWN, ColumnNumbers, NotedColumns, OtherColumns
+from proxy.policy.findings import Problem
 from proxy.policy.policy_model import IdentifierUnit, Policy, ProtectedTable
-from proxy.policy.problem import Problem
 
 UNIT_COLUMNS = NotedColumns("unit_column")
 _Place = tuple[TableName, str]

@@ -17,8 +17,11 @@ from proxy.policy_file.policy_privacy import (
     LARGEST_EPSILON,
     LEAST_DELTA,
     LEAST_EPSILON,
+    LENGTH,
+    TIME_OF_DAY,
+    offset_of,
+    seconds_of_length,
 )
-from proxy.policy_file.policy_reuse import LENGTH, TIME_OF_DAY, offset_of, seconds_of_length
 from proxy.policy_file.policy_shapes import SWITCH, TEXT, Keyed, ListOf, Number, OneOf, Plain, Shape
 from proxy.policy_file.yaml_positions import (
     Entry,

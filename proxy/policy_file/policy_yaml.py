@@ -16,6 +16,7 @@ from pathlib import Path
 
 from proxy.base.limits import POLICY_BYTES
 from proxy.catalog.catalog_model import TableName
+from proxy.policy.findings import Problem
 from proxy.policy.policy_decimals import decimal
 from proxy.policy.policy_model import (
     Accounting,
@@ -25,14 +26,19 @@ from proxy.policy.policy_model import (
     PublicTable,
     StatementTexts,
 )
-from proxy.policy.problem import Problem
 from proxy.policy_file.policy_accept import ACCEPT, read_acceptances
 from proxy.policy_file.policy_budgets import BUDGETS, read_budgets
 from proxy.policy_file.policy_errors import PolicyErrors, PolicyProblem, ProblemList, quoted_text
 from proxy.policy_file.policy_nodes import fields, identifier, member, number, text, whole
-from proxy.policy_file.policy_privacy import AGENTS, PRIVACY, read_approve_above, read_privacy
+from proxy.policy_file.policy_privacy import (
+    AGENTS,
+    PRIVACY,
+    REUSE,
+    read_approve_above,
+    read_privacy,
+    read_reuse,
+)
 from proxy.policy_file.policy_publish import PUBLISH, read_publications
-from proxy.policy_file.policy_reuse import REUSE, read_reuse
 from proxy.policy_file.policy_shapes import TEXT, Keyed, Number, Shape, one_of, whole_number
 from proxy.policy_file.policy_tables import FEWEST_UNITS, MOST_FEWEST_UNITS, TABLES, read_tables
 from proxy.policy_file.yaml_positions import (

@@ -45,8 +45,7 @@ from proxy.postgres.postgres_settings import (
     settings_file,
     settings_for_analysts,
 )
-from proxy.postgres.process_limits import UNLIMITED, ProcessLimits, Walls
-from proxy.postgres.process_walls import server_walls
+from proxy.postgres.process_walls import UNLIMITED, ProcessLimits, Walls, server_walls
 
 LOOPBACK = "127.0.0.1"
 _LONGEST_PATH = 100  # sun_path holds 108 bytes on Linux, 104 on macOS, with the closing NUL

@@ -20,7 +20,7 @@ from pathlib import Path
 from proxy.postgres import postgres_launcher
 from proxy.postgres.postgres_binaries import WHEEL, Binaries, environment
 from proxy.postgres.postgres_error import EmbeddedPostgresError
-from proxy.postgres.process_limits import UNLIMITED, ProcessLimits, Walls
+from proxy.postgres.process_walls import UNLIMITED, ProcessLimits, Walls
 
 _TRYING = threading.Lock()
 _TRIED: dict[tuple[Account, Binaries, Walls | None], bool] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from proxy.postgres.analyst_limits import MEMORY_PER_SESSION
-from proxy.postgres.process_limits import ProcessLimits
+from proxy.postgres.process_walls import ProcessLimits
 
 # The log never holds a statement, a parameter or an error's text: they quote values from the data.
 # log_min_messages = log leaves out ERROR and below, by the manual's order (table 19.2).

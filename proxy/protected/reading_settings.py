@@ -7,6 +7,7 @@ settings of the role hold: `dpproxy policy role` sets the same ones.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 # Read-only is the second wall: only compiled statements come here. UTC and ISO fix what text constants and
 # timestamps mean; search_path is empty so that no function can be shadowed (docs/design/sql.md 4).
@@ -58,3 +59,8 @@ NODES_THAT_DIFFER = (
     "SELECT count(*)::integer FROM pg_catalog.run_command_on_all_nodes($_$"  # noqa: S608
     f"{_OF_A_NODE}$_$) node WHERE node.success IS NOT TRUE OR node.result IS DISTINCT FROM ({_OF_A_NODE})"
 )
+
+
+# The SQL that makes the role with which dpproxy reads, which `dpproxy policy role` prints.
+
+SCRIPT = Path(__file__).with_name("protected_role.sql")

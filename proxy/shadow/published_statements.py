@@ -17,8 +17,7 @@ from psycopg.pq import ConnStatus, ExecStatus
 from proxy.base.errors import Code, Refusal
 from proxy.base.limits import COLUMNS_PER_RESULT
 from proxy.catalog.catalog_model import Catalog
-from proxy.engine.policy_names import numbered, resolved
-from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery
+from proxy.engine.policy_statements import PolicyStatements, ProtectedQuery, numbered, resolved
 from proxy.engine.published_ports import NoTable, PublishedTable
 from proxy.pgwire.calls import NO_RELATION
 from proxy.policy.policy_model import Policy

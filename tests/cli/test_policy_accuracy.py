@@ -14,10 +14,15 @@ import pytest
 
 from proxy.base.errors import Refusal
 from proxy.catalog.catalog_model import Catalog, TableName
-from proxy.cli.accuracy_report import accuracy_json, accuracy_report, odds_report, smallest_groups
+from proxy.cli.accuracy_report import (
+    accuracy_json,
+    accuracy_report,
+    odds_report,
+    policy_accuracy,
+    smallest_groups,
+)
 from proxy.cli.explain_command import explanation
 from proxy.cli.loading import CheckedPolicy, contents_of
-from proxy.cli.policy_accuracy import policy_accuracy
 from proxy.cli.running import run
 from proxy.engine.accuracy import Accuracy
 from proxy.kernel.plan import LaplaceNoise

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from proxy.policy_file.policy_schema import MANUAL
-from proxy.protected.protected_role import SCRIPT
+from proxy.protected.reading_settings import SCRIPT
 from tests.cli.messages import named_commands, named_files
 from tests.deploy.files import commands
 from tests.initdb_once import real_programs

@@ -15,8 +15,8 @@ from psycopg.conninfo import make_conninfo
 
 from proxy.ledger.ledger_sources import SourceError, read_identity
 from proxy.postgres.failure_reason import reason_of
+from proxy.protected.catalog_reader import Unreachable, reachable_catalog
 from proxy.protected.protected_connections import NotAvailable, ProtectedConnections
-from proxy.protected.reachable_catalog import Unreachable, reachable_catalog
 from tests.servers_fixture import Servers
 
 _ROLE = "refused login"  # as a reason reads

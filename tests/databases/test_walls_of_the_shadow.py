@@ -23,8 +23,7 @@ from proxy.postgres.embedded import EmbeddedPostgres
 from proxy.postgres.postgres_account import NoAccount
 from proxy.postgres.postgres_binaries import environment, find_binaries
 from proxy.postgres.postgres_launcher import can_filter, landlock_version
-from proxy.postgres.process_limits import ProcessLimits, Walls
-from proxy.postgres.process_walls import server_walls
+from proxy.postgres.process_walls import ProcessLimits, Walls, server_walls
 
 _SHELL = Path("/bin/bash")
 _SECRET = "password=of-the-source"

@@ -9,8 +9,8 @@ import pytest
 
 from proxy.base.errors import Refusal
 from proxy.catalog.catalog_model import Catalog, TableName
-from proxy.cli import policy_accuracy as policy_accuracy_module
-from proxy.cli.policy_accuracy import PolicyAccuracy, policy_accuracy
+from proxy.cli import accuracy_report as policy_accuracy_module
+from proxy.cli.accuracy_report import PolicyAccuracy, policy_accuracy
 from proxy.planner.facts import PublicContents
 from proxy.policy.policy_model import IdentifierUnit, Policy, ProtectedTable
 from proxy.shadow import shadow_columns

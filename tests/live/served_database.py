@@ -15,7 +15,7 @@ from proxy.policy.check import check, fitted
 from proxy.policy_file.policy_yaml import locate, read_policy
 from proxy.postgres.embedded import EmbeddedPostgres
 from proxy.protected.catalog_reader import read_catalog
-from proxy.protected.labels_in_rows import with_public_labels
+from proxy.protected.public_values import with_public_labels
 from proxy.query.syntax.statements import Statement
 from proxy.shadow.shadow_database import Shadow
 from tests.chosen_slots import with_chosen_slots

@@ -19,7 +19,7 @@ from proxy.ledger.ledger_home import embedded_ledger
 from proxy.pgwire import frames
 from proxy.postgres.embedded import EmbeddedPostgres, start_together
 from proxy.protected.catalog_reader import read_catalog
-from proxy.protected.labels_in_rows import with_public_labels
+from proxy.protected.public_values import with_public_labels
 from proxy.shadow.shadow_database import Shadow
 from tests.cases import in_folder
 from tests.ledger_key import LEDGER_CIPHER

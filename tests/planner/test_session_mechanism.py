@@ -14,6 +14,7 @@ from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
 from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.answer_notices import answer_notices
+from proxy.engine.policy_statements import allowed_mechanisms
 from proxy.engine.settings import read_settings
 from proxy.kernel.plan import (
     BlockPlan,
@@ -25,7 +26,6 @@ from proxy.kernel.plan import (
     UnitExtreme,
 )
 from proxy.mechanisms.loss import NOTHING
-from proxy.policy.allowed_mechanisms import allowed_mechanisms
 from proxy.policy.policy_model import Mechanism, Policy, ProtectedTable
 from proxy.release.noisy_relation import NoisyRow, NoisyTable, missing
 from proxy.reuse.block_question import question_of

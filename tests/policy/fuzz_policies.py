@@ -5,9 +5,8 @@ from __future__ import annotations
 import random  # noqa: TID251  the same inputs for the same seed
 from pathlib import Path
 
-from proxy.cli.policy_accuracy import policy_accuracy
+from proxy.cli.accuracy_report import noise_proposals, policy_accuracy
 from proxy.cli.policy_commands import variable_of
-from proxy.engine.noise_proposal import noise_proposals
 from proxy.planner.facts import PlanningContext, PublicContents
 from proxy.policy.check import check, fitted
 from proxy.policy.finding_names import FindingName

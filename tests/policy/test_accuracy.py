@@ -9,9 +9,13 @@ from fractions import Fraction
 import pytest
 
 from proxy.base.errors import Code, Refusal
-from proxy.cli.policy_accuracy import PolicyAccuracy, policy_accuracy
+from proxy.cli.accuracy_report import (
+    NoiseProposal,
+    PolicyAccuracy,
+    noise_proposals,
+    policy_accuracy,
+)
 from proxy.engine.accuracy import Accuracy, ErrorKind
-from proxy.engine.noise_proposal import NoiseProposal, noise_proposals
 from proxy.estimates import (
     recentred_mean_estimate,
     sampling_accuracy,

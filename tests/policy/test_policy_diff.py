@@ -12,11 +12,10 @@ from proxy.catalog.catalog_model import TableName
 from proxy.mechanisms.loss import Loss
 from proxy.planner.facts import PlanningContext
 from proxy.policy.caching_changes import tables_not_cached
-from proxy.policy.change_words import Direction, ForPeople, Topic
+from proxy.policy.change_words import Direction, ForPeople, Topic, protection_words
 from proxy.policy.check import check, fitted
 from proxy.policy.policy_changes import policy_changes
 from proxy.policy.policy_model import Policy, Reuse
-from proxy.policy.protection_words import protection_words
 from proxy.policy.publication import Continual, DaySums, Publication
 from proxy.policy_file.policy_yaml import read_policy
 from proxy.reuse.block_question import ReliedOn

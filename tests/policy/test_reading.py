@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from proxy.base.limits import POLICY_BYTES
 from proxy.policy.check import check
+from proxy.policy.findings import Problem
 from proxy.policy.policy_model import Policy
-from proxy.policy.problem import Problem
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.policy_file.policy_yaml import locate, policy_text, read_policy
 from proxy.policy_file.yaml_positions import compose, position_of, split_lines

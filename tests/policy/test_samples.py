@@ -11,10 +11,10 @@ import pytest
 
 from proxy.base.errors import Refusal
 from proxy.catalog.catalog_model import TableName
+from proxy.cli.accuracy_report import policy_accuracy
 from proxy.cli.assembly import Database, assemble
 from proxy.cli.explain_command import explanation
 from proxy.cli.loading import CheckedPolicy, contents_of
-from proxy.cli.policy_accuracy import policy_accuracy
 from proxy.cli.publication_checks import check_publications
 from proxy.cli.running import run
 from proxy.cli.sample_policies import sample_policy

@@ -38,7 +38,7 @@ from proxy.servers.http import admin_routes as api
 from proxy.servers.http.admin_access import AdminDoor
 from proxy.servers.http.admin_models import BudgetEntry, WaitingAdjustment
 from proxy.servers.http.admin_report_models import ReceiptEntry
-from proxy.servers.http.status_models import DatabaseStatus, StatusReport
+from proxy.servers.http.json_models import DatabaseStatus, StatusReport
 from proxy.turns.threads import in_thread
 
 # Details of the administrators' log as labels and texts for people.

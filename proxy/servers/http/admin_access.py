@@ -17,8 +17,8 @@ from proxy.servers.http.admin_models import SessionList
 from proxy.servers.http.admin_report_models import AuditRun, PolicyReport
 from proxy.servers.http.guard import mark_refused, mark_under_way
 from proxy.servers.http.http_problem import HttpProblem, not_let_in
+from proxy.servers.http.json_models import StatusReport
 from proxy.servers.http.request_reading import Presented, read_credentials
-from proxy.servers.http.status_models import StatusReport
 from proxy.servers.login_gate import LoginGate, log_login
 from proxy.servers.metrics import Exposition
 

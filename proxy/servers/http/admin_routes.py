@@ -43,9 +43,8 @@ from proxy.servers.http.analyst_models import CreatedToken, HealthResponse
 from proxy.servers.http.documented_app import DocumentedApp, Operation, problems
 from proxy.servers.http.guard import response_of
 from proxy.servers.http.http_problem import HttpProblem
-from proxy.servers.http.json_models import Text
+from proxy.servers.http.json_models import StatusReport, Text
 from proxy.servers.http.metrics_routes import metrics_router
-from proxy.servers.http.status_models import StatusReport
 
 
 class _RowNumberConvertor(IntegerConvertor):

@@ -28,6 +28,7 @@ from proxy.pgwire.startup import (
     read_header,
 )
 from proxy.pgwire.statement_look import pieces_of, prepared_of
+from proxy.servers.accepting import Strangers
 from proxy.servers.certificate import TlsError, TlsLayer
 from proxy.servers.client_address import is_within, network_of
 from proxy.servers.error_boundary import refuse_of
@@ -36,7 +37,6 @@ from proxy.servers.wire.certificate_rules import certificate_of
 from proxy.servers.wire.login import SHADOW_AWAY, TOO_SLOW, Login
 from proxy.servers.wire.shadow_connection import ShadowConnection
 from proxy.servers.wire.shared_server_state import EnginePort, SharedServerState, WireSession
-from proxy.servers.wire.strangers import Strangers
 
 # What the relay of one connection waits for: the engine's steps, as tasks beside the loop's callbacks.
 

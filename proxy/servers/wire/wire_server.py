@@ -13,6 +13,7 @@ from proxy.engine.role_readiness import RoleReadiness
 from proxy.pgwire.frames import fatal
 from proxy.servers.accepting import (
     BACKLOG,
+    Strangers,
     accept_in_turns,
     close_if_cancelled,
     listening_socket,
@@ -28,7 +29,6 @@ from proxy.servers.wire.shared_server_state import (
     SharedServerState,
     WireSession,
 )
-from proxy.servers.wire.strangers import Strangers
 
 _POLL_SECONDS = 0.05
 
