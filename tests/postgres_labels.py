@@ -11,7 +11,7 @@ from pathlib import Path
 import psycopg
 
 from proxy.postgres.embedded import EmbeddedPostgres
-from proxy.shadow.label_answers import ShadowLabels
+from proxy.shadow.constant_evaluation import ShadowLabels
 
 
 @functools.cache

@@ -92,7 +92,7 @@ PARTS: Mapping[str, Part] = {
             "proxy.accounting",
             *_within(
                 "ledger",
-                "engine_ledger ledger_tables cached_claims charge_queue charge_statements ledger_pool"
+                "engine_ledger ledger_tables cached_claims charge_queue charge_statements"
                 " published_releases bounds_account ledger_schema ledger_sources"
                 " ledger_lease"
                 " ledger_mark ledger_restored ledger_home text_cipher",
@@ -104,7 +104,7 @@ PARTS: Mapping[str, Part] = {
         names=(
             "proxy.protected",
             "proxy.catalog",
-            *_within("ledger", "noted_columns public_columns unit_columns"),
+            *_within("ledger", "noted_columns"),
         ),
     ),
     "policy": Part(

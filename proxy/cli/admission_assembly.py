@@ -13,22 +13,21 @@ import structlog
 
 from proxy.cli.letting_in import LettingIn
 from proxy.cli.proxy_servers import ProxyServers
+from proxy.ledger.bearer_tokens import PresentedTokens
 from proxy.ledger.people_reader import PeopleReader
-from proxy.ledger.presented_tokens import PresentedTokens
 from proxy.postgres.failure_reason import reason_of
 from proxy.servers.admission import Admission
 from proxy.servers.client_address import Networks
 from proxy.servers.http.admin_credentials import CredentialsFile
-from proxy.servers.http.bearers import Bearers, ProviderTokens
 from proxy.servers.http.connections import ADMIN_LIMITS
-from proxy.servers.http.http_logins import HttpLogins
+from proxy.servers.http.http_logins import Bearers, HttpLogins, ProviderTokens
 from proxy.servers.http.http_server import HttpListener
 from proxy.servers.login_gate import LoginGate
 from proxy.servers.metrics import Exposition
 from proxy.servers.wire.certificate_rules import read_rules
 from proxy.servers.wire.shared_server_state import LetIn
 from proxy.servers.wire.wire_server import WireServer
-from proxy.shadow.inner_logins import InnerLogins
+from proxy.shadow.analyst_sessions import InnerLogins
 
 if TYPE_CHECKING:
     from proxy.servers.http.admin_access import (

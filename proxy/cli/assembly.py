@@ -33,11 +33,15 @@ from proxy.ledger.engine_ledger import EngineLedger
 from proxy.ledger.ledger_lease import BudgetLease
 from proxy.ledger.ledger_sources import SourceError
 from proxy.ledger.ledger_tables import LedgerTables
-from proxy.ledger.noted_columns import OtherColumns
-from proxy.ledger.public_columns import later_columns, note_public_columns
+from proxy.ledger.noted_columns import (
+    OtherColumns,
+    later_columns,
+    note_public_columns,
+    note_unit_columns,
+    remade_unit_columns,
+)
 from proxy.ledger.published_releases import PublishedReleases
 from proxy.ledger.text_cipher import TextCipher
-from proxy.ledger.unit_columns import note_unit_columns, remade_unit_columns
 from proxy.mechanisms.bits import RandomBits
 from proxy.planner.facts import PublicContents
 from proxy.policy.findings import Verdict
@@ -61,7 +65,7 @@ from proxy.servers.login_gate import LoginGate
 from proxy.servers.statement_reports import Listener, StatementObserver, reporter_of
 from proxy.servers.wire.shared_server_state import LetIn, Limits, ServedDatabase, ShadowAddress
 from proxy.servers.wire.wire_server import WireServer
-from proxy.shadow.label_answers import ShadowLabels
+from proxy.shadow.constant_evaluation import ShadowLabels
 from proxy.shadow.published_statements import PublishedStatements
 from proxy.shadow.shadow_database import Shadow, Unseen, as_analysts
 from proxy.shadow.shadow_tables import ShadowError, withheld_names

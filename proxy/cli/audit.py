@@ -23,8 +23,7 @@ from proxy.engine.query_pipeline import Engine
 from proxy.postgres.embedded import EmbeddedPostgres
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.protected.public_values import read_public_contents
-from proxy.shadow.constant_evaluation import read_with_constants, synthetic_database
-from proxy.shadow.label_answers import ShadowLabels
+from proxy.shadow.constant_evaluation import ShadowLabels, read_with_constants, synthetic_database
 
 
 @dataclass(frozen=True, slots=True)

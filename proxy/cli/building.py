@@ -24,9 +24,8 @@ from proxy.ledger.ledger_sources import (
     read_identity,
     refuse_own_source,
 )
-from proxy.ledger.public_columns import later_columns
+from proxy.ledger.noted_columns import later_columns, remade_unit_columns
 from proxy.ledger.text_keys import TextKeyMissing, opened_cipher
-from proxy.ledger.unit_columns import remade_unit_columns
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.policy_file.policy_yaml import locate
 from proxy.postgres.embedded import EmbeddedPostgres

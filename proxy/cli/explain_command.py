@@ -26,11 +26,11 @@ from proxy.policy.policy_model import Policy
 from proxy.query.syntax.statements import Execute, Statement
 from proxy.shadow.constant_evaluation import (
     Evaluating,
+    ShadowLabels,
     beside,
     own_shadow,
     read_with_constants,
 )
-from proxy.shadow.label_answers import ShadowLabels
 from proxy.shadow.shadow_tables import ShadowError
 
 __all__ = ["NoData", "NoLedger", "explanation", "refusal_text", "resolved"]

@@ -22,7 +22,6 @@ from proxy.cli.letting_in import LettingIn
 from proxy.cli.listen_addresses import Address, ListenAddresses, ListenerPorts, taken, tls_of
 from proxy.cli.loading import CheckedPolicy
 from proxy.cli.merged_status import MetricsOfAll
-from proxy.cli.metrics_task import observe_metrics
 from proxy.cli.policy_reports import PolicyReports
 from proxy.cli.proxy_servers import ProxyServers
 from proxy.cli.recovering import keep_lease, keep_shadows
@@ -40,7 +39,7 @@ from proxy.cli.serving_worker import (
     watch_together,
 )
 from proxy.cli.source_variables import SourceVariables
-from proxy.cli.status_report import StatementCount, StatusSource, tell_own_status
+from proxy.cli.status_report import StatementCount, StatusSource, observe_metrics, tell_own_status
 from proxy.cli.watching import (
     enforce_limits,
     guard_lost,

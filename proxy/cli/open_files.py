@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import resource
 
+from proxy.ledger.bearer_tokens import CONNECTIONS as TOKEN_CONNECTIONS
 from proxy.ledger.ledger_tables import CONNECTIONS
-from proxy.ledger.presented_tokens import CONNECTIONS as TOKEN_CONNECTIONS
 from proxy.postgres.analyst_limits import WIRE_SESSIONS
 from proxy.protected.protected_database import SESSIONS_AT_ONCE
 from proxy.servers.http.connections import ADMIN_LIMITS, ConnectionLimits

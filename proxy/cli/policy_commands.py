@@ -415,8 +415,8 @@ def policy_report_command(
     """
     from importlib.metadata import version
 
-    from proxy.cli.adjust_command import source_named
     from proxy.cli.diff_command import AnyVariable
+    from proxy.cli.ledger_commands import source_named
     from proxy.cli.loading import read_policy_file
     from proxy.cli.proxy_servers import ledger_only
     from proxy.engine.policy_report import policy_report

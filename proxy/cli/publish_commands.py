@@ -57,7 +57,7 @@ def release(
             "dpproxy publish --policy FILE --now NAME releases one; dpproxy publish list --policy FILE"
             " lists them"
         )
-    from proxy.cli.publish_now import released_now
+    from proxy.cli.publication_checks import released_now
 
     end_on_sigterm()
     log_to_stderr(logging.ERROR)

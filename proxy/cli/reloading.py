@@ -30,8 +30,7 @@ from proxy.engine.role_readiness import RoleReadiness
 from proxy.ledger.admin_log import append_event_once
 from proxy.ledger.ledger_lease import BudgetsAwaited
 from proxy.ledger.ledger_sources import SourceError, UnknownSource, find_source, read_identity
-from proxy.ledger.public_columns import later_columns
-from proxy.ledger.unit_columns import remade_unit_columns
+from proxy.ledger.noted_columns import later_columns, remade_unit_columns
 from proxy.policy.change_words import weakened
 from proxy.policy.finding_names import Severity
 from proxy.policy.findings import Verdict

@@ -15,8 +15,7 @@ from proxy.cli.assembly import Database
 from proxy.cli.proxy_servers import ProxyServers
 from proxy.postgres.failure_reason import reason_of
 from proxy.shadow.ending_sessions import EndingSessions
-from proxy.shadow.lock_watch import LockWatch
-from proxy.shadow.shadow_monitor import ShadowMonitor
+from proxy.shadow.shadow_monitor import LockWatch, ShadowMonitor
 from proxy.shadow.shadow_roles import InnerVerifier, RoleMatcher, RolesNotMatched
 from proxy.shadow.shadow_tables import ShadowBusy, ShadowError
 

@@ -14,6 +14,7 @@ from proxy.catalog.catalog_model import Catalog, Column, Table, TableName
 from proxy.doctor.declared_people import DeclaredPeople
 from proxy.doctor.unit_diagnosis import foreign_targets, is_listed_in, people_behind, referred
 from proxy.policy.category_words import tells_no_people_apart
+from proxy.policy.column_shapes import family
 from proxy.policy.finding_names import FindingName, Severity
 from proxy.policy.findings import Finding
 from proxy.policy.identifier_names import IdentifierNames
@@ -39,7 +40,6 @@ from proxy.policy.policy_model import (
     RowUnit,
     Unit,
 )
-from proxy.policy.type_rules import family
 
 _FIX = (
     "write the unit of whom the rows are about; if both need protection, take the table out of the policy; "

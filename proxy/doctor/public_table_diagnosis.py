@@ -14,6 +14,7 @@ from proxy.catalog.catalog_model import Catalog, Column, Table, TableName
 from proxy.doctor.declared_people import DeclaredPeople, plain_name
 from proxy.doctor.left_out_people import is_lookup
 from proxy.doctor.unit_diagnosis import foreign_targets, is_told
+from proxy.policy.column_shapes import family
 from proxy.policy.finding_names import FindingName
 from proxy.policy.findings import Finding
 from proxy.policy.guessed_units import NotGuessed
@@ -42,7 +43,6 @@ from proxy.policy.policy_model import (
     ProtectedTable,
     PublicTable,
 )
-from proxy.policy.type_rules import family
 
 _MANY_ROWS = 500
 _MANY_BYTES = 64 * 1024  # of a table that was never analysed

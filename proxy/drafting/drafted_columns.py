@@ -13,6 +13,7 @@ from typing_extensions import assert_never
 from proxy.base.limits import GROUPS_PER_STATEMENT
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, Column, Table, TableName
+from proxy.policy.column_shapes import bounds_kind
 from proxy.policy.guessed_units import Guess, How
 from proxy.policy.person_words import (
     is_birth,
@@ -21,7 +22,6 @@ from proxy.policy.person_words import (
     person_of_column,
 )
 from proxy.policy.policy_model import IdentifierUnit, RowUnit
-from proxy.policy.type_rules import bounds_kind
 from proxy.policy_file.policy_schema import MODELINE
 from proxy.query.checked_columns import CheckedColumn
 

@@ -11,10 +11,11 @@ from proxy.base.written_names import written_name
 from proxy.engine.accuracy import text_of, unit_of_error
 from proxy.engine.advice import BEST, MORE, OR_RAISE
 from proxy.engine.group_threshold import no_group, small_groups
-from proxy.engine.impossible_answers import empty_groups, impossible_answers
-from proxy.engine.shown_rows import (
+from proxy.engine.impossible_answers import (
     choice_notices,
+    empty_groups,
     groups_phrase,
+    impossible_answers,
     is_behind,
     is_null,
     shown_rows,

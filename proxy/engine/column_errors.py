@@ -15,9 +15,8 @@ from proxy.engine.accuracy import Accuracy, ErrorKind, number_of, text_of, unit_
 from proxy.engine.advice import OR_RAISE, RAISE
 from proxy.engine.answer_accuracy import AT_LEAST, AT_MOST, BEYOND, ranks_off
 from proxy.engine.answer_conditions import conditions
-from proxy.engine.impossible_answers import counts_of_groups
+from proxy.engine.impossible_answers import AROUND, counts_of_groups, is_behind, shown_rows
 from proxy.engine.policy_limits import limit_text
-from proxy.engine.shown_rows import AROUND, is_behind, shown_rows
 from proxy.engine.unit_words import aggregate_word
 from proxy.kernel.plan import BlockPlan, OrderStatistic, UnitExtreme
 from proxy.mechanisms import order_statistic

@@ -21,8 +21,13 @@ from proxy.engine.advice import advice_for
 from proxy.engine.cached_answers import CachedAnswers, CachedLedger
 from proxy.engine.charged_queries import ChargedQueries, PlannedQuery
 from proxy.engine.column_errors import reported, unreported
-from proxy.engine.explain_summary import explain_json, summary_lines, verbose_lines
-from proxy.engine.explain_text import FreeBlock, charge_of
+from proxy.engine.explain_text import (
+    FreeBlock,
+    charge_of,
+    explain_json,
+    summary_lines,
+    verbose_lines,
+)
 from proxy.engine.impossible_conditions import CONFLICT, impossible_conditions, unlisted_lines
 from proxy.engine.noisy_answers import NoisyAnswer
 from proxy.engine.own_status import ServingProcess

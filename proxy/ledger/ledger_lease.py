@@ -19,7 +19,7 @@ import weakref
 import psycopg
 
 from proxy.ledger.admin_log import keep_text, text_to_keep
-from proxy.ledger.ledger_pool import connect_lasting
+from proxy.ledger.charge_queue import connect_lasting
 from proxy.ledger.ledger_sources import SourceError, budgets_of, write_budgets
 from proxy.policy.policy_model import Policy
 

@@ -15,8 +15,7 @@ import psycopg
 from proxy.accounting import amounts
 from proxy.ledger.admin_log import note
 from proxy.ledger.bounds_account import renew_account
-from proxy.ledger.public_columns import PUBLIC_COLUMNS
-from proxy.ledger.unit_columns import UNIT_COLUMNS
+from proxy.ledger.noted_columns import PUBLIC_COLUMNS, UNIT_COLUMNS
 from proxy.policy.blocks_of_time import block_lines
 from proxy.policy.policy_model import Accounting, Budget, Budgets, Policy
 from proxy.postgres.failure_reason import reason_of

@@ -30,7 +30,7 @@ from proxy.accounting.refusal import over_budget, over_token, token_is_over
 from proxy.accounting.statement_record import NOTHING_NOTED, StatementRecord
 from proxy.base.errors import Code, Fault, Refusal
 from proxy.ledger.account_statements import ADMITTED_LINES, BUDGET, HISTORY, LINES
-from proxy.ledger.charge_queue import ChargeQueue, ChargeTimes
+from proxy.ledger.charge_queue import ChargeQueue, ChargeTimes, LedgerPool
 from proxy.ledger.charge_statements import (
     PERSON,
     ChargeRequest,
@@ -39,7 +39,6 @@ from proxy.ledger.charge_statements import (
     reserving,
     reserving_each,
 )
-from proxy.ledger.ledger_pool import LedgerPool
 from proxy.ledger.text_cipher import TextCipher
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.turns.pool_use import PoolUse

@@ -1,8 +1,8 @@
 """Drives the sequence of a query with frames, on the client's own session of the shadow.
 
 `perform` answers each step of `query_sequence.py`: those about the session by exchanges of our own
-(`shadow_exchanges.py`, `rehearsal.py`), those about the engine at once where they are quick, and else by
-handing them out of the machine.
+(`shadow_exchanges.py`, `argument_exchanges.py`), those about the engine at once where they are quick, and
+else by handing them out of the machine.
 """
 
 from __future__ import annotations
@@ -14,7 +14,12 @@ from typing import Any, TypeVar, cast
 from typing_extensions import assert_never
 
 from proxy.base.limits import PROTECTED_SECONDS
-from proxy.pgwire.argument_exchanges import describe_constants, evaluate_constants
+from proxy.pgwire.argument_exchanges import (
+    describe_constants,
+    evaluate_constants,
+    rehearse,
+    run_trial,
+)
 from proxy.pgwire.calls import (
     Analyse,
     Analysis,
@@ -38,7 +43,6 @@ from proxy.pgwire.calls import (
 )
 from proxy.pgwire.held_timeouts import TOO_OLD, send_restored
 from proxy.pgwire.query_sequence import ExecuteSequence, ExecuteStep
-from proxy.pgwire.rehearsal import rehearse, run_trial
 from proxy.pgwire.session import FAILED, Failed, Session, Wait
 from proxy.pgwire.shadow_exchanges import analyse, evaluate, look_up_prepared
 from proxy.pgwire.statement_look import LOOKED_AT_AT_ONCE, NOT_UTF8, prepared_of

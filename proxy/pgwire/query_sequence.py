@@ -16,10 +16,10 @@ client has no values yet, and answered at each Bind, with the settings of that m
 Bind in one request; a statement of a simple Query has no parameters, and is decided when those before it have
 run.
 
-What stays apart, and where: the frames of Parse, Bind and Describe (`extended.py`: the rewritten statement is
-prepared under the client's own name, and a cursor or portal is the shadow's own business); COPY, which takes no
-parameters, so the relation stands in its text (`Substitute.as_literal`); strings of several statements
-(`simple.py`); and what HTTP refuses since nothing outlives a request (COPY, cursors).
+What stays apart, and where: the frames of Parse, Bind and Describe (`query_messages.py`: the rewritten
+statement is prepared under the client's own name, and a cursor or portal is the shadow's own business); COPY,
+which takes no parameters, so the relation stands in its text (`Substitute.as_literal`); strings of several
+statements (`query_messages.py`, too); and what HTTP refuses since nothing outlives a request (COPY, cursors).
 """
 
 from __future__ import annotations

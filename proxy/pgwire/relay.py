@@ -28,13 +28,6 @@ from proxy.pgwire.calls import (
     Verbatim,
 )
 from proxy.pgwire.expectations import Expectation, MessageKind, ReplyOutcome, ShadowReply
-from proxy.pgwire.extended import (
-    bind_frame,
-    function_call,
-    named_frame,
-    parse_message,
-    refused,
-)
 from proxy.pgwire.frames import (
     FLUSH,
     U32,
@@ -55,8 +48,15 @@ from proxy.pgwire.plain_frames import (
     round_of,
     round_status,
 )
+from proxy.pgwire.query_messages import (
+    bind_frame,
+    function_call,
+    named_frame,
+    parse_message,
+    refused,
+    simple_query,
+)
 from proxy.pgwire.session import Conversation, Session, Stored, Wait
-from proxy.pgwire.simple import simple_query
 from proxy.pgwire.statement_look import LOOKED_AT_AT_ONCE, Looked, Pieces, pieces_of
 from proxy.pgwire.wording import Wording
 

@@ -22,6 +22,7 @@ from proxy.mechanisms.loss import Loss
 from proxy.planner.facts import PlanningContext, ProtectedRows, UnitRows
 from proxy.planner.private_bounds import choice_of
 from proxy.planner.table_rows import table_rows
+from proxy.policy.column_shapes import bounds_kind
 from proxy.policy.grid import type_step
 from proxy.policy.key_texts import integer_range
 from proxy.policy.policy_model import (
@@ -31,7 +32,6 @@ from proxy.policy.policy_model import (
     Policy,
     ProtectedTable,
 )
-from proxy.policy.type_rules import bounds_kind
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.relations import Scan
 

@@ -16,6 +16,7 @@ from proxy.policy.blocks_of_time import (
     blocks_are_named,
     blocks_within,
 )
+from proxy.policy.column_shapes import bounds_kind, family, misfit
 from proxy.policy.findings import Problem
 from proxy.policy.grid import average_grid, fits_bigint, grid_of, has_step, type_step
 from proxy.policy.key_texts import TRUE_AND_FALSE, printed
@@ -37,7 +38,6 @@ from proxy.policy.policy_model import (
     UnitPath,
 )
 from proxy.policy.publication import PUBLISHED_SCHEMA
-from proxy.policy.type_rules import bounds_kind, family, misfit
 
 # The join keys of a table against the catalogue: can its rows be cut by them, and told apart for that?
 

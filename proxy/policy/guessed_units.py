@@ -14,6 +14,7 @@ from enum import IntEnum
 
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Column, Table, TableName
+from proxy.policy.column_shapes import family
 from proxy.policy.lookup_tables import may_list_people
 from proxy.policy.person_words import (
     are_people,
@@ -28,7 +29,6 @@ from proxy.policy.person_words import (
     words_of,
 )
 from proxy.policy.policy_model import IdentifierUnit, RowUnit, Unit, UnitPath
-from proxy.policy.type_rules import family
 
 # Columns that are called as the key of another table is: customer_id as the key customer_id, or the id of
 # customers.

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 
 from proxy.catalog.catalog_model import Catalog, Column, ForeignKey, TableName
+from proxy.policy.column_shapes import family
 from proxy.policy.policy_model import IdentifierUnit, Policy
-from proxy.policy.type_rules import family
 
 _ANYBODY_S = {
     *("id", "oid", "uid", "uuid", "guid", "key", "pk", "code", "number", "num", "nr", "no", "name"),

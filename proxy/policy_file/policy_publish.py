@@ -8,21 +8,22 @@ from fractions import Fraction
 
 from proxy.mechanisms.continual import LARGEST_STEPS
 from proxy.mechanisms.loss import Loss
-from proxy.policy.policy_model import Privacy
+from proxy.policy.policy_model import Mechanism, MedianNoise, Noise, Privacy, Reuse, Weighed
 from proxy.policy.publication import Continual, DaySums, Publication
 from proxy.policy_file.policy_errors import ProblemList, quoted_text
-from proxy.policy_file.policy_nodes import fields, kind, number_within, switch, text, whole
-from proxy.policy_file.policy_privacy import (
-    LARGEST_DELTA,
-    LARGEST_EPSILON,
-    LEAST_DELTA,
-    LEAST_EPSILON,
-    LENGTH,
-    TIME_OF_DAY,
-    offset_of,
-    seconds_of_length,
+from proxy.policy_file.policy_nodes import fields, kind, member, number_within, switch, text, whole
+from proxy.policy_file.policy_shapes import (
+    SWITCH,
+    TEXT,
+    Either,
+    Keyed,
+    ListOf,
+    Number,
+    OneOf,
+    Plain,
+    Shape,
+    one_of,
 )
-from proxy.policy_file.policy_shapes import SWITCH, TEXT, Keyed, ListOf, Number, OneOf, Plain, Shape
 from proxy.policy_file.yaml_positions import (
     Entry,
     MappingNode,
@@ -31,6 +32,206 @@ from proxy.policy_file.yaml_positions import (
     ScalarNode,
     SequenceNode,
 )
+
+# The `privacy` and the `agents` of a policy file: epsilon and delta of a question, what the noise of its
+# answers is, and what an agent may spend without asking a person.
+
+LEAST_EPSILON = Fraction(1, 10**6)
+LARGEST_EPSILON = Fraction(100)  # e^epsilon is far from overflow; no promise is left by then
+LEAST_WEIGHT, LARGEST_WEIGHT = Fraction(1, 1000), Fraction(1000)
+LEAST_DELTA = Fraction(1, 10**100)
+LARGEST_DELTA = Fraction(735, 1000)  # below 2/e: the smoothed median's theorem needs that
+
+MEDIAN_KEYS: Mapping[str, Shape] = {"noise": one_of(MedianNoise)}
+_WEIGHT_KEYS: Mapping[str, Shape] = {
+    of.value: Number(LEAST_WEIGHT, LARGEST_WEIGHT) for of in Weighed
+}
+PRIVACY_KEYS: Mapping[str, Shape] = {
+    "epsilon": Number(LEAST_EPSILON, LARGEST_EPSILON),
+    "delta": Number(LEAST_DELTA, LARGEST_DELTA),
+    "max_epsilon": Number(LEAST_EPSILON, LARGEST_EPSILON),
+    "noise": one_of(Noise),
+    "median": Keyed(MEDIAN_KEYS, tuple(MEDIAN_KEYS)),
+    "mechanism": one_of(Mechanism),
+    "weights": Keyed(_WEIGHT_KEYS),
+    "round": SWITCH,
+    "published": SWITCH,
+    "notice": SWITCH,
+}
+PRIVACY = Keyed(PRIVACY_KEYS, ("epsilon", "delta"), "privacy")
+_APPROVE = "approve_above"
+AGENTS_KEYS: Mapping[str, Shape] = {_APPROVE: Number(Fraction(0), LARGEST_EPSILON)}
+AGENTS = Keyed(AGENTS_KEYS, (_APPROVE,))
+
+
+def read_privacy(entry: Entry, problems: ProblemList) -> Privacy | None:
+    found = fields(entry.value, "privacy", entry.key_at, PRIVACY_KEYS, PRIVACY.required, problems)
+    if found is None:
+        return None
+    noise: Noise | None = Noise.LAPLACE
+    if "noise" in found:
+        noise = member(found["noise"].value, "noise", Noise, problems)
+    median_noise = _median_noise(found.get("median"), problems)
+    mechanism: Mechanism | None = Mechanism.AUTO
+    if "mechanism" in found:
+        mechanism = member(found["mechanism"].value, "mechanism", Mechanism, problems)
+    weights = _weights(found.get("weights"), problems)
+    is_rounded = switch(found.get("round"), problems, default=False)
+    uses_published = switch(found.get("published"), problems, default=True)
+    has_notices = switch(found.get("notice"), problems, default=True)
+    epsilon, max_epsilon = (
+        number_within(found[key].value, key, LEAST_EPSILON, LARGEST_EPSILON, problems)
+        if key in found
+        else None
+        for key in ("epsilon", "max_epsilon")
+    )
+    delta = None
+    if "delta" in found:
+        delta = number_within(found["delta"].value, "delta", LEAST_DELTA, LARGEST_DELTA, problems)
+    if epsilon is not None and max_epsilon is not None and max_epsilon < epsilon:
+        hint = "leave max_epsilon out: it is epsilon then"
+        problems.add(found["max_epsilon"].value.at, "max_epsilon cannot be below epsilon", hint)
+    if epsilon is None or delta is None:
+        return None
+    if noise is None or median_noise is None or mechanism is None or weights is None:
+        return None
+    if is_rounded is None or uses_published is None or has_notices is None:
+        return None
+    most = epsilon if max_epsilon is None else max_epsilon
+    return Privacy(
+        *(epsilon, delta, most, delta, noise, median_noise, mechanism, weights),
+        is_rounded=is_rounded,
+        uses_published=uses_published,
+        has_notices=has_notices,
+    )
+
+
+def _median_noise(entry: Entry | None, problems: ProblemList) -> MedianNoise | None:
+    if entry is None:
+        return MedianNoise.LAPLACE
+    found = fields(entry.value, "median", entry.key_at, MEDIAN_KEYS, tuple(MEDIAN_KEYS), problems)
+    if found is None or "noise" not in found:
+        return None
+    return member(found["noise"].value, "noise", MedianNoise, problems)
+
+
+def _weights(entry: Entry | None, problems: ProblemList) -> Mapping[Weighed, Fraction] | None:
+    if entry is None:
+        return {}
+    known = {member.value: member for member in Weighed}
+    found = fields(entry.value, "weights", entry.key_at, _WEIGHT_KEYS, (), problems)
+    if found is None:
+        return None
+    weights = {
+        known[key]: number_within(of.value, key, LEAST_WEIGHT, LARGEST_WEIGHT, problems)
+        for key, of in found.items()
+    }
+    read = {of: weight for of, weight in weights.items() if weight is not None}
+    return read if len(read) == len(weights) else None
+
+
+def read_approve_above(entry: Entry | None, problems: ProblemList) -> Fraction | None:
+    """Read above which epsilon a person approves a statement of an agent.
+
+    Returns:
+        None: nobody has to, or a problem is reported.
+    """
+    if entry is None:
+        return None
+    found = fields(entry.value, "agents", entry.key_at, AGENTS_KEYS, AGENTS.required, problems)
+    if found is None or _APPROVE not in found:
+        return None
+    return number_within(found[_APPROVE].value, _APPROVE, Fraction(0), LARGEST_EPSILON, problems)
+
+
+# The `reuse` of a policy file: for how long an answer is kept, and when a new slot begins.
+
+LENGTH = re.compile(r"([0-9]{1,4})(min|h|d)")
+TIME_OF_DAY = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])")
+REUSE_KEYS: Mapping[str, Shape] = {
+    "for": Plain(LENGTH.pattern),
+    "from": Plain(TIME_OF_DAY.pattern),
+    "lift": SWITCH,
+    "now": Either((OneOf(("exact",)), Plain(LENGTH.pattern))),
+    "windows": Either((OneOf(("exact",)), Plain(LENGTH.pattern))),
+}
+_REUSE_REQUIRED = ("for",)
+REUSE = Either((OneOf(("none",)), Plain(LENGTH.pattern), Keyed(REUSE_KEYS, _REUSE_REQUIRED)))
+_SECONDS = {"min": 60, "h": 3600, "d": 86_400}
+_LONGEST = 31 * 86_400
+
+
+def read_reuse(entry: Entry | None, problems: ProblemList) -> Reuse | None:
+    """None: nothing is kept, or a problem is reported. Where nothing is said, a day: a dashboard that is looked
+    at again and again would else eat the budget of a month in a morning."""
+    if entry is None:
+        return Reuse(_SECONDS["d"])
+    if not isinstance(entry.value, MappingNode):
+        word = text(entry.value, "reuse", problems)
+        if word is None or word == "none":
+            return None
+        seconds = _slot(word, entry, problems)
+        return None if seconds is None else Reuse(seconds)
+    found = fields(entry.value, "reuse", entry.key_at, REUSE_KEYS, _REUSE_REQUIRED, problems)
+    if found is None or "for" not in found:
+        return None
+    length = text(found["for"].value, "for", problems)
+    seconds = None if length is None else _slot(length, found["for"], problems)
+    offset = offset_of(found.get("from"), problems)
+    is_lifted = switch(found.get("lift"), problems, default=True)
+    now, windows = found.get("now"), found.get("windows")
+    step = _step(now, seconds, problems)
+    window_step = _step(windows, seconds, problems)
+    if seconds is None or offset is None or is_lifted is None:
+        return None
+    is_exact = now is not None and step is None
+    return Reuse(seconds, offset, is_lifted, step, is_exact, window_step or 1)
+
+
+def _slot(word: str, entry: Entry, problems: ProblemList) -> int | None:
+    seconds = seconds_of_length(word)
+    if not 60 <= seconds <= _LONGEST:
+        is_step = entry.key in ("now", "windows")
+        none = "exact" if is_step else "none"
+        what = f"{entry.key} must be {none}, or from 1min to 31d, such as 24h"
+        examples = "1h or 15min" if is_step else "24h, 30min or 7d"
+        problems.add(entry.value.at, what, f"write {entry.key}: {examples}")
+        return None
+    return seconds
+
+
+def _step(entry: Entry | None, slot: int | None, problems: ProblemList) -> int | None:
+    """Slots are of whole steps: else a question would change within one."""
+    word = None if entry is None else text(entry.value, entry.key, problems)
+    if entry is None or word is None or word == "exact":
+        return None
+    seconds = _slot(word, entry, problems)
+    if seconds is not None and slot is not None and slot % seconds:
+        what = f"{entry.key} must divide what `for` says, such as {entry.key}: 1h of for: 24h"
+        divides = "1h" if slot % 3600 == 0 else "1min"
+        problems.add(entry.value.at, what, f"write {entry.key}: {divides}")
+    return seconds
+
+
+def seconds_of_length(word: str) -> int:
+    """0 where the word is no length, as `24h` is one."""
+    found = LENGTH.fullmatch(word)
+    return 0 if found is None else int(found[1]) * _SECONDS[found[2]]
+
+
+def offset_of(entry: Entry | None, problems: ProblemList) -> int | None:
+    """Seconds after midnight at which slots begin, by `from`."""
+    if entry is None:
+        return 0
+    word = text(entry.value, "from", problems)
+    found = None if word is None else TIME_OF_DAY.fullmatch(word)
+    if found is None:
+        if word is not None:
+            what = "from must be a time of day in UTC, such as '04:00'"
+            problems.add(entry.value.at, what, "hours and minutes, in quotes")
+        return None
+    return int(found[1]) * 3600 + int(found[2]) * 60
+
 
 _REQUIRED = ("name", "sql", "every", "epsilon")
 _MOST = 200

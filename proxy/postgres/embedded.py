@@ -35,9 +35,8 @@ from pathlib import Path
 
 from psycopg.conninfo import make_conninfo
 
-from proxy.postgres.postgres_account import choose_account, runs
 from proxy.postgres.postgres_binaries import environment, find_binaries
-from proxy.postgres.postgres_data import prepare_data
+from proxy.postgres.postgres_data import choose_account, prepare_data, runs
 from proxy.postgres.postgres_error import EmbeddedPostgresError, InUse
 from proxy.postgres.postgres_settings import (
     LIMITS_FOR_ANALYSTS,

@@ -32,18 +32,18 @@ from proxy.engine.sessions import (
     Values,
 )
 from proxy.pgwire.answers import REPORT_BYTES
-from proxy.pgwire.argument_exchanges import describing
-from proxy.pgwire.calls import NO_RELATION, DescribedColumn, Rehearsal, Trial
-from proxy.pgwire.held_timeouts import hold_sql
-from proxy.pgwire.rehearsal import (
+from proxy.pgwire.argument_exchanges import (
     MAKE,
     MAKE_OIDS,
+    describing,
     make_values,
     needs_relation,
     trial_oids,
     trial_sql,
     trial_values,
 )
+from proxy.pgwire.calls import NO_RELATION, DescribedColumn, Rehearsal, Trial
+from proxy.pgwire.held_timeouts import hold_sql
 from proxy.pgwire.shadow_exchanges import (
     ARGUMENTS_TOO_LONG,
     JSONB_OID,

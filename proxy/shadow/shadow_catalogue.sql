@@ -185,7 +185,7 @@ BEGIN
 END $$;
 
 -- 6. Prepared statements, as their client wrote them: what is held for a query on protected tables ends in its text
--- (proxy/pgwire/extended.py), and its last parameter is the noisy relation.
+-- (proxy/pgwire/query_messages.py), and its last parameter is the noisy relation.
 DO $$
 DECLARE
     columns text;

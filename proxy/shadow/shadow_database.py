@@ -33,7 +33,6 @@ from proxy.shadow.published_tables import (
     required_rights,
     with_published,
 )
-from proxy.shadow.shadow_columns import comments, exposed_columns
 from proxy.shadow.shadow_making import (
     drop_schemas,
     known_types,
@@ -47,6 +46,8 @@ from proxy.shadow.shadow_tables import (
     ShadowBusy,
     ShadowError,
     ShadowTable,
+    comments,
+    exposed_columns,
     shadow_tables,
     withheld,
     withheld_names,

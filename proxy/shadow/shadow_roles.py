@@ -17,7 +17,7 @@ from psycopg.conninfo import make_conninfo
 
 from proxy.base.role_names import inner_role, is_inner_role
 from proxy.ledger.analysts_role import ANALYSTS
-from proxy.ledger.ledger_pool import connect_lasting
+from proxy.ledger.charge_queue import connect_lasting
 from proxy.ledger.users import read_verifiers
 from proxy.postgres.analyst_limits import SESSIONS_PER_ANALYST
 from proxy.postgres.failure_reason import reason_of
@@ -28,7 +28,7 @@ _LOCK_SECONDS = 2  # longer than lock_watch lets an analyst keep a lock that is 
 _END_SECONDS = 3.0
 _CONNECT_SECONDS = 5
 _TRIES = 3
-InnerVerifier = Callable[[str], str]  # of an analyst (inner_logins.py)
+InnerVerifier = Callable[[str], str]  # of an analyst (analyst_sessions.py)
 
 
 class RolesNotMatched(RuntimeError):

@@ -22,8 +22,8 @@ from proxy.mechanisms.private_bound import UnitTotals
 from proxy.planner import private_bounds
 from proxy.planner.bound_proposals import proposal_plan
 from proxy.planner.facts import PlanningContext
+from proxy.policy.column_shapes import bounds_kind
 from proxy.policy.policy_model import ProtectedTable, RowUnit
-from proxy.policy.type_rules import bounds_kind
 from proxy.release.proposing_bounds import propose
 from tests.audit.exact_results import Auditor
 from tests.audit.synthetic import Base

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import psycopg
 
-from proxy.shadow.label_answers import ShadowLabels
+from proxy.shadow.constant_evaluation import ShadowLabels
 from tests.live.sales_data import SCRIPT, TABLES
 from tests.live.served_database import served_database
 from tests.live_proxy import start_proxy

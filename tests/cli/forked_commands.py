@@ -26,8 +26,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import proxy
-from proxy.postgres.postgres_account import NoAccount, choose_account
 from proxy.postgres.postgres_binaries import BinariesNotFound, find_binaries
+from proxy.postgres.postgres_data import NoAccount, choose_account
 
 _DESCRIPTORS = 4
 _START_SECONDS = 20

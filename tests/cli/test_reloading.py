@@ -27,7 +27,7 @@ from proxy.cli.loading import CheckedPolicy, load_policy
 from proxy.cli.reloading import PolicyReloads, PolicyWatch
 from proxy.ledger.ledger_lease import BudgetLease, BudgetsAwaited
 from proxy.ledger.ledger_sources import Source, SourceError
-from proxy.ledger.unit_columns import UNIT_COLUMNS
+from proxy.ledger.noted_columns import UNIT_COLUMNS
 from proxy.policy.policy_model import Policy
 from proxy.policy_file.policy_yaml import read_policy
 from proxy.shadow import shadow_database

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from proxy.postgres.postgres_account import NoAccount
 from proxy.postgres.postgres_binaries import BinariesNotFound
-from proxy.postgres.postgres_data import InitdbFailed
+from proxy.postgres.postgres_data import InitdbFailed, NoAccount
 from proxy.postgres.postgres_error import EmbeddedPostgresError, InUse
 from tests.cli.commands import Done, dpproxy
 from tests.samples import SHOP_POLICY as _SHOP

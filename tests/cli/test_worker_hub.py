@@ -11,9 +11,9 @@ from functools import partial
 from typing import Any
 
 from proxy.cli.serving_worker import join, share_gate
+from proxy.cli.supervisor import WorkerHub
 from proxy.cli.worker import Worker
 from proxy.cli.worker_channel import Asked, WorkerChannel
-from proxy.cli.worker_hub import WorkerHub
 from proxy.servers.login_gate import GateLimits, LoginGate
 
 _LIMITS = GateLimits(guesses=10, guess_seconds=60)

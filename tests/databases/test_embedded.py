@@ -18,8 +18,8 @@ import psycopg
 import pytest
 
 from proxy.postgres.embedded import EmbeddedPostgres
-from proxy.postgres.postgres_account import choose_account
 from proxy.postgres.postgres_binaries import BinariesNotFound, find_binaries
+from proxy.postgres.postgres_data import choose_account
 from proxy.postgres.postgres_error import EmbeddedPostgresError, InUse
 from tests.waiting import until
 

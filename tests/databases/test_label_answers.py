@@ -24,7 +24,7 @@ from proxy.query.ir.expressions import (
     TextCall,
     TextFunction,
 )
-from proxy.shadow.label_answers import ShadowLabels
+from proxy.shadow.constant_evaluation import ShadowLabels
 from tests.postgres_majors import other_binaries
 
 _TEXT = ColumnRef("p0", SqlType.TEXT, None, DOMAIN)

@@ -11,9 +11,9 @@ import psycopg
 import pytest
 
 from proxy.shadow.ending_sessions import EndingSessions, Harm
-from proxy.shadow.lock_watch import LockWatch, Waiting, to_end
 from proxy.shadow.shadow_database import Shadow
-from proxy.shadow.shadow_monitor import Ended
+from proxy.shadow.shadow_monitor import Ended, LockWatch, Waiting
+from proxy.shadow.shadow_monitor import to_end_of_locks as to_end
 from proxy.shadow.shadow_tables import ShadowError
 from tests.live.served_database import served_database
 from tests.servers_fixture import Servers

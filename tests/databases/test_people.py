@@ -21,7 +21,13 @@ from proxy.base.errors import Code, Refusal
 from proxy.base.role_names import inner_role, stand_in
 from proxy.drawing.charged_token import asking, charging
 from proxy.ledger.admin_log import admin_events, at_the_command_line
-from proxy.ledger.bearer_tokens import create_token, list_tokens, revoke_token
+from proxy.ledger.bearer_tokens import (
+    PresentedTokens,
+    TokenGrant,
+    create_token,
+    list_tokens,
+    revoke_token,
+)
 from proxy.ledger.bounds_account import POLICY_BOUNDS
 from proxy.ledger.data_access import (
     DataAccess,
@@ -37,7 +43,6 @@ from proxy.ledger.engine_ledger import EngineLedger
 from proxy.ledger.ledger_backup import backup, restore
 from proxy.ledger.ledger_reports import ledger_problems
 from proxy.ledger.ledger_tables import LedgerTables, Receipt
-from proxy.ledger.presented_tokens import PresentedTokens, TokenGrant
 from proxy.ledger.users import (
     UserError,
     add_analyst,

@@ -14,8 +14,8 @@ import pytest
 
 from proxy.postgres import postgres_launcher
 from proxy.postgres.embedded import EmbeddedPostgres
-from proxy.postgres.postgres_account import NoAccount
 from proxy.postgres.postgres_binaries import find_binaries
+from proxy.postgres.postgres_data import NoAccount
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.usefixtures("real_initdb")

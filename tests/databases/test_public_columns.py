@@ -10,7 +10,7 @@ import pytest
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, Column, Table, TableName
 from proxy.ledger.ledger_sources import Identity, adopt_as, adopt_new
-from proxy.ledger.public_columns import later_columns, note_public_columns
+from proxy.ledger.noted_columns import later_columns, note_public_columns
 from proxy.policy.policy_model import Policy, PublicTable
 from tests.samples import checked_sample
 

@@ -11,12 +11,11 @@ import psycopg
 import pytest
 
 from proxy.base.errors import Fault
-from proxy.ledger import engine_ledger, ledger_tables, presented_tokens
-from proxy.ledger.bearer_tokens import PREFIX
+from proxy.ledger import bearer_tokens, engine_ledger, ledger_tables
+from proxy.ledger.bearer_tokens import CONNECTIONS as TOKEN_CONNECTIONS
+from proxy.ledger.bearer_tokens import PREFIX, PresentedTokens
 from proxy.ledger.engine_ledger import EngineLedger
 from proxy.ledger.ledger_tables import CONNECTIONS, LedgerTables
-from proxy.ledger.presented_tokens import CONNECTIONS as TOKEN_CONNECTIONS
-from proxy.ledger.presented_tokens import PresentedTokens
 from tests.databases.ledger_database import loss
 from tests.ledger_key import LEDGER_CIPHER
 from tests.servers_fixture import new_lease, servers, shop_policy
@@ -29,7 +28,7 @@ _TOKEN = f"{PREFIX}{'a' * 43}"
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ledger_tables, "_WAIT_SECONDS", _AWAY_SECONDS)
-    monkeypatch.setattr(presented_tokens, "_WAIT_SECONDS", _AWAY_SECONDS)
+    monkeypatch.setattr(bearer_tokens, "_WAIT_SECONDS", _AWAY_SECONDS)
     monkeypatch.setattr(engine_ledger, "_READY_SECONDS", _AWAY_SECONDS)
 
 

@@ -9,7 +9,7 @@ import pytest
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, Column, ColumnBeneath, Table, TableName
 from proxy.ledger.ledger_sources import Identity, adopt_as, adopt_new
-from proxy.ledger.unit_columns import note_unit_columns, remade_unit_columns
+from proxy.ledger.noted_columns import note_unit_columns, remade_unit_columns
 from proxy.policy.policy_model import IdentifierUnit, Policy, ProtectedTable, UnitPath
 from tests.samples import checked_sample
 

@@ -20,8 +20,8 @@ import pytest
 
 from proxy.postgres import process_walls
 from proxy.postgres.embedded import EmbeddedPostgres
-from proxy.postgres.postgres_account import NoAccount
 from proxy.postgres.postgres_binaries import environment, find_binaries
+from proxy.postgres.postgres_data import NoAccount
 from proxy.postgres.postgres_launcher import can_filter, landlock_version
 from proxy.postgres.process_walls import ProcessLimits, Walls, server_walls
 

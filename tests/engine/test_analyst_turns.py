@@ -84,11 +84,10 @@ _WITHOUT_TURNS = {
     "cli/admission_assembly.py",
     "cli/audit_runs.py",
     "cli/keeping_servers.py",
-    "cli/metrics_task.py",
+    "cli/status_report.py",
     "cli/policy_reports.py",
     "cli/serving_worker.py",
     "cli/supervisor.py",
-    "cli/status_report.py",
     "cli/recovering.py",
     "cli/refreshing.py",
     "cli/reloading.py",
@@ -101,7 +100,7 @@ _WITHOUT_TURNS = {
     "servers/http/oidc.py",
     "servers/http/request_reading.py",
     "servers/query_log.py",
-    "shadow/inner_logins.py",
+    "shadow/analyst_sessions.py",
 }
 _TURNS = {"turns/fair_share.py", "turns/threads.py"}
 

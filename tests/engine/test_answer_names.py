@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from proxy.engine.explain_summary import explain_json, summary_lines, verbose_lines
+from proxy.engine.explain_text import explain_json, summary_lines, verbose_lines
 from proxy.mechanisms.loss import Loss
 from tests.pipeline_world import read, walk
 

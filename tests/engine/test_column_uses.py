@@ -13,8 +13,8 @@ from proxy.cli import accuracy_report as policy_accuracy_module
 from proxy.cli.accuracy_report import PolicyAccuracy, policy_accuracy
 from proxy.planner.facts import PublicContents
 from proxy.policy.policy_model import IdentifierUnit, Policy, ProtectedTable
-from proxy.shadow import shadow_columns
-from proxy.shadow.shadow_columns import ColumnUses
+from proxy.shadow import shadow_tables
+from proxy.shadow.shadow_tables import ColumnUses
 from tests.audit.generated_bounds import statement
 from tests.pipeline_world import CATALOG, POLICIES
 
@@ -31,7 +31,7 @@ def test_columns_of_equal_shape_have_equal_uses(
 
     def without(uses: ColumnUses, table: TableName, column: str) -> tuple[str, ...]:
         with monkeypatch.context() as context:
-            context.setattr(shadow_columns, "reading_shape", lambda *_: None)
+            context.setattr(shadow_tables, "reading_shape", lambda *_: None)
             return asked(uses, table, column)
 
     draw, policy = random.Random(number), statement(number).policy
@@ -59,7 +59,7 @@ def _renamed() -> tuple[Policy, Catalog]:
 
 
 def test_what_is_known_is_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shadow_columns, "_REMEMBERED", {})
+    monkeypatch.setattr(shadow_tables, "_REMEMBERED", {})
     table, columns = TableName("w", "orders"), ("i4", "t", "d", "free", "uid", "id")
     uses = ColumnUses(POLICIES["world"], CATALOG, {})
     found = [uses.of(table, column) for column in columns]
@@ -76,7 +76,7 @@ def test_what_is_known_is_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> No
 def test_what_differs_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """A key, the noise and the bound of a unit are parts of what is known."""
     remembered = dict[object, object]()
-    monkeypatch.setattr(shadow_columns, "_REMEMBERED", remembered)
+    monkeypatch.setattr(shadow_tables, "_REMEMBERED", remembered)
     policy, catalog = _renamed()
     (table,) = policy.tables
     described, given = catalog.tables[table], policy.tables[table]

@@ -12,14 +12,14 @@ import pytest
 from proxy.catalog.catalog_model import TableName
 from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.answer_conditions import conditions
-from proxy.engine.explain_summary import (
+from proxy.engine.explain_text import (
     MOST_LINES,
     answer_expectations,
     explain_json,
+    explain_lines,
     summary_lines,
     verbose_lines,
 )
-from proxy.engine.explain_text import explain_lines
 from proxy.estimates import deviation_mean_estimate
 from proxy.kernel.plan import DeviationMean, PrivatePlan
 from proxy.mechanisms.loss import Loss

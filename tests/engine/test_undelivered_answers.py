@@ -10,7 +10,7 @@ import pytest
 
 from proxy.drawing.charged_token import asking, charging
 from proxy.drawing.kept_answers import AnswerOwner, OwnedAnswer
-from proxy.engine.undelivered_answers import (
+from proxy.engine.noisy_answers import (
     BYTES_OF_ALL,
     BYTES_OF_ANALYST,
     KEPT_SECONDS,

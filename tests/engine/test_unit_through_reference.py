@@ -26,8 +26,7 @@ from proxy.policy_file.policy_yaml import locate, read_policy
 from proxy.protected.catalog_reader import read_catalog
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.query.syntax.statements import Statement
-from proxy.shadow.shadow_columns import exposed_columns
-from proxy.shadow.shadow_tables import shadow_tables
+from proxy.shadow.shadow_tables import exposed_columns, shadow_tables
 from tests.charged_plans import charged
 from tests.policy.postgres import server
 from tests.seeded_bits import SeededBits

@@ -12,7 +12,7 @@ import httpx
 import psycopg
 import pytest
 
-from proxy.shadow.inner_logins import InnerLogins
+from proxy.shadow.analyst_sessions import InnerLogins
 from tests.live.published_tables import ONE, SCRIPT, release_and_show
 from tests.live.served_database import served_database
 from tests.live_proxy import start_proxy

@@ -17,7 +17,7 @@ import pytest
 from proxy.audit.movement import Movement, allowed, movements
 from proxy.base.errors import Refusal
 from proxy.compiler.backend_query import BackendQuery
-from proxy.engine.undelivered_answers import UndeliveredAnswers
+from proxy.engine.noisy_answers import UndeliveredAnswers
 from proxy.exact.table import ExactTable
 from proxy.kernel.plan import PrivatePlan
 from proxy.pgwire import frames

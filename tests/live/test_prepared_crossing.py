@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pytest
 
 from proxy.pgwire import frames as f
-from proxy.pgwire.extended import CACHED_STATEMENTS
+from proxy.pgwire.query_messages import CACHED_STATEMENTS
 from tests.live_proxy import LiveProxy
 from tests.raw_client import Frame, RawClient
 

@@ -16,7 +16,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from proxy.engine.explain_summary import answer_expectations
+from proxy.engine.explain_text import answer_expectations
 from proxy.kernel.plan import PrivatePlan
 from tests.live import public_data
 from tests.live.conversing import described, extended, simple

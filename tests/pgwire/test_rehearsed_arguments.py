@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from proxy.base.session_settings import SESSION_SETTINGS
-from proxy.pgwire.argument_exchanges import rehearsed_arguments
+from proxy.pgwire.argument_exchanges import rehearse, rehearsed_arguments
 from proxy.pgwire.calls import (
     Arguments,
     MadeOfNulls,
@@ -29,7 +29,6 @@ from proxy.pgwire.frames import (
     frame,
     parameter_description,
 )
-from proxy.pgwire.rehearsal import rehearse
 from proxy.pgwire.session import Session
 from proxy.pgwire.shadow_exchanges import INTERNAL
 from tests.scripted_engine import ScriptedEngine

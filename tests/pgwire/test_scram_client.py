@@ -11,7 +11,7 @@ import pytest
 from proxy.pgwire.authentication import Authentication, InnerLogin, ScramClient
 from proxy.pgwire.frames import ProtocolError, frame
 from proxy.pgwire.startup import Connect
-from proxy.shadow.inner_logins import InnerLogins
+from proxy.shadow.analyst_sessions import InnerLogins
 from tests.pgwire.test_startup import startup_packet
 
 _SASL = b"\0\0\0\x0aSCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0"

@@ -9,8 +9,8 @@ from fractions import Fraction
 import pytest
 
 from proxy.base.errors import Refusal
-from proxy.engine import series_plans
-from proxy.engine.series_plans import errors_of_ranges, errors_of_series, series_of
+from proxy.engine import publishing
+from proxy.engine.publishing import errors_of_ranges, errors_of_series, series_of
 from proxy.kernel.plan import ContinualNoise, DistinctCount
 from proxy.mechanisms.continual import best_range_factor, factor_of
 from proxy.mechanisms.loss import Loss
@@ -244,5 +244,5 @@ def test_what_another_version_reads_otherwise_is_another_series(
     plan = _series(_GOOD).plan
     one = series_of(plan)
     assert series_of(plan) == one
-    monkeypatch.setattr(series_plans, "SEMANTICS", 2)
+    monkeypatch.setattr(publishing, "SEMANTICS", 2)
     assert series_of(plan).plan != one.plan

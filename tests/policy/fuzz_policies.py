@@ -10,12 +10,17 @@ from proxy.cli.policy_commands import variable_of
 from proxy.planner.facts import PlanningContext, PublicContents
 from proxy.policy.check import check, fitted
 from proxy.policy.finding_names import FindingName
-from proxy.policy_file.policy_budgets import BUDGET_KEYS, BUDGETS_KEYS
 from proxy.policy_file.policy_columns import COLUMN_KEYS
 from proxy.policy_file.policy_errors import PolicyErrors
-from proxy.policy_file.policy_privacy import PRIVACY_KEYS
+from proxy.policy_file.policy_publish import PRIVACY_KEYS
 from proxy.policy_file.policy_tables import TABLE_KEYS
-from proxy.policy_file.policy_yaml import POLICY_KEYS, locate, read_policy
+from proxy.policy_file.policy_yaml import (
+    BUDGET_KEYS,
+    BUDGETS_KEYS,
+    POLICY_KEYS,
+    locate,
+    read_policy,
+)
 from proxy.policy_file.yaml_positions import split_lines
 from tests.fuzz_loop import fuzz, mutated
 from tests.policy.catalogs import SHOP

@@ -24,8 +24,7 @@ from proxy.policy.policy_model import (
 )
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.reuse.block_question import ReliedOn
-from proxy.shadow.shadow_columns import exposed_columns
-from proxy.shadow.shadow_tables import shadow_tables
+from proxy.shadow.shadow_tables import exposed_columns, shadow_tables
 from tests.moving_world import day_number
 from tests.policy.catalogs import SHOP
 from tests.policy.reading import read

@@ -6,13 +6,16 @@ import re
 
 from proxy.policy.finding_names import FindingName
 from proxy.policy_file.policy_accept import ACCEPT_KEYS
-from proxy.policy_file.policy_budgets import BUDGET_KEYS, BUDGETS_KEYS
 from proxy.policy_file.policy_columns import COLUMN_KEYS
-from proxy.policy_file.policy_privacy import AGENTS_KEYS, MEDIAN_KEYS, PRIVACY_KEYS
-from proxy.policy_file.policy_publish import PUBLICATION_KEYS
+from proxy.policy_file.policy_publish import (
+    AGENTS_KEYS,
+    MEDIAN_KEYS,
+    PRIVACY_KEYS,
+    PUBLICATION_KEYS,
+)
 from proxy.policy_file.policy_schema import MANUAL
 from proxy.policy_file.policy_tables import PUBLIC_KEYS, TABLE_KEYS
-from proxy.policy_file.policy_yaml import POLICY_KEYS
+from proxy.policy_file.policy_yaml import BUDGET_KEYS, BUDGETS_KEYS, POLICY_KEYS
 
 
 def test_every_key_is_explained() -> None:

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from proxy.engine.answer_notices import answer_notices
-from proxy.engine.explain_summary import answer_expectations
+from proxy.engine.explain_text import answer_expectations
 from proxy.kernel.plan import BlockPlan, DeviationMean, NoisyStatistic
 from proxy.kernel.statistics import Statistic
 from proxy.mechanisms.deviation_mean import PARTS, NoisyDeviations

@@ -15,7 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from proxy.base.errors import Code
 from proxy.base.stages import Stage
-from proxy.cli.metrics_task import observe_metrics
+from proxy.cli.status_report import observe_metrics
 from proxy.engine.answer_origin import AnswerSource
 from proxy.servers.login_gate import LoginGate
 from proxy.servers.metrics import BUCKETS, ENDED_FOR, FAMILIES, Metrics
@@ -178,7 +178,7 @@ def test_stages_are_counted_by_buckets_and_not_added_up(watched: Watched) -> Non
 def test_sessions_that_are_ended_are_counted_by_the_reason(watched: Watched) -> None:
     """Each reason that the code of the shadow has is one of the metric."""
     name, passed = "dpproxy_shares_ended_total", set()
-    for file in ("shadow_monitor.py", "lock_watch.py"):
+    for file in ("shadow_monitor.py", "shadow_monitor.py"):
         text = (_ROOT / "proxy" / "shadow" / file).read_text(encoding="utf-8")
         for call in (one for one in ast.walk(ast.parse(text)) if isinstance(one, ast.Call)):
             is_end = isinstance(call.func, ast.Name) and call.func.id == "end"

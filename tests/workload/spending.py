@@ -136,7 +136,7 @@ class Workload:
                 await database.open()
             with pytest.MonkeyPatch.context() as patch:
                 if not setting.derives:
-                    patch.setattr("proxy.engine.statement_parts.derived_blocks", _nothing)
+                    patch.setattr("proxy.engine.charged_queries.derived_blocks", _nothing)
                 shown = await _asked_all(served, wanted, setting, self._fresh)
         finally:
             for database in served.values():

@@ -48,7 +48,7 @@ def account_edits(
              which holds {"budget": [rows], "history": [rows], "status": [row]}
     Gives    the edits that put the rows into every FROM, under the names that the relations had
     """
-    # Named like noisy relations: a plan that reads it needs an answer (pgwire/rehearsal.py).
+    # Named like noisy relations: a plan that reads it needs an answer (pgwire/argument_exchanges.py).
     texts = {
         name: f"(SELECT * FROM pg_catalog.jsonb_to_recordset({marker(parameter)}->'{name.name}')"  # noqa: S608
         f" AS {account_relation(name.name)}({columns}))"

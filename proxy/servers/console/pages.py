@@ -54,7 +54,7 @@ from proxy.servers.console.signed_in import Identity, SignedIn, SignedInAnalysts
 from proxy.servers.console.tables import ShownTable, examples, known_words, shown_tables
 from proxy.servers.console.templates import rendered
 from proxy.servers.http.analyst_models import QueryRequest
-from proxy.servers.http.bearers import Caller
+from proxy.servers.http.http_logins import Caller
 from proxy.servers.http.http_problem import HttpProblem, problem_of
 from proxy.servers.http.libpq_driver import LibpqDriver, QueryResult
 from proxy.servers.http.rendering import as_json

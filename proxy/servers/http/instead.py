@@ -25,7 +25,7 @@ from proxy.query.refused_parts import RefusedStatement, UsableColumn, UsableTabl
 from proxy.servers.engine_adapter import Correcting, EngineAdapter
 from proxy.servers.error_boundary import log_failure
 from proxy.servers.http.analyst_models import QueryRequest
-from proxy.servers.http.bearers import Caller
+from proxy.servers.http.http_logins import Caller
 from proxy.servers.http.http_problem import HttpProblem, problem_of, refused
 from proxy.servers.http.libpq_driver import LibpqDriver
 from proxy.turns.fair_share import Busy

@@ -23,7 +23,7 @@ from proxy.drawing.charged_token import charged_at_most, charging
 from proxy.engine.ports import MOST_RECEIPTS
 from proxy.engine.query_pipeline import EngineInForce
 from proxy.engine.sessions import AnalystSession, AnalystSessions, PostgresError
-from proxy.ledger.presented_tokens import TokenGrant
+from proxy.ledger.bearer_tokens import TokenGrant
 from proxy.ledger.users import UserError
 from proxy.servers.admission import Admission
 from proxy.servers.engine_adapter import EngineAdapter
@@ -41,14 +41,13 @@ from proxy.servers.http.analyst_models import (
     SchemaResponse,
     TokenSpending,
 )
-from proxy.servers.http.bearers import Bearers, Caller
 from proxy.servers.http.documented_app import (
     DocumentedApp,
     Operation,
     problems,
 )
 from proxy.servers.http.guard import response_of
-from proxy.servers.http.http_logins import HttpLogins, no_database
+from proxy.servers.http.http_logins import Bearers, Caller, HttpLogins, no_database
 from proxy.servers.http.http_problem import HttpProblem, not_let_in, problem_of, stopping
 from proxy.servers.http.instead import Corrector
 from proxy.servers.http.json_models import parameter_problem

@@ -43,7 +43,7 @@ from mcp_types import (
 from starlette.types import Message, Scope
 
 from proxy.servers.engine_adapter import EngineAdapter
-from proxy.servers.http.bearers import Caller
+from proxy.servers.http.http_logins import Caller
 from proxy.servers.http.http_problem import HttpProblem, problem_of
 from proxy.servers.http.rendering import written
 from proxy.servers.http.request_reading import BODY_BYTES, Format, read_bounded

@@ -23,7 +23,7 @@ from proxy.servers.console.tables import ShownTable, examples, shown_tables
 from proxy.servers.engine_adapter import EngineAdapter
 from proxy.servers.error_boundary import log_failure
 from proxy.servers.http.analyst_models import QueryRequest
-from proxy.servers.http.bearers import Caller
+from proxy.servers.http.http_logins import Caller
 from proxy.servers.http.http_problem import HttpProblem, problem_of
 from proxy.servers.http.libpq_driver import LibpqDriver, QueryResult
 from proxy.servers.http.rendering import as_json

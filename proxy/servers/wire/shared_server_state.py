@@ -224,7 +224,7 @@ class Limits:
 
 
 class InnerRoles(Protocol):
-    """How dpproxy itself logs in an analyst whom it has let in (proxy.shadow.inner_logins)."""
+    """How dpproxy itself logs in an analyst whom it has let in (proxy.shadow.analyst_sessions)."""
 
     def role(self, analyst: str) -> str: ...
     def password(self, analyst: str) -> str: ...

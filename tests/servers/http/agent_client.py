@@ -15,12 +15,11 @@ from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, Tool
 
-from proxy.ledger.bearer_tokens import create_token
+from proxy.ledger.bearer_tokens import PresentedTokens, create_token
 from proxy.ledger.people_reader import PeopleReader
-from proxy.ledger.presented_tokens import PresentedTokens
 from proxy.servers.admission import Admission
-from proxy.servers.http.bearers import Bearers
-from proxy.shadow.inner_logins import InnerLogins
+from proxy.servers.http.http_logins import Bearers
+from proxy.shadow.analyst_sessions import InnerLogins
 from tests.live_proxy import LiveProxy
 from tests.servers.http.both_listeners import BothListeners, open_http
 

@@ -14,14 +14,13 @@ from psycopg.pq import DiagnosticField, ExecStatus
 
 from proxy.servers.admission import Admission
 from proxy.servers.console.pages import console
-from proxy.servers.http.bearers import Bearers
 from proxy.servers.http.connections import ConnectionLimits
+from proxy.servers.http.http_logins import Bearers
 from proxy.servers.http.http_server import HttpServer
 from proxy.servers.login_gate import GateLimits, LoginGate
 from proxy.servers.mcp.endpoint import agents
 from proxy.servers.statement_reports import StatementObserver
-from proxy.shadow.analyst_sessions import SessionLimits, ShadowSessions
-from proxy.shadow.inner_logins import InnerLogins
+from proxy.shadow.analyst_sessions import InnerLogins, SessionLimits, ShadowSessions
 from tests.live_proxy import LiveProxy
 from tests.servers.http.declared_responses import check_declared
 from tests.servers_fixture import PASSWORD

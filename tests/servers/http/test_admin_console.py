@@ -19,7 +19,7 @@ from proxy.accounting.budget_lines import LineKind
 from proxy.ledger.adjustments import Adjustment, adjust
 from proxy.ledger.ledger_sources import known_sources
 from proxy.ledger.users import verifiers
-from proxy.servers.console.admin_changes import CHANGES
+from proxy.servers.console.admin_people import CHANGES
 from tests.cli.commands import dpproxy
 from tests.cli.test_serving_with_a_ledger import address, connect
 from tests.servers.http.administered import (

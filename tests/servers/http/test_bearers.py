@@ -16,14 +16,13 @@ from structlog.testing import capture_logs
 
 from proxy.base.role_names import inner_role
 from proxy.ledger.admin_log import admin_events
-from proxy.ledger.bearer_tokens import create_token, list_tokens, revoke_token
+from proxy.ledger.bearer_tokens import PresentedTokens, create_token, list_tokens, revoke_token
 from proxy.ledger.data_access import allow, open_to_all, restrict, withdraw
 from proxy.ledger.people_reader import PeopleReader
-from proxy.ledger.presented_tokens import PresentedTokens
 from proxy.ledger.users import add_analyst, remove_analyst
 from proxy.servers.admission import Admission
-from proxy.servers.http.bearers import Bearers
-from proxy.shadow.inner_logins import InnerLogins
+from proxy.servers.http.http_logins import Bearers
+from proxy.shadow.analyst_sessions import InnerLogins
 from tests.ledger_of_before import create_expired_token
 from tests.servers.http.both_listeners import BothListeners, open_http
 from tests.servers_fixture import PASSWORD

@@ -22,9 +22,9 @@ from proxy.servers.admission import Admission
 from proxy.servers.console.pages import refusal
 from proxy.servers.console.prices import history_lines
 from proxy.servers.console.templates import rendered
-from proxy.servers.http.bearers import Bearers
+from proxy.servers.http.http_logins import Bearers
 from proxy.servers.http.http_problem import HttpProblem
-from proxy.shadow.inner_logins import InnerLogins
+from proxy.shadow.analyst_sessions import InnerLogins
 from tests.servers.http.both_listeners import BothListeners, open_http
 from tests.servers_fixture import PASSWORD
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from proxy.shadow.inner_logins import InnerLogins
+from proxy.shadow.analyst_sessions import InnerLogins
 from tests.servers.http.both_listeners import BothListeners, open_http
 from tests.servers_fixture import PASSWORD
 

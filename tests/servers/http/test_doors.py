@@ -19,18 +19,17 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from proxy.ledger.bearer_tokens import create_token
+from proxy.ledger.bearer_tokens import PresentedTokens, create_token
 from proxy.ledger.people_reader import PeopleReader
-from proxy.ledger.presented_tokens import PresentedTokens
 from proxy.servers.admission import Admission
 from proxy.servers.http.admin_credentials import read_admin_credentials
 from proxy.servers.http.admin_routes import AdminRoutes
-from proxy.servers.http.bearers import Bearers
 from proxy.servers.http.connections import ADMIN_LIMITS, ConnectionLimits
+from proxy.servers.http.http_logins import Bearers
 from proxy.servers.http.http_server import HttpListener
 from proxy.servers.login_gate import GateLimits, LoginGate
 from proxy.servers.wire.wire_server import WireServer
-from proxy.shadow.inner_logins import InnerLogins
+from proxy.shadow.analyst_sessions import InnerLogins
 from tests.servers.flood import ANY_TOKEN, flooding, flooding_with_logins
 from tests.servers.guessers import guessing, seconds_of
 from tests.servers.http.both_listeners import BothListeners, open_http

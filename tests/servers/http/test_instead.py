@@ -14,8 +14,7 @@ from proxy.query.corrections import CORRECTIONS
 from proxy.servers.http.instead import correcting_of
 from proxy.servers.statement_reports import QueryReport
 from proxy.servers.wire.wire_server import WireServer
-from proxy.shadow.analyst_sessions import ShadowSessions
-from proxy.shadow.inner_logins import InnerLogins
+from proxy.shadow.analyst_sessions import InnerLogins, ShadowSessions
 from tests.live.hinted_statements import HINTED
 from tests.live.test_refusals import REFUSED
 from tests.servers.http import test_same_as_the_wire

@@ -25,7 +25,7 @@ from proxy.servers.wire.certificate_rules import (
     read_rules,
 )
 from proxy.servers.wire.shared_server_state import LetIn
-from proxy.shadow.inner_logins import InnerLogins
+from proxy.shadow.analyst_sessions import InnerLogins
 from tests.servers.certificates_made import LOCAL, Authority, make_authority
 from tests.servers.wire.conftest import Running, serve
 from tests.waiting import until
