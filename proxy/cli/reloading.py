@@ -40,7 +40,7 @@ from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.policy_file.policy_yaml import locate
 from proxy.postgres.failure_reason import reason_of
 from proxy.protected.judged_rows import CatalogueMoved, RowsWithheld
-from proxy.protected.protected_connection import only_secrets_differ
+from proxy.protected.source_secrets import only_secrets_differ
 from proxy.shadow.shadow_tables import ShadowBusy, ShadowError
 
 # What the administrators' log is told of policies taken or refused: digests and keys, no text of one.

@@ -7,7 +7,6 @@ had, and all functions anew: so what a function does stands in one place.
 from __future__ import annotations
 
 import re
-from importlib.abc import Traversable
 from importlib.resources import files
 
 import psycopg
@@ -15,7 +14,7 @@ import psycopg
 _FOLDER = "ledger_schema"
 # Replaced with each new version. In this order: functions in SQL name those that they call.
 FUNCTIONS = ("prices", "lines", "charges", "cached_answers", "chain", "published")
-_STEP = re.compile(r"(\d{4})\.sql")
+_STEP = re.compile(r"^-- step (\d+)$", re.MULTILINE)
 # What is earlier is brought there by the dpproxy of that commit, of November 2026.
 OLDEST, OLDEST_COMMIT = 10, "3398627f"
 
@@ -80,17 +79,13 @@ def bring_to_newest(dsn: str) -> int:
 
 def schema_text(name: str) -> str:
     """The SQL of one file."""
-    return (_folder() / f"{name}.sql").read_text(encoding="utf-8")
+    return (files("proxy.ledger") / _FOLDER / f"{name}.sql").read_text(encoding="utf-8")
 
 
 def schema_steps() -> dict[int, str]:
     """What changes tables from one version to the next. A number that is not there changes functions alone."""
-    named = ((_STEP.fullmatch(file.name), file) for file in (_folder() / "steps").iterdir())
-    return {int(name[1]): file.read_text(encoding="utf-8") for name, file in named if name}
-
-
-def _folder() -> Traversable:
-    return files("proxy.ledger") / _FOLDER
+    _, *parts = _STEP.split(schema_text("steps"))
+    return {int(number): text for number, text in zip(parts[::2], parts[1::2], strict=True)}
 
 
 def _run(connection: psycopg.Connection, *names: str) -> None:

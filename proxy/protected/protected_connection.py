@@ -18,7 +18,6 @@ from typing import Any, TypeVar
 import psycopg
 from psycopg import abc
 from psycopg.adapt import PyFormat, Transformer
-from psycopg.conninfo import conninfo_to_dict
 from psycopg.pq import ExecStatus, Format, TransactionStatus
 from psycopg.pq.abc import PGresult
 
@@ -318,22 +317,3 @@ async def _rows(
     while (rows := await connection.next_rows()) is not None:
         found += rows
     return found
-
-
-# Whether a connection string still leads to the same place as before, by another secret.
-
-_SECRETS = frozenset({"password", "passfile", "sslcert", "sslkey", "sslpassword", "sslrootcert"})
-
-
-def only_secrets_differ(one: str, other: str) -> bool:
-    """
-    >>> only_secrets_differ("host=db user=reader password=a", "postgresql://reader:b@db")
-    True
-    >>> only_secrets_differ("host=db user=reader", "host=db user=owner")
-    False
-    """
-    given = [
-        {name: value for name, value in conninfo_to_dict(text).items() if name not in _SECRETS}
-        for text in (one, other)
-    ]
-    return given[0] == given[1]

@@ -1,1 +1,0 @@
--- Budgets of blocks of time: functions alone (lines.sql, charges.sql).

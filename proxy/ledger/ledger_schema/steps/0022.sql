@@ -1,1 +1,0 @@
--- A charge to blocks of time is not finished for the total: functions alone (published.sql).
