@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
@@ -52,11 +52,10 @@ State = Annotated[
     ),
 ]
 DemoState = Annotated[
-    Path | None,
-    typer.Option(help=_STATE_HELP, metavar="DIR", show_default=".state/demo"),
+    Path | None, typer.Option(help=_STATE_HELP, metavar="DIR", show_default=".state/demo")
 ]
 LedgerDsn = Annotated[
-    Optional[str],  # noqa: UP045
+    str | None,
     typer.Option(
         "--ledger",
         help="Connection string of a database for the ledger, which several processes can share;"
@@ -66,7 +65,7 @@ LedgerDsn = Annotated[
     ),
 ]
 PgBin = Annotated[
-    Optional[Path],  # noqa: UP045
+    Path | None,
     typer.Option(
         help="Folder of another PostgreSQL's programs (14 or newer) for the shadow: in production that"
         " of the distribution.",
@@ -75,23 +74,23 @@ PgBin = Annotated[
     ),
 ]
 ShadowUser = Annotated[
-    Optional[str],  # noqa: UP045
+    str | None,
     typer.Option(
         help="User of the operating system that the shadow runs as, and nothing else. Needs a start as root.",
         metavar="NAME",
     ),
 ]
 TlsCert = Annotated[
-    Optional[Path],  # noqa: UP045
+    Path | None,
     typer.Option(
         help="Certificate in PEM, for both listeners. Left out: plain text, on loopback only. Read at"
         " the start, and when both files have changed.",
         metavar="FILE",
     ),
 ]
-TlsKey = Annotated[Optional[Path], typer.Option(help="Its key in PEM.", metavar="FILE")]  # noqa: UP045
+TlsKey = Annotated[Path | None, typer.Option(help="Its key in PEM.", metavar="FILE")]
 Tls = Annotated[
-    Optional[TlsUse],  # noqa: UP045
+    TlsUse | None,
     typer.Option(
         help="'required' (the default with a certificate) refuses PostgreSQL sessions in plain text; HTTP is"
         " https only wherever there is a certificate. 'off' serves plain text beyond loopback too.",
@@ -99,7 +98,7 @@ Tls = Annotated[
     ),
 ]
 ClientCa = Annotated[
-    Optional[Path],  # noqa: UP045
+    Path | None,
     typer.Option(
         help="Certificates, in PEM, that those of PostgreSQL clients are signed by. Needs"
         " --client-rules and --tls-cert.",
@@ -107,20 +106,18 @@ ClientCa = Annotated[
     ),
 ]
 ClientRules = Annotated[
-    Optional[Path],  # noqa: UP045
-    typer.Option(help="Rules: which certificate lets whom in.", metavar="FILE"),
+    Path | None, typer.Option(help="Rules: which certificate lets whom in.", metavar="FILE")
 ]
 OidcIssuer = Annotated[
-    Optional[str],  # noqa: UP045
-    typer.Option(help="OpenID Connect provider whose tokens HTTP takes.", metavar="URL"),
+    str | None, typer.Option(help="OpenID Connect provider whose tokens HTTP takes.", metavar="URL")
 ]
 OidcAudience = Annotated[
-    Optional[str],  # noqa: UP045
+    str | None,
     typer.Option(help="For whom its tokens must be. Required with --oidc-issuer.", metavar="TEXT"),
 ]
 OidcClaim = Annotated[str, typer.Option(help="Claim that has the analyst's name.", metavar="NAME")]
 OidcKeys = Annotated[
-    Optional[str],  # noqa: UP045
+    str | None,
     typer.Option(
         help="The provider's keys (JWKS); left out: where its configuration says.", metavar="URL"
     ),
@@ -134,35 +131,35 @@ OidcLifetime = Annotated[
     ),
 ]
 OidcCa = Annotated[
-    Optional[Path],  # noqa: UP045
+    Path | None,
     typer.Option(
         help="Certificates, in PEM, to trust for the provider. Left out: the system's.",
         metavar="FILE",
     ),
 ]
 Admin = Annotated[
-    Optional[str],  # noqa: UP045
+    str | None,
     typer.Option(
         help="HOST:PORT for the API of administrators. Left out: there is none.",
         metavar="HOST:PORT",
     ),
 ]
 AdminSecrets = Annotated[
-    Optional[Path],  # noqa: UP045
+    Path | None,
     typer.Option(
         help="Lines NAME SECRET of administrators, mode 0600; a secret has at least 32 characters.",
         metavar="FILE",
     ),
 ]
 Metrics = Annotated[
-    Optional[str],  # noqa: UP045
+    str | None,
     typer.Option(
         help="HOST:PORT for GET /metrics alone, without a secret. On loopback, unless there is a certificate.",
         metavar="HOST:PORT",
     ),
 ]
 ProxyProtocolFrom = Annotated[
-    Optional[list[str]],  # noqa: UP045
+    list[str] | None,
     typer.Option(
         help="Balancers of PostgreSQL clients, which begin each connection with a header of the PROXY protocol,"
         " version 2; nobody else may. Once per network.",
@@ -171,7 +168,7 @@ ProxyProtocolFrom = Annotated[
     ),
 ]
 TrustedProxy = Annotated[
-    Optional[list[str]],  # noqa: UP045
+    list[str] | None,
     typer.Option(
         help="Proxies in front of HTTP, whose X-Forwarded-For is believed. Once per network.",
         metavar="NETWORK",
@@ -187,7 +184,7 @@ Mcp = Annotated[
     typer.Option("--mcp", help="Serve agents at /mcp of the HTTP listener. Needs dpproxy[mcp]."),
 ]
 CorsOrigin = Annotated[
-    Optional[list[str]],  # noqa: UP045
+    list[str] | None,
     typer.Option(
         help="Origin of a site whose pages may ask /v1, such as https://app.example, once per origin.",
         metavar="ORIGIN",
@@ -206,7 +203,7 @@ Traces = Annotated[
     ),
 ]
 DrainDelay = Annotated[
-    Optional[float],  # noqa: UP045
+    float | None,
     typer.Option(
         help="Seconds from SIGTERM until the listeners close. /readyz says 'draining' meanwhile.",
         metavar="SECONDS",

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typing_extensions import assert_never
@@ -41,7 +41,7 @@ def policy_diff(
     old: Path,
     new: Path,
     dsn: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(
             help="Also hold both against this database, and compare errors of each column and aggregate.",
             metavar="DSN",

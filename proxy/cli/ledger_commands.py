@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import datetime, timezone
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
@@ -63,18 +63,9 @@ from proxy.ledger.text_keys import KEY_FILE, KeyFile, TextKeyMissing, known_keys
 # What takes waits for `dpproxy ledger confirm` by another administrator.
 
 _NUMBER = re.compile(r"[+-]?[0-9]{1,20}(\.[0-9]{0,30})?([eE][+-]?[0-9]{1,2})?")
-Analyst = Annotated[
-    Optional[str],  # noqa: UP045
-    typer.Option(help="Whose budget: this analyst's.", metavar="NAME"),
-]
-Group = Annotated[
-    Optional[str],  # noqa: UP045
-    typer.Option(help="Or this group's.", metavar="NAME"),
-]
-Table = Annotated[
-    Optional[str],  # noqa: UP045
-    typer.Option(help="Or this table's.", metavar="SCHEMA.TABLE"),
-]
+Analyst = Annotated[str | None, typer.Option(help="Whose budget: this analyst's.", metavar="NAME")]
+Group = Annotated[str | None, typer.Option(help="Or this group's.", metavar="NAME")]
+Table = Annotated[str | None, typer.Option(help="Or this table's.", metavar="SCHEMA.TABLE")]
 
 
 def adjust_command(
@@ -88,7 +79,7 @@ def adjust_command(
     ] = "0",
     delta: Annotated[str, typer.Option(help="The same of delta.", metavar="D")] = "0",
     rho: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(
             help="The same of rho, with `accounting: zcdp`; left out: what --epsilon adds, and nothing where it"
             " takes.",
@@ -96,8 +87,7 @@ def adjust_command(
         ),
     ] = None,
     source: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Where the ledger has several sources.", metavar="NAME"),
+        str | None, typer.Option(help="Where the ledger has several sources.", metavar="NAME")
     ] = None,
     state: State = None,
     ledger: LedgerDsn = None,
@@ -140,7 +130,7 @@ def adjust_command(
 
 def confirm_command(
     number: Annotated[
-        Optional[int],  # noqa: UP045
+        int | None,
         typer.Argument(metavar="[NUMBER]", help="Of the request. Left out: those that wait."),
     ] = None,
     state: State = None,
@@ -208,8 +198,7 @@ def show(
     state: State = None,
     ledger: LedgerDsn = None,
     pld: Annotated[
-        bool,
-        typer.Option("--pld", help="Also by privacy loss distributions; needs dpproxy[pld]."),
+        bool, typer.Option("--pld", help="Also by privacy loss distributions; needs dpproxy[pld].")
     ] = False,
 ) -> None:
     """What is spent of each budget: of all together, tables, groups and analysts, per data source."""
@@ -354,7 +343,7 @@ def adopt(
         ),
     ] = False,
     as_name: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(
             "--as",
             help="The data is that of a source that the ledger knows, moved or restored: budgets go on."
@@ -363,7 +352,7 @@ def adopt(
         ),
     ] = None,
     name: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(
             help="With --new: another name than the policy's database. Of one policy.",
             metavar="NAME",

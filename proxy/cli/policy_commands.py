@@ -12,7 +12,7 @@ from datetime import datetime, timezone
 from enum import Enum
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -129,11 +129,10 @@ def _problems(error: PolicyErrors) -> Mapping[str, object]:
 def policy_bounds(
     file: Path,
     table: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="This table alone.", metavar="SCHEMA.TABLE"),
+        str | None, typer.Option(help="This table alone.", metavar="SCHEMA.TABLE")
     ] = None,
     column: Annotated[
-        Optional[list[str]],  # noqa: UP045
+        list[str] | None,
         typer.Option(
             help="With --table: this column; may be repeated. Left out: every column without bounds."
         ),
@@ -211,7 +210,7 @@ def explain(
 def audit(
     policy: PolicyFile,
     questions: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(help="Statements to audit; left out: every aggregate of every column."),
     ] = None,
     rows: Annotated[
@@ -223,7 +222,7 @@ def audit(
         typer.Option(min=1, max=50, help="Remove or add at most this many units at once, 1 to 50."),
     ] = 1,
     plot: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(help="Write sensitivity against distance as SVG.", metavar="FILE.svg"),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
@@ -257,8 +256,7 @@ def audit(
 
 
 def doctor(
-    policy: PolicyFile,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    policy: PolicyFile, as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False
 ) -> None:
     """Unsafe settings and rights, missing indexes and keys of a protected database, each with its fix."""
     from proxy.cli.doctor import doctor_verdict
@@ -281,11 +279,10 @@ def doctor(
 
 def policy_samples(
     name: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Argument(help="The sample to print. Without a name: list all samples."),
+        str | None, typer.Argument(help="The sample to print. Without a name: list all samples.")
     ] = None,
     to: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(
             help="Write its files into this folder. Existing files are kept.", metavar="DIR"
         ),
@@ -325,7 +322,7 @@ def policy_init(
         ),
     ],
     to: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(help="Write it into this file, which must not exist.", metavar="FILE"),
     ] = None,
 ) -> None:
@@ -395,8 +392,7 @@ def policy_report_command(
         ReportFormat, typer.Option("--format", help="markdown, html or json.", metavar="FORMAT")
     ] = ReportFormat.MARKDOWN,
     source: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="Where the ledger has several sources.", metavar="NAME"),
+        str | None, typer.Option(help="Where the ledger has several sources.", metavar="NAME")
     ] = None,
     record: Annotated[
         bool,

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -26,17 +26,14 @@ if TYPE_CHECKING:
     from proxy.policy.publication import Publication
 
 publish = typer.Typer(help="Published tables: what is released, and when.")
-Policy = Annotated[
-    Optional[Path],  # noqa: UP045
-    typer.Option("--policy", help="A policy in YAML.", metavar="FILE"),
-]
+Policy = Annotated[Path | None, typer.Option("--policy", help="A policy in YAML.", metavar="FILE")]
 
 
 @publish.callback(invoke_without_command=True)
 def release(
     context: typer.Context,
     now: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(
             "--now",
             help="Release this one now, whatever its schedule; charged to the shared budget (total).",

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 import typer
@@ -40,19 +40,19 @@ class _NothingServes(Exception):
 def status(
     state: State = None,
     admin: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(
             help="The administrators' API of another machine; left out: the process that serves --state.",
             metavar="URL",
         ),
     ] = None,
     secret_file: Annotated[
-        Optional[Path],  # noqa: UP045
+        Path | None,
         typer.Option(help="With --admin: a file with its secret alone.", metavar="FILE"),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON, with all fields.")] = False,
     wait: Annotated[
-        Optional[Awaited],  # noqa: UP045
+        Awaited | None,
         typer.Option(help="Wait until it is ready, or until it has drained and ended."),
     ] = None,
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from decimal import Decimal, InvalidOperation
-from typing import Annotated, Optional
+from typing import Annotated
 
 import typer
 
@@ -153,14 +153,8 @@ access = typer.Typer(
     no_args_is_help=True,
     help="Who may query which database. Everybody may query every database until one is restricted.",
 )
-User = Annotated[
-    Optional[str],  # noqa: UP045
-    typer.Option("--user", help="An analyst.", metavar="NAME"),
-]
-Group = Annotated[
-    Optional[str],  # noqa: UP045
-    typer.Option("--group", help="A group of analysts.", metavar="NAME"),
-]
+User = Annotated[str | None, typer.Option("--user", help="An analyst.", metavar="NAME")]
+Group = Annotated[str | None, typer.Option("--group", help="A group of analysts.", metavar="NAME")]
 
 
 @access.command("list")
@@ -244,7 +238,7 @@ def token_create(
     name: str,
     days: Annotated[float, typer.Option(help="Days until it expires, at most 366.")],
     database: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(
             help="For this database only, by its name in `ledger show`. Left out: all that the analyst may"
             " query.",
@@ -252,20 +246,17 @@ def token_create(
         ),
     ] = None,
     epsilon: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(
             help="What all statements through it may cost together. Left out: the analyst's own budget.",
             metavar="NUMBER",
         ),
     ] = None,
     per: Annotated[
-        Optional[str],  # noqa: UP045
+        str | None,
         typer.Option(help="The token's epsilon renews each hour or day (UTC).", metavar="hour|day"),
     ] = None,
-    note: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(help="What it is for.", metavar="TEXT"),
-    ] = None,
+    note: Annotated[str | None, typer.Option(help="What it is for.", metavar="TEXT")] = None,
     state: State = None,
     ledger: LedgerDsn = None,
 ) -> None:
