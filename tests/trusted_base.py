@@ -95,7 +95,7 @@ PARTS: Mapping[str, Part] = {
                 "engine_ledger ledger_tables cached_claims charge_queue charge_statements"
                 " published_releases bounds_account ledger_schema ledger_sources"
                 " ledger_lease"
-                " ledger_mark ledger_restored ledger_home text_cipher",
+                " ledger_mark ledger_home text_cipher",
             ),
         ),
     ),
@@ -160,8 +160,7 @@ ALLOWED: Mapping[str, str] = {
         _DRAWER,
         _within(
             "engine",
-            "noisy_answers publishing query_pipeline remembered_plans cached_answers"
-            " derived_answers drawn_release",
+            "noisy_answers publishing query_pipeline remembered_plans cached_answers drawn_release",
         ),
     ),
     "proxy.planner": "chooses what is computed, of which public labels, at what share of the price: it has"

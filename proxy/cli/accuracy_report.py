@@ -15,8 +15,8 @@ from proxy.cli.explain_command import engine_without_data, protected_query
 from proxy.cli.progress import counted, text_table
 from proxy.engine.accuracy import Accuracy, ReleaseAccuracy, number_of, text_of
 from proxy.engine.answer_accuracy import accuracies
-from proxy.engine.group_threshold import units_needed
 from proxy.engine.machine_clock import day_of_machine
+from proxy.engine.policy_limits import units_needed
 from proxy.engine.query_pipeline import Engine
 from proxy.engine.unit_words import unit_of_policy, units_word
 from proxy.kernel.neighbour_kinds import UnitNeighbours

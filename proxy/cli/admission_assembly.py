@@ -14,7 +14,7 @@ import structlog
 from proxy.cli.letting_in import LettingIn
 from proxy.cli.proxy_servers import ProxyServers
 from proxy.ledger.bearer_tokens import PresentedTokens
-from proxy.ledger.people_reader import PeopleReader
+from proxy.ledger.users import PeopleReader
 from proxy.postgres.failure_reason import reason_of
 from proxy.servers.admission import Admission
 from proxy.servers.client_address import Networks

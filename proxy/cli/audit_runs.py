@@ -22,7 +22,7 @@ import structlog
 
 from proxy.cli.source_variables import inherited_environment
 from proxy.ledger.users import UserError
-from proxy.servers.http.admin_report_models import AuditedStatement, AuditRun
+from proxy.servers.http.admin_models import AuditedStatement, AuditRun
 
 _log = structlog.get_logger("dpproxy.audits")
 

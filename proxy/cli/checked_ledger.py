@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from proxy.cli.cli_error import CliError
-from proxy.ledger.ledger_mark import LedgerWentBack, MarkFile, check_mark
-from proxy.ledger.ledger_restored import restored_as_of, restored_text
+from proxy.ledger.ledger_mark import (
+    LedgerWentBack,
+    MarkFile,
+    check_mark,
+    restored_as_of,
+    restored_text,
+)
 
 
 def check_ledger(ledger_dsn: str, mark: MarkFile, accept: str, last_receipt: int = 0) -> None:

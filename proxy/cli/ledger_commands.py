@@ -33,19 +33,22 @@ from proxy.ledger.adjustments import (
     waiting_requests,
 )
 from proxy.ledger.admin_log import admin_events
-from proxy.ledger.ledger_mark import LedgerWentBack, MarkFile, check_mark, mark_of
+from proxy.ledger.ledger_mark import (
+    LedgerWentBack,
+    MarkFile,
+    accept_restored,
+    check_mark,
+    mark_of,
+    restored_as_of,
+    restored_text,
+    series_forgotten,
+)
 from proxy.ledger.ledger_reports import (
     NEARLY_SPENT,
     ledger_problems,
     published_lines,
     receipts,
     spending,
-)
-from proxy.ledger.ledger_restored import (
-    accept_restored,
-    restored_as_of,
-    restored_text,
-    series_forgotten,
 )
 from proxy.ledger.ledger_sources import (
     Source,

@@ -57,12 +57,10 @@ from proxy.servers.http.admin_models import SessionList
 from proxy.servers.http.connections import ADMIN_LIMITS
 from proxy.servers.http.http_server import Agents, HttpListener, HttpServer
 from proxy.servers.http.instead import correcting_of
-from proxy.servers.http.metrics_routes import metrics_app
-from proxy.servers.http.routes import Routes
+from proxy.servers.http.routes import Routes, metrics_app
 from proxy.servers.login_gate import LoginGate
 from proxy.servers.metrics import Exposition, Metrics
-from proxy.servers.query_log import QueryLog
-from proxy.servers.statement_reports import StatementObserver
+from proxy.servers.statement_reports import QueryLog, StatementObserver
 from proxy.servers.tracing import tracing_by_environment
 from proxy.servers.wire.wire_server import WireServer
 from proxy.shadow.analyst_sessions import ShadowSessions

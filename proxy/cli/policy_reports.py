@@ -30,7 +30,7 @@ from proxy.policy.policy_model import IdentifierUnit, Policy, PublicTable
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.policy_file.policy_yaml import locate, policy_text, read_policy
 from proxy.policy_file.shown_text import shown_text, with_source
-from proxy.servers.http.admin_report_models import (
+from proxy.servers.http.admin_models import (
     FindingEntry,
     PolicyBefore,
     PolicyChangeEntry,

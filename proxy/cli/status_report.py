@@ -17,7 +17,7 @@ from proxy.accounting.budget_lines import LineKind
 from proxy.base.errors import Fault
 from proxy.cli.assembly import Database
 from proxy.cli.proxy_servers import ProxyServers
-from proxy.ledger.spent_budgets import SpentBudgets, known_budgets, known_state, spent_budgets
+from proxy.ledger.ledger_reports import SpentBudgets, known_budgets, known_state, spent_budgets
 from proxy.postgres.failure_reason import reason_of
 from proxy.servers.draining import Draining
 from proxy.servers.http.json_models import (

@@ -14,16 +14,20 @@ from proxy.cli.command_options import LedgerDsn, State
 from proxy.cli.progress import text_table
 from proxy.cli.proxy_servers import ledger_only, warn_of_demo
 from proxy.ledger.bearer_tokens import create_token, list_tokens, revoke_token
-from proxy.ledger.data_access import allow, data_access, open_to_all, restrict, withdraw
 from proxy.ledger.users import (
     LEAST_CHARACTERS,
     add_analyst,
     add_to_group,
+    allow,
+    data_access,
     groups,
     list_analysts,
+    open_to_all,
     remove_analyst,
     remove_from_group,
+    restrict,
     set_password,
+    withdraw,
 )
 
 # `dpproxy user group`: groups of analysts, to which access and budgets can be given.

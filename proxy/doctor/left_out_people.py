@@ -17,8 +17,8 @@ from proxy.policy.category_words import tells_no_people_apart
 from proxy.policy.column_shapes import family
 from proxy.policy.finding_names import FindingName, Severity
 from proxy.policy.findings import Finding
+from proxy.policy.guessed_units import is_document, may_list_people
 from proxy.policy.identifier_names import IdentifierNames
-from proxy.policy.lookup_tables import is_document, may_list_people
 from proxy.policy.people import Links, people
 from proxy.policy.person_words import (
     are_counterparts,

@@ -17,8 +17,7 @@ from proxy.doctor.unit_diagnosis import foreign_targets, is_told
 from proxy.policy.column_shapes import family
 from proxy.policy.finding_names import FindingName
 from proxy.policy.findings import Finding
-from proxy.policy.guessed_units import NotGuessed
-from proxy.policy.lookup_tables import is_document, is_rates
+from proxy.policy.guessed_units import NotGuessed, is_document, is_rates
 from proxy.policy.people import people
 from proxy.policy.person_words import (
     is_birth,

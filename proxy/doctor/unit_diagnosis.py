@@ -12,8 +12,7 @@ from proxy.catalog.catalog_model import Catalog, Table, TableName
 from proxy.doctor.declared_people import DeclaredPeople, plain_name
 from proxy.policy.finding_names import FindingName
 from proxy.policy.findings import Finding
-from proxy.policy.guessed_units import Guess, How, NotGuessed
-from proxy.policy.lookup_tables import may_list_people
+from proxy.policy.guessed_units import Guess, How, NotGuessed, may_list_people
 from proxy.policy.people import Links, Place, people
 from proxy.policy.person_words import (
     is_anybody,

@@ -10,7 +10,6 @@ from proxy.base.result_columns import IntervalEnd
 from proxy.base.written_names import written_name
 from proxy.engine.accuracy import text_of, unit_of_error
 from proxy.engine.advice import BEST, MORE, OR_RAISE
-from proxy.engine.group_threshold import no_group, small_groups
 from proxy.engine.impossible_answers import (
     choice_notices,
     empty_groups,
@@ -20,6 +19,7 @@ from proxy.engine.impossible_answers import (
     is_null,
     shown_rows,
 )
+from proxy.engine.policy_limits import no_group, small_groups
 from proxy.engine.unit_words import aggregate_word, answer_name, units_word
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import (

@@ -24,8 +24,13 @@ from proxy.drawing.drawer import Drawer, Lists, before_charge
 from proxy.drawing.kept_answers import ClaimedAnswers
 from proxy.drawing.protected_reads import ProtectedSession
 from proxy.engine.answer_origin import FRESH, AnswerOrigin, of_parts
-from proxy.engine.cached_answers import CachedAnswers, fingerprint
-from proxy.engine.derived_answers import DerivedBlock, derived_blocks, not_derived
+from proxy.engine.cached_answers import (
+    CachedAnswers,
+    DerivedBlock,
+    derived_blocks,
+    fingerprint,
+    not_derived,
+)
 from proxy.engine.explain_text import SHOWN, FreeBlock
 from proxy.engine.noisy_answers import (
     ChargedDrawing,

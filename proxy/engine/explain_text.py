@@ -15,7 +15,7 @@ from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.answer_conditions import conditions
 from proxy.engine.answer_origin import AnswerSource
 from proxy.engine.expected_errors import ExpectedError, expected_error, short_number
-from proxy.engine.group_threshold import threshold_text, units_needed
+from proxy.engine.policy_limits import threshold_text, units_needed
 from proxy.engine.unit_words import aggregate_word, one_unit, units_word
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import BlockPlan, PrivatePlan

@@ -11,13 +11,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
 
-from proxy.engine.report_budgets import (
-    adjustments_section,
-    budgets_section,
-    loss_text,
-    year_section,
-)
-from proxy.engine.report_changes import EarlierReport, changes_section
 from proxy.engine.report_evidence import (
     ASSUMPTIONS,
     OUTSIDE,
@@ -27,7 +20,17 @@ from proxy.engine.report_evidence import (
     proven_parts,
     words_section,
 )
-from proxy.engine.report_registry import Section, privacy_label, registry_entry
+from proxy.engine.report_sections import (
+    EarlierReport,
+    Section,
+    adjustments_section,
+    budgets_section,
+    changes_section,
+    loss_text,
+    privacy_label,
+    registry_entry,
+    year_section,
+)
 from proxy.engine.unit_words import unit_of_policy
 from proxy.policy.amount_findings import (
     amount_findings,

@@ -16,7 +16,7 @@ from itertools import accumulate
 from typing_extensions import assert_never
 
 from proxy.drawing.answer_slots import CachedQuestion
-from proxy.engine.derived_answers import (
+from proxy.engine.cached_answers import (
     PER_NUMBER,
     TRIED,
     DerivedBlock,

@@ -14,8 +14,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from proxy.drawing.answer_slots import CachedQuestion, Claimed, question_given
-from proxy.engine.cached_answers import CachedAnswers
-from proxy.engine.derived_answers import DerivedBlock
+from proxy.engine.cached_answers import CachedAnswers, DerivedBlock
 from proxy.engine.remembered_plans import PreparedQuery
 from proxy.kernel.plan import BlockPlan
 from proxy.release.cached_block import with_noises, with_releases

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from proxy.engine.report_registry import Section
+from proxy.engine.report_sections import Section
 from proxy.policy.amount_findings import block_findings
 from proxy.policy.policy_model import MedianNoise, Noise, Policy
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from proxy.engine.policy_report import PrivacyReport
-from proxy.engine.report_registry import Section
+from proxy.engine.report_sections import Section
 
 _TITLE = "Privacy report"
 _MARKS = re.compile(r"([\\`*\[\]|<>])")

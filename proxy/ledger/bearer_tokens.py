@@ -20,8 +20,7 @@ from psycopg.rows import TupleRow, class_row, dict_row
 from proxy.base.errors import Fault
 from proxy.ledger.admin_log import note as log
 from proxy.ledger.charge_queue import LedgerPool
-from proxy.ledger.data_access import source_number
-from proxy.ledger.users import UserError, analyst_number
+from proxy.ledger.users import UserError, analyst_number, source_number
 from proxy.turns.threads import in_thread
 
 PREFIX = "dpp_"  # so that scanners of repositories find one that has leaked

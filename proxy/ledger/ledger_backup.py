@@ -19,7 +19,7 @@ from psycopg import sql
 from typing_extensions import LiteralString
 
 from proxy.ledger.demo_ledger import is_of_demo
-from proxy.ledger.ledger_restored import note_restored
+from proxy.ledger.ledger_mark import note_restored
 from proxy.ledger.ledger_schema import bring_to_newest
 
 _FORMAT = 1

@@ -14,8 +14,7 @@ from decimal import Decimal
 import psycopg
 from psycopg.rows import class_row
 
-from proxy.ledger.data_access import source_number
-from proxy.ledger.users import UserError
+from proxy.ledger.users import UserError, source_number
 
 OUTCOMES = ("answered", "failed", "reserved", "adjusted")
 _CURSOR = re.compile(r"([0-9-]{10}T[0-9:.]{8,15}\+00:00)/([0-9]{1,18})")

@@ -7,13 +7,12 @@ from collections.abc import Iterator, Mapping
 import psycopg
 
 from proxy.engine.policy_report import LedgerFacts
-from proxy.engine.report_changes import EarlierReport
+from proxy.engine.report_sections import EarlierReport
 from proxy.ledger.adjustments import waiting_requests
 from proxy.ledger.admin_log import TEXT, keep_text, note, text_to_keep
-from proxy.ledger.data_access import data_access
 from proxy.ledger.ledger_reports import adjustments, spending
 from proxy.ledger.ledger_sources import Source
-from proxy.ledger.users import groups, list_analysts
+from proxy.ledger.users import data_access, groups, list_analysts
 from proxy.policy.policy_model import Policy
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.policy_file.policy_yaml import read_policy

@@ -18,6 +18,7 @@ from proxy.policy.policy_model import (
     Mechanism,
     MovingBounds,
 )
+from proxy.policy_file.policy_accept import SAID_KEYS, read_said
 from proxy.policy_file.policy_errors import ProblemList, quoted_text
 from proxy.policy_file.policy_nodes import (
     fields,
@@ -29,7 +30,6 @@ from proxy.policy_file.policy_nodes import (
     values,
     whole,
 )
-from proxy.policy_file.policy_said import SAID_KEYS, read_said
 from proxy.policy_file.policy_shapes import (
     NUMBER,
     TEXT,

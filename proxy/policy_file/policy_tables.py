@@ -21,6 +21,7 @@ from proxy.policy.policy_model import (
     Unit,
     UnitPath,
 )
+from proxy.policy_file.policy_accept import SAID_KEYS, read_said
 from proxy.policy_file.policy_columns import (
     CHOSEN_PRIVATELY,
     COLUMN,
@@ -43,7 +44,6 @@ from proxy.policy_file.policy_nodes import (
     text,
     whole,
 )
-from proxy.policy_file.policy_said import SAID_KEYS, read_said
 from proxy.policy_file.policy_shapes import (
     SWITCH,
     TEXT,

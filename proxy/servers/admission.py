@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from proxy.ledger.people_reader import LedgerPeople
+from proxy.ledger.users import LedgerPeople
 
 
 class Admission:

@@ -15,9 +15,9 @@ import pytest
 from proxy.accounting.amounts import Amount
 from proxy.accounting.budget_lines import LineKind
 from proxy.engine.policy_report import LedgerFacts, policy_report
-from proxy.engine.report_changes import EarlierReport, changes_section
 from proxy.engine.report_evidence import ASSUMPTIONS, NOT_PROMISED, PROVEN_PARTS, TESTED
 from proxy.engine.report_formats import report_html, report_json, report_markdown
+from proxy.engine.report_sections import EarlierReport, changes_section
 from proxy.ledger.adjustments import Adjustment, WaitingRequest, adjust, confirm
 from proxy.ledger.admin_log import at_the_command_line
 from proxy.policy_file.policy_errors import PolicyErrors

@@ -33,12 +33,11 @@ from proxy.kernel.refusals import NotPrivate
 from proxy.ledger.bearer_tokens import create_token
 from proxy.ledger.bounds_account import POLICY_BOUNDS
 from proxy.ledger.cached_claims import MOST_BYTES, CachedClaims, Claimed
-from proxy.ledger.data_access import allow
 from proxy.ledger.engine_ledger import EngineLedger
 from proxy.ledger.ledger_backup import TABLES, backup, restore
 from proxy.ledger.ledger_reports import ledger_problems
 from proxy.ledger.ledger_tables import LedgerTables
-from proxy.ledger.users import add_analyst, remove_analyst
+from proxy.ledger.users import add_analyst, allow, remove_analyst
 from proxy.mechanisms.loss import Loss
 from proxy.mechanisms.rho_of_noise import rho_of_pure
 from proxy.mechanisms.zcdp import rho_of_loss

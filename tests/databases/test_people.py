@@ -29,28 +29,26 @@ from proxy.ledger.bearer_tokens import (
     revoke_token,
 )
 from proxy.ledger.bounds_account import POLICY_BOUNDS
-from proxy.ledger.data_access import (
-    DataAccess,
-    allow,
-    check_members,
-    data_access,
-    open_to_all,
-    restrict,
-    who_may,
-    withdraw,
-)
 from proxy.ledger.engine_ledger import EngineLedger
 from proxy.ledger.ledger_backup import backup, restore
 from proxy.ledger.ledger_reports import ledger_problems
 from proxy.ledger.ledger_tables import LedgerTables, Receipt
 from proxy.ledger.users import (
+    DataAccess,
     UserError,
     add_analyst,
     add_to_group,
+    allow,
+    check_members,
+    data_access,
     groups,
+    open_to_all,
     remove_analyst,
     remove_from_group,
+    restrict,
     set_password,
+    who_may,
+    withdraw,
 )
 from tests.databases.ledger_database import SOURCE, loss, rows, set_limits, with_ledger
 from tests.ledger_of_before import create_expired_token

@@ -16,8 +16,7 @@ from docs.site.reference_tables import TABLES
 from proxy.base.errors import Code
 from proxy.base.session_settings import DP_SETTINGS, SESSION_SETTINGS
 from proxy.servers.metrics import FAMILIES
-from proxy.servers.query_log import QueryLog
-from proxy.servers.statement_reports import AskedStatement, Listener, Outcome, QueryReport
+from proxy.servers.statement_reports import AskedStatement, Listener, Outcome, QueryLog, QueryReport
 from tests.deploy.files import DEPLOY, ROOT, commands
 from tests.servers.http.declared_responses import analysts_app
 

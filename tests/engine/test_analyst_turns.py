@@ -99,7 +99,7 @@ _WITHOUT_TURNS = {
     "servers/http/documented_app.py",
     "servers/http/oidc.py",
     "servers/http/request_reading.py",
-    "servers/query_log.py",
+    "servers/statement_reports.py",
     "shadow/analyst_sessions.py",
 }
 _TURNS = {"turns/fair_share.py", "turns/threads.py"}

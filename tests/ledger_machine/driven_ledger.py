@@ -30,9 +30,15 @@ from proxy.ledger.adjustments import Adjustment, AdjustmentError, WaitingRequest
 from proxy.ledger.bearer_tokens import create_token, revoke_token
 from proxy.ledger.cached_claims import CachedClaims
 from proxy.ledger.engine_ledger import _slots_of
-from proxy.ledger.ledger_mark import LedgerWentBack, MarkFile, check_mark, mark_of
+from proxy.ledger.ledger_mark import (
+    LedgerWentBack,
+    MarkFile,
+    accept_restored,
+    check_mark,
+    mark_of,
+    restored_as_of,
+)
 from proxy.ledger.ledger_reports import ledger_problems
-from proxy.ledger.ledger_restored import accept_restored, restored_as_of
 from proxy.ledger.ledger_sources import write_budgets
 from proxy.ledger.ledger_tables import ChargeOutcome
 from proxy.ledger.users import remove_analyst

@@ -19,7 +19,7 @@ from proxy.ledger import (
 )
 from proxy.ledger.cached_claims import CachedClaims
 from proxy.ledger.charge_queue import ChargeQueue
-from proxy.ledger.ledger_restored import note_restored
+from proxy.ledger.ledger_mark import note_restored
 from tests.ledger_machine import driven_ledger
 from tests.ledger_machine.sql_faults import SQL
 

@@ -10,8 +10,7 @@ import pytest
 from psycopg.errors import Diagnostic
 
 from proxy.cli.assembly import Database
-from proxy.ledger.ledger_reports import spending
-from proxy.ledger.spent_budgets import spent_budgets
+from proxy.ledger.ledger_reports import spending, spent_budgets
 from tests.live.served_database import served_database
 from tests.live_proxy import LiveProxy, start_proxy
 from tests.servers_fixture import servers

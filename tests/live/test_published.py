@@ -10,7 +10,7 @@ import pytest
 
 from proxy.cli.assembly import Database
 from proxy.engine.publishing import Publishing
-from proxy.ledger.data_access import open_to_all, restrict
+from proxy.ledger.users import open_to_all, restrict
 from tests.live.published_tables import SCRIPT, TABLES, release_and_show
 from tests.live.served_database import served_database
 from tests.live.session_answers import answers_to, total_paid

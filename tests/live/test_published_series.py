@@ -26,7 +26,7 @@ from proxy.drawing.protected_reads import ProtectedSession
 from proxy.engine.published_ports import ReleaseState
 from proxy.engine.publishing import Publishing
 from proxy.engine.session_zone import ZoneRules
-from proxy.ledger.ledger_restored import series_forgotten
+from proxy.ledger.ledger_mark import series_forgotten
 from proxy.ledger.published_releases import LedgerSteps, PublishedReleases
 from proxy.mechanisms import continual
 from tests.ledger_key import LEDGER_CIPHER

@@ -18,8 +18,7 @@ from structlog.testing import capture_logs
 from proxy.cli.assembly import assemble
 from proxy.engine.answer_origin import AnswerSource
 from proxy.policy.policy_model import Reuse
-from proxy.servers.query_log import QueryLog
-from proxy.servers.statement_reports import QueryReport
+from proxy.servers.statement_reports import QueryLog, QueryReport
 from tests.ledger_key import LEDGER_CIPHER
 from tests.live_proxy import LiveProxy, sample_databases, start_proxy
 from tests.servers.http.both_listeners import BothListeners, open_http
@@ -298,7 +297,7 @@ def test_numbers_in_the_place_of_names() -> None:
 
 
 def test_a_disk_that_is_stuck_costs_lines_and_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("proxy.servers.query_log._MOST_WAITING", 3)
+    monkeypatch.setattr("proxy.servers.statement_reports._MOST_WAITING", 3)
     log = QueryLog()
     for _ in range(5):
         log.ended(_a_report("ann"))

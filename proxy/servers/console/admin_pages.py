@@ -36,8 +36,7 @@ from proxy.servers.console.page_responses import static
 from proxy.servers.http import admin_report_routes as reports
 from proxy.servers.http import admin_routes as api
 from proxy.servers.http.admin_access import AdminDoor
-from proxy.servers.http.admin_models import BudgetEntry, WaitingAdjustment
-from proxy.servers.http.admin_report_models import ReceiptEntry
+from proxy.servers.http.admin_models import BudgetEntry, ReceiptEntry, WaitingAdjustment
 from proxy.servers.http.json_models import DatabaseStatus, StatusReport
 from proxy.turns.threads import in_thread
 

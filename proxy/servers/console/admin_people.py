@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 from fastapi import Response
 
-from proxy.ledger.data_access import check_members
+from proxy.ledger.users import check_members
 from proxy.servers.console.admin_frame import AdminFrame, Visit, told
 from proxy.servers.console.charts import ShownLine, amount_text, shown_line
 from proxy.servers.console.page_responses import to

@@ -25,7 +25,7 @@ from proxy.servers.console.charts import Plot, share_bar
 from proxy.servers.console.page_responses import HEADERS, to
 from proxy.servers.http import admin_report_routes as reports
 from proxy.servers.http import admin_routes as api
-from proxy.servers.http.admin_report_models import (
+from proxy.servers.http.admin_models import (
     AuditedStatement,
     AuditRun,
     CheckPolicyRequest,

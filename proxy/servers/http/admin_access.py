@@ -13,8 +13,7 @@ from fastapi.security.http import HTTPBase
 
 from proxy.engine.policy_report import PrivacyReport
 from proxy.servers.client_address import network_of
-from proxy.servers.http.admin_models import SessionList
-from proxy.servers.http.admin_report_models import AuditRun, PolicyReport
+from proxy.servers.http.admin_models import AuditRun, PolicyReport, SessionList
 from proxy.servers.http.guard import mark_refused, mark_under_way
 from proxy.servers.http.http_problem import HttpProblem, not_let_in
 from proxy.servers.http.json_models import StatusReport

@@ -12,7 +12,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Path, Query, Response
 
 from proxy.accounting.budget_lines import LineKind
-from proxy.ledger import admin_log, ledger_reports, receipt_pages, spent_budgets
+from proxy.ledger import admin_log, ledger_reports, receipt_pages
 from proxy.ledger.ledger_reports import budget_name
 from proxy.ledger.receipt_pages import ListedReceipt, ReceiptFilter
 from proxy.servers.http.admin_access import (
@@ -24,7 +24,7 @@ from proxy.servers.http.admin_access import (
     State,
     let_in,
 )
-from proxy.servers.http.admin_report_models import (
+from proxy.servers.http.admin_models import (
     AuditList,
     BudgetSpent,
     ChainReport,
@@ -88,7 +88,7 @@ async def spending(
             HTTPStatus.BAD_REQUEST, f"since and until are at most {_MOST_DAYS} days apart, in order"
         )
     days = await administrator.read(
-        lambda dsn: spent_budgets.spending_by_day(
+        lambda dsn: ledger_reports.spending_by_day(
             dsn, database, _midnight(first), _midnight(last + timedelta(days=1))
         )
     )

@@ -15,7 +15,7 @@ from fastapi import APIRouter, Depends, FastAPI, Path, Request, Response
 from fastapi.responses import JSONResponse
 from starlette.convertors import IntegerConvertor, register_url_convertor
 
-from proxy.ledger import adjustments, admin_log, bearer_tokens, data_access, ledger_reports, users
+from proxy.ledger import adjustments, admin_log, bearer_tokens, ledger_reports, users
 from proxy.servers.http.admin_access import AdminDoor, LetIn, State, let_in
 from proxy.servers.http.admin_models import (
     AccessList,
@@ -44,7 +44,7 @@ from proxy.servers.http.documented_app import DocumentedApp, Operation, problems
 from proxy.servers.http.guard import response_of
 from proxy.servers.http.http_problem import HttpProblem
 from proxy.servers.http.json_models import StatusReport, Text
-from proxy.servers.http.metrics_routes import metrics_router
+from proxy.servers.http.routes import metrics_router
 
 
 class _RowNumberConvertor(IntegerConvertor):
@@ -159,19 +159,19 @@ async def remove_from_group(administrator: LetIn, group: Group, name: Name) -> D
 
 @reports.get("/access", summary="Who may query each database", tags=["access"])
 async def list_access(administrator: LetIn) -> AccessList:
-    found = await administrator.read(data_access.data_access)
+    found = await administrator.read(users.data_access)
     return AccessList(databases=[DatabaseAccess.of(one) for one in found])
 
 
 @changes.put("/access/{database}", summary="Restrict a database", tags=["access"])
 async def restrict_database(administrator: LetIn, database: DatabaseInPath) -> Done:
-    await administrator.change(data_access.restrict, source=database)
+    await administrator.change(users.restrict, source=database)
     return Done()
 
 
 @changes.delete("/access/{database}", summary="Open a database to every analyst", tags=["access"])
 async def open_database(administrator: LetIn, database: DatabaseInPath) -> Done:
-    await administrator.change(data_access.open_to_all, source=database)
+    await administrator.change(users.open_to_all, source=database)
     return Done()
 
 
@@ -179,7 +179,7 @@ async def open_database(administrator: LetIn, database: DatabaseInPath) -> Done:
     "/access/{database}/users/{name}", summary="Let an analyst query a database", tags=["access"]
 )
 async def allow_user(administrator: LetIn, database: DatabaseInPath, name: Name) -> Done:
-    await administrator.change(data_access.allow, source=database, analyst=name)
+    await administrator.change(users.allow, source=database, analyst=name)
     return Done()
 
 
@@ -187,7 +187,7 @@ async def allow_user(administrator: LetIn, database: DatabaseInPath, name: Name)
     "/access/{database}/users/{name}", summary="Take an analyst's access away", tags=["access"]
 )
 async def withdraw_user(administrator: LetIn, database: DatabaseInPath, name: Name) -> Done:
-    await administrator.change(data_access.withdraw, source=database, analyst=name)
+    await administrator.change(users.withdraw, source=database, analyst=name)
     return Done()
 
 
@@ -195,7 +195,7 @@ async def withdraw_user(administrator: LetIn, database: DatabaseInPath, name: Na
     "/access/{database}/groups/{group}", summary="Let a group query a database", tags=["access"]
 )
 async def allow_group(administrator: LetIn, database: DatabaseInPath, group: Group) -> Done:
-    await administrator.change(data_access.allow, source=database, group=group)
+    await administrator.change(users.allow, source=database, group=group)
     return Done()
 
 
@@ -203,7 +203,7 @@ async def allow_group(administrator: LetIn, database: DatabaseInPath, group: Gro
     "/access/{database}/groups/{group}", summary="Take a group's access away", tags=["access"]
 )
 async def withdraw_group(administrator: LetIn, database: DatabaseInPath, group: Group) -> Done:
-    await administrator.change(data_access.withdraw, source=database, group=group)
+    await administrator.change(users.withdraw, source=database, group=group)
     return Done()
 
 

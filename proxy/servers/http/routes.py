@@ -55,6 +55,7 @@ from proxy.servers.http.libpq_driver import LibpqDriver
 from proxy.servers.http.rendering import PRIVACY_HEADERS, privacy_headers, written
 from proxy.servers.http.request_reading import Format, chosen_format
 from proxy.servers.login_gate import LoginGate
+from proxy.servers.metrics import CONTENT_TYPE, Exposition
 from proxy.servers.statement_reports import Listener, StatementObserver, reporter_of
 
 # Tokens that analysts make for agents and conversations of theirs.
@@ -567,3 +568,30 @@ class ResponseInPieces(Response):
             piece = bytes(body[at : at + _PIECE_BYTES])
             more = at + _PIECE_BYTES < len(body)
             await send({"type": "http.response.body", "body": piece, "more_body": more})
+
+
+# `GET /metrics`: on a listener of its own with the routes of health, and behind the administrators' login.
+
+# No operation of an API: what it gives is described by Prometheus ("Exposition formats").
+metrics_router = APIRouter(include_in_schema=False)
+
+
+@metrics_router.get("/metrics")
+async def show_metrics(request: Request) -> Response:
+    metrics = request.app.state.metrics
+    assert metrics is not None
+    return Response(await metrics.exposition(), headers={"Content-Type": CONTENT_TYPE})
+
+
+def metrics_app(metrics: Exposition, routes: Routes) -> FastAPI:
+    """The application of a listener without a login. routes: of the analysts, for their health."""
+    app = DocumentedApp(
+        title="Metrics of dpproxy",
+        description="",
+        routers=[metrics_router, health_router],
+        hint="There are /metrics, /healthz and /readyz.",
+        handlers={},
+        has_docs=False,
+    )
+    app.state.routes, app.state.metrics = routes, metrics
+    return app

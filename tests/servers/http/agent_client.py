@@ -16,7 +16,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, Tool
 
 from proxy.ledger.bearer_tokens import PresentedTokens, create_token
-from proxy.ledger.people_reader import PeopleReader
+from proxy.ledger.users import PeopleReader
 from proxy.servers.admission import Admission
 from proxy.servers.http.http_logins import Bearers
 from proxy.shadow.analyst_sessions import InnerLogins

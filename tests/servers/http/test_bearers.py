@@ -17,9 +17,15 @@ from structlog.testing import capture_logs
 from proxy.base.role_names import inner_role
 from proxy.ledger.admin_log import admin_events
 from proxy.ledger.bearer_tokens import PresentedTokens, create_token, list_tokens, revoke_token
-from proxy.ledger.data_access import allow, open_to_all, restrict, withdraw
-from proxy.ledger.people_reader import PeopleReader
-from proxy.ledger.users import add_analyst, remove_analyst
+from proxy.ledger.users import (
+    PeopleReader,
+    add_analyst,
+    allow,
+    open_to_all,
+    remove_analyst,
+    restrict,
+    withdraw,
+)
 from proxy.servers.admission import Admission
 from proxy.servers.http.http_logins import Bearers
 from proxy.shadow.analyst_sessions import InnerLogins

@@ -15,9 +15,14 @@ import psycopg
 import pytest
 
 from proxy.base.errors import Fault
-from proxy.ledger.data_access import allow, open_to_all, restrict
-from proxy.ledger.people_reader import PeopleReader
-from proxy.ledger.users import remove_analyst, set_password
+from proxy.ledger.users import (
+    PeopleReader,
+    allow,
+    open_to_all,
+    remove_analyst,
+    restrict,
+    set_password,
+)
 from proxy.servers.admission import Admission
 from proxy.servers.console.pages import refusal
 from proxy.servers.console.prices import history_lines

@@ -20,7 +20,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from proxy.ledger.bearer_tokens import PresentedTokens, create_token
-from proxy.ledger.people_reader import PeopleReader
+from proxy.ledger.users import PeopleReader
 from proxy.servers.admission import Admission
 from proxy.servers.http.admin_credentials import read_admin_credentials
 from proxy.servers.http.admin_routes import AdminRoutes

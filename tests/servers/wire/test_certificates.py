@@ -13,7 +13,7 @@ from cryptography import x509
 from structlog.testing import capture_logs
 
 from proxy.base.role_names import inner_role
-from proxy.ledger.people_reader import LedgerPeople
+from proxy.ledger.users import LedgerPeople
 from proxy.servers.admission import Admission
 from proxy.servers.certificate import ALPN, request_certificates, server_context
 from proxy.servers.login_gate import GateLimits, LoginGate

@@ -3,16 +3,85 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from proxy.engine.report_registry import Section
 from proxy.engine.unit_words import unit_of_policy
 from proxy.mechanisms.loss import Loss
 from proxy.policy.amount_findings import block_findings, stated_budgets, yearly_losses
+from proxy.policy.change_words import protection_words
 from proxy.policy.odds_words import odds_text, reached
+from proxy.policy.policy_changes import policy_changes
 from proxy.policy.policy_decimals import decimal
-from proxy.policy.policy_model import Accounting, Budget, Period, Policy
+from proxy.policy.policy_model import Accounting, Budget, Period, Policy, PublicTable
+from proxy.policy.publication import kept_statement
+
+# Fields of the public registry of deployments (tier 3) and of the privacy label that a policy has.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """Sentences, and a table below them if it has heads. key: stable, for programs."""
+
+    key: str
+    title: str
+    text: tuple[str, ...] = ()
+    heads: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+
+
+def registry_entry(policy: Policy, mechanisms: Iterable[str]) -> Mapping[str, object]:
+    """Empty texts are for the owner: a policy does not say them.
+
+    Source: opendp/deployments-registry-data, template of a deployment.
+    """
+    total = policy.budgets.total.limit
+    public = [str(one.name) for one in policy.tables.values() if isinstance(one, PublicTable)]
+    domain = [f"{one.name} ({', '.join(one.columns)})" for one in policy.protected()]
+    return {
+        "basic": {"name": policy.database, "description": "", "intended_use": ""},
+        "dp_variant": {
+            "variant_name": "Approximate DP" if total.delta else "Pure DP",
+            "data_domain": "; ".join(domain),
+            "unprotected_quantities": ", ".join(public) or "none",
+        },
+        "privacy_loss": {
+            "privacy_unit": unit_of_policy(policy),
+            "privacy_unit_details": "neighbours differ in the rows of one unit (add or remove)",
+            "number_of_privacy_units": policy.units_about,
+            "privacy_parameters": {"epsilon": float(total.epsilon), "delta": float(total.delta)},
+            "privacy_parameters_details": "of all answers together, within a total that does not renew",
+        },
+        "deployment_model": {
+            "model_name": "Central",
+            "trust_assumptions": "dpproxy, its operator and the protected database are trusted",
+            "release_type": "Many releases",
+            "access_type": "Interactive",
+        },
+        "implementation": {
+            "mechanisms": "; ".join(mechanisms),
+            "composition": "epsilon and delta add up"
+            if policy.accounting is Accounting.BASIC
+            else "epsilon and delta add up, or rho (zCDP), whichever admits more",
+            "post_processing": "rounding, intervals, and sums of released numbers",
+        },
+        "administrative": {"status": "Draft", "tier": 3},
+    }
+
+
+def privacy_label(policy: Policy) -> Mapping[str, object]:
+    """Source: privacy label of Dibia, Near and others (arXiv 2507.15997)."""
+    total = policy.budgets.total.limit
+    return {
+        "unit": unit_of_policy(policy),
+        "epsilon": float(total.epsilon),
+        "delta": float(total.delta),
+        "epsilon_of_a_statement": float(policy.privacy.epsilon),
+        "delta_of_a_statement": float(policy.privacy.delta),
+        "model": "central",
+    }
+
 
 _LARGE = Fraction(10)  # where a guess of 1 in 100 comes to more than 99 %
 _COIN = Fraction(1, 2)
@@ -209,3 +278,73 @@ def year_section(policy: Policy) -> Section:
             for line, loss in losses.items()
         ),
     )
+
+
+# What a policy report says of the report before it: what the policy changes, in the words of `policy diff`.
+
+_SHORT = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EarlierReport:
+    """policy: None where its text cannot be read; served: digests of policies that were served for the first
+    time since, and when."""
+
+    digest: str
+    at: str
+    by: str
+    policy: Policy | None
+    served: tuple[tuple[str, str], ...]
+
+
+def changes_section(
+    policy: Policy, earlier: EarlierReport | None, *, has_ledger: bool = True
+) -> Section:
+    heads: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+    if not has_ledger:
+        text = [
+            "This report cannot tell: no ledger was named (--ledger or --state)."
+            " The ledger notes reports that are made with --record.",
+        ]
+    elif earlier is None:
+        text = ["No earlier report is noted in the ledger. A report is noted with --record."]
+    else:
+        text = [
+            f"The last report that is noted is of {earlier.at}, by {earlier.by}, of the policy"
+            f" {earlier.digest[:_SHORT]}.",
+            *_served(policy, earlier),
+        ]
+        if earlier.digest == policy.digest:
+            text.append("The policy is the same.")
+        elif earlier.policy is None:
+            text.append("What has changed cannot be told: this version cannot read that policy.")
+        else:
+            # Connection strings are not kept, so they are not compared; of published statements digests are.
+            before = replace(earlier.policy, source=policy.source)
+            changes = policy_changes(before, _as_kept(policy))
+            text += (
+                protection_words(before, policy, changes)
+                if changes
+                else [
+                    "Both policies say the same. Comments and the connection string are not compared."
+                ]
+            )
+            if changes:
+                heads = ("key of the policy", "change", "protection of people")
+                rows = tuple((one.where, one.what, one.people.value) for one in changes)
+    title = "Changes since the last report"
+    return Section(key="changes", title=title, text=tuple(text), heads=heads, rows=rows)
+
+
+def _as_kept(policy: Policy) -> Policy:
+    kept = (replace(one, sql=kept_statement(one.sql)) for one in policy.publish)
+    return replace(policy, publish=tuple(kept))
+
+
+def _served(policy: Policy, earlier: EarlierReport) -> Iterator[str]:
+    others = [
+        f"{digest[:_SHORT]} ({at})" for digest, at in earlier.served if digest != policy.digest
+    ]
+    if others:
+        yield f"Other policies that were served since, for the first time: {', '.join(others)}."
