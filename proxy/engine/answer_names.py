@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from proxy.engine.unit_words import aggregate_word
 from proxy.kernel.plan import PrivatePlan
-from proxy.query.ir.noisy_expressions import AnswerOf
-from proxy.query.ir.noisy_parts import answers_in
+from proxy.query.ir.noisy_expressions import AnswerOf, answers_in
 from proxy.query.ir.query import AggregateBlock, OutputColumn
 
 

@@ -15,8 +15,14 @@ from proxy.engine.advice import OR_RAISE
 from proxy.engine.shown_rows import groups_phrase, is_behind, shown_rows
 from proxy.engine.unit_words import aggregate_word, answer_name
 from proxy.kernel.plan import BlockPlan
-from proxy.query.ir.noisy_expressions import AnswerOf, NoisyExpression, NoisyWindow, WindowSum
-from proxy.query.ir.noisy_parts import answers_in, parts_of
+from proxy.query.ir.noisy_expressions import (
+    AnswerOf,
+    NoisyExpression,
+    NoisyWindow,
+    WindowSum,
+    answers_in,
+    parts_of,
+)
 from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.query.ir.relations import Scan
 from proxy.release.expression_intervals import interval_of

@@ -12,7 +12,7 @@ from proxy.base.result_columns import IntervalEnd
 from proxy.engine.advice import SO_RAISE
 from proxy.engine.unit_words import plural
 from proxy.kernel.plan import BlockPlan
-from proxy.query.ir.noisy_parts import answers_in, parts_of
+from proxy.query.ir.noisy_expressions import answers_in, parts_of
 from proxy.query.ir.query import NoisyComparison, RowChoice, TopList
 from proxy.release.expression_intervals import interval_of
 from proxy.release.noisy_interval import NoInterval, NoisyInterval

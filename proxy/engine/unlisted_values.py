@@ -12,9 +12,9 @@ from proxy.base.sql_types import SqlType
 from proxy.planner.public_keys import constant_text
 from proxy.policy.policy_model import Policy, ProtectedTable
 from proxy.query.ir import expressions as ir
+from proxy.query.ir.expression_walk import rebuild
 from proxy.query.ir.function_names import Comparator
 from proxy.query.ir.query import AggregateBlock, Query, changed
-from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import (
     GroupByUnit,
     Join,

@@ -32,7 +32,7 @@ from proxy.query.bind.join_conditions import (
 )
 from proxy.query.bind.scope import ColumnType, Named, Scope
 from proxy.query.bind.sources import Sources
-from proxy.query.ir.expression_walk import columns
+from proxy.query.ir.expression_walk import columns, rebuild
 from proxy.query.ir.expressions import (
     Choice,
     Choose,
@@ -47,7 +47,6 @@ from proxy.query.ir.expressions import (
     Not,
 )
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
-from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
 from proxy.query.syntax.placeholders import RowSubquery
 from proxy.query.syntax.selects import Select, aggregates_rows
