@@ -17,8 +17,8 @@ from proxy.planner.narrowing import key_values, narrowed
 from proxy.planner.open_values import grid_of_open, kept_range, open_rows
 from proxy.planner.text_lengths import characters
 from proxy.planner.time_bounds import time_ranges
-from proxy.query.ir.expression_walk import children, columns, rebuild
-from proxy.query.ir.expressions import Arithmetic, ColumnRef, Connective, Expression
+from proxy.query.ir.expression_walk import children, columns, conjunction, rebuild
+from proxy.query.ir.expressions import Arithmetic, ColumnRef, Expression
 from proxy.query.ir.relations import Subquery
 
 _SECONDS = (SqlType.INTERVAL, SqlType.CLOCK_TIME)
@@ -159,8 +159,7 @@ def narrowed_as_computed(
     if opened == parts:
         return changed
     inner = every.keys() - facts.keys()
-    whole = opened[0] if len(opened) == 1 else Connective("AND", tuple(opened))
-    left = narrowed(every, whole, {*wanted, *inner})
+    left = narrowed(every, conjunction(opened), {*wanted, *inner})
     return {name: _with_inner(left[name], left) for name in facts}
 
 
@@ -182,8 +181,8 @@ def computed_values(key: Expression, facts: Facts, where: Expression | None) -> 
     if where is None:
         return values
     (whole, *parts), every = as_computed([key, *conjuncts(where)], facts)
-    opened = parts[0] if len(parts) == 1 else Connective("AND", tuple(parts))
-    if whole == key or not columns(whole) & columns(opened):
+    opened = conjunction(parts)
+    if opened is None or whole == key or not columns(whole) & columns(opened):
         return values
     possible = key_values(whole, every, opened)
     if values is None or possible is None:

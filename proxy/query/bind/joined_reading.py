@@ -18,7 +18,7 @@ from proxy.base.result_columns import NOISY_RELATION, is_made_column
 from proxy.query.bind.answer_joins import AnswerJoin
 from proxy.query.bind.clause_reading import condition_of
 from proxy.query.bind.group_keys import WrittenKey, group_items, key_of
-from proxy.query.bind.join_conditions import conjunction, with_equalities
+from proxy.query.bind.join_conditions import with_equalities
 from proxy.query.bind.retained_conditions import Conditions, is_of_rows
 from proxy.query.bind.select_context import SelectContext, call_end
 from proxy.query.bind.sources import Sources
@@ -31,6 +31,7 @@ from proxy.query.ir.bound_statement import (
     SureTruth,
     UsingColumns,
 )
+from proxy.query.ir.expression_walk import conjunction
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.query.ir.relations import Relation

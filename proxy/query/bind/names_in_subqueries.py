@@ -398,7 +398,7 @@ class HiddenNames:
         try:
             return _sees(self.sources.from_item(select), index) is None
         except Refusal:
-            return any(index in one.places for one in _relations(self.sources.lexed, span))
+            return False
 
     def reads_rows(self, first: int, last: int) -> bool:
         """Whether TABLE reads a CTE of rows, which is refused for that (rewrite/ctes_left.py)."""
@@ -422,14 +422,7 @@ class HiddenNames:
         try:
             item = self.sources.from_item(select)
         except Refusal:  # LATERAL, functions
-            lexed, relation = self.sources.lexed, name.relation
-            if relation and not _may_name(lexed, span, relation[-1]):
-                return False
-            is_there = any(
-                relation == (one.name,) or (not name.qualifier and name.name in one.columns)
-                for one in _relations(lexed, span)
-            )
-            return True if is_there and not is_inside else None
+            return None
         # A subquery in FROM sees nothing of what stands beside it, ON its two sides alone.
         visible = (_sees(item, index) if is_inside else leaves(item)) or ()
         found = [self._is_of(leaf, name.relation) for leaf in visible] if name.relation else []
@@ -526,73 +519,3 @@ def _sees(item: Item, index: int) -> tuple[_Leaf, ...] | None:
                 return leaves(item)
             found = _sees(item.left, index)
             return _sees(item.right, index) if found is None else found
-
-
-_NO_ALIASES = frozenset(
-    {
-        *("join", "left", "right", "full", "inner", "outer", "cross", "natural", "on", "using"),
-        *("tablesample", "with"),
-    }
-)
-
-
-@dataclass(frozen=True, slots=True)
-class _NamedInFrom:
-    """places: lexemes that are its name, its alias or in its list of columns."""
-
-    name: str
-    places: tuple[int, ...]
-    columns: tuple[str, ...] = ()
-
-
-def _relations(lexed: Lexed, span: Span) -> Iterator[_NamedInFrom]:
-    """Those of a FROM clause that is not read as a tree: at its beginning, after a comma and after JOIN, each
-    under its alias. A join in brackets with an alias shows no others."""
-    lexemes = lexed.lexemes
-    is_relation, index = True, span[0]
-    while index < span[1]:
-        lexeme = lexemes[index]
-        if not is_relation:
-            is_relation = lexeme.word == "join" or lexeme.token.token_type is TokenType.COMMA
-            index = _after(lexed, index)
-            continue
-        if lexeme.word in ("lateral", "only", "rows", "from"):
-            index += 1
-            continue
-        found, last = [_NamedInFrom(lexeme.name, (index,))], index
-        if lexeme.token.token_type is TokenType.L_PAREN:
-            inside = (index + 1, lexed.partner[index])
-            found = [] if opens_query(lexed, index) else list(_relations(lexed, inside))
-        while last + 2 < span[1] and lexemes[last + 1].token.token_type is TokenType.DOT:
-            last, found = last + 2, [_NamedInFrom(lexemes[last + 2].name, (index,))]
-        index = _after(lexed, last)
-        if lexemes[last].name and index < span[1] and is_call(lexed, last):
-            index = _after(lexed, index)
-        words = [lexeme.word for lexeme in lexemes[index : min(index + 2, span[1])]]
-        index += 2 if words == ["with", "ordinality"] else 0
-        index += index < span[1] and lexemes[index].word == "as"
-        if index < span[1] and lexemes[index].name and lexemes[index].word not in _NO_ALIASES:
-            places = (index, *(place for one in found for place in one.places))
-            name, listed = lexemes[index].name, tuple[int, ...]()
-            if index + 1 < span[1] and is_call(lexed, index):
-                inside = (index + 2, lexed.partner[index + 1])
-                listed = tuple(first for first, _ in split_commas(lexed, *inside))
-                index += 1
-            columns = tuple(lexemes[at].name for at in listed)
-            found = [_NamedInFrom(name, (*places, *listed), columns)]
-        yield from found
-        is_relation = False
-
-
-def _may_name(lexed: Lexed, span: Span, name: str) -> bool:
-    """Whether a word that could be a relation's name or alias stands in a FROM clause."""
-    lexemes = lexed.lexemes
-    return any(
-        lexemes[at].name == name and lexemes[at + 1].token.token_type is not TokenType.DOT
-        for at in range(span[0], min(span[1], len(lexemes) - 1))
-    )
-
-
-def _after(lexed: Lexed, index: int) -> int:
-    """The lexeme after one, or after what stands in the brackets that it opens."""
-    return max(index, lexed.partner[index]) + 1

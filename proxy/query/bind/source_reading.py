@@ -27,7 +27,7 @@ from proxy.query.bind.clause_reading import (
 )
 from proxy.query.bind.computed_join_keys import computed_keys
 from proxy.query.bind.expression_reading import READERS
-from proxy.query.bind.join_conditions import conjunction, conjuncts, equalities, of_both
+from proxy.query.bind.join_conditions import conjuncts, equalities, of_both
 from proxy.query.bind.outer_joins import without_public_rows
 from proxy.query.bind.per_unit_reading import distinct_rows, read_per_unit
 from proxy.query.bind.row_lookups import RowLookups
@@ -37,6 +37,7 @@ from proxy.query.bind.subquery_columns import joined_columns, renamed
 from proxy.query.bind.union_reading import union_all
 from proxy.query.bind.window_reading import WindowsOfSelect
 from proxy.query.ir.exposed import row_names, unit_columns
+from proxy.query.ir.expression_walk import conjunction
 from proxy.query.ir.expressions import ColumnRef, Comparator, Comparison, Constant, Expression
 from proxy.query.ir.relations import Join, Relation, Scan, Subquery
 from proxy.query.ir.typing_rules import ordinal
