@@ -34,7 +34,7 @@ from proxy.kernel.plan import (
 from proxy.kernel.refusals import Rule
 from proxy.mechanisms import split
 from proxy.mechanisms.loss import Loss
-from proxy.planner.private_bounds import choice_of
+from proxy.planner.neighbours import choice_of
 from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expressions import (
     Arithmetic,
