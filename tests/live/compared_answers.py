@@ -52,7 +52,8 @@ def _by_labels(rows: Sequence[Row], noisy: int) -> dict[Row, Row]:
     for row in sorted(rows, key=repr):
         labels = row[: len(row) - noisy]
         seen[labels] += 1
-        found[(*labels, str(seen[labels]))] = row[len(row) - noisy :]
+        numbered = (*labels, str(seen[labels]))
+        found[numbered] = row[len(row) - noisy :]
     return found
 
 
