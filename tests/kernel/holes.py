@@ -654,7 +654,8 @@ def list_of_a_protected_table() -> BlockPlan:
 
 @hole(
     Rule.ORDER_STATISTIC,
-    "INSERT INTO people(id, i4) SELECT g, CASE g WHEN 3 THEN 1 WHEN 4 THEN 50 ELSE 90 END FROM generate_series(1, 900) g",
+    "INSERT INTO people(id, i4)"
+    " SELECT g, CASE g WHEN 3 THEN 1 WHEN 4 THEN 50 ELSE 90 END FROM generate_series(1, 900) g",
     "DELETE FROM people WHERE id = 3",
 )
 def few_values_fetched() -> BlockPlan:
