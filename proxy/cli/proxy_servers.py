@@ -230,7 +230,8 @@ def _what_keeps(shadow: EmbeddedPostgres) -> str:
     structlog.get_logger("dpproxy.servers").warning("shadow_is_not_separated")
     return (
         f"{server}, is NOT separated: code that an analyst ran in it could read ledger and passwords. It needs "
-        "Linux with Landlock, and a state folder outside of /usr and /lib"
+        "Linux with Landlock, a service or container that may make its system calls, and a state folder "
+        "outside of /usr and /lib"
     )
 
 

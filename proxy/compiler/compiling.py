@@ -28,10 +28,7 @@ from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import (
     BlockPlan,
     DeviationMean,
-    DistinctCount,
     KeptUnits,
-    OrderStatistic,
-    Release,
     UnitExtreme,
 )
 from proxy.kernel.proposal_check import CheckedProposals
@@ -65,9 +62,9 @@ def _compiled(query: BackendQuery, of: CheckedBlock | CheckedProposals) -> Compi
 
 def compile_block(block: CheckedBlock, *, repeats_names: bool = False) -> tuple[CompiledQuery, ...]:
     """The backend statements of one block: one for all releases, one for all minima and maxima of units, one
-    for all means of deviations, and one for each count of distinct values that cannot be put together from
-    partial results. None but that of means where all follows from totals read before. A release that is
-    withheld is in none of them.
+    for all means of deviations, one for all order statistics of the same values, and one for each count of
+    distinct values that cannot be put together from partial results. None but that of means where all follows
+    from totals read before. A release that is withheld is in none of them.
 
     Given    repeats_names: as of Binds, for the audit
     """
@@ -81,10 +78,10 @@ def _written(plan: BlockPlan, binds: Callable[[], Binds]) -> tuple[BackendQuery,
     if plan.is_of_totals:
         return tuple(of_means)
     drawn = plan.drawn_releases
-    apart = tuple(n for n, release in drawn if _stands_apart(release, plan))
     extremes = tuple(n for n, release in drawn if isinstance(release, UnitExtreme | KeptUnits))
     together = _together(plan)
-    queries = [value_scan(plan, n, binds()) for n in apart] + of_means
+    queries = [value_scan(plan, several, binds()) for several in plan.read_apart]
+    queries += of_means
     if extremes:
         queries.insert(0, extreme_scan(plan, extremes, binds()))
     if together or plan.selection is not None:
@@ -94,11 +91,11 @@ def _written(plan: BlockPlan, binds: Callable[[], Binds]) -> tuple[BackendQuery,
 
 def _together(plan: BlockPlan) -> tuple[int, ...]:
     """The releases of the one scan for all that need none of their own."""
+    apart = {number for several in plan.read_apart for number in several}
     return tuple(
         number
         for number, release in plan.drawn_releases
-        if not isinstance(release, UnitExtreme | KeptUnits | DeviationMean)
-        and not _stands_apart(release, plan)
+        if number not in apart and not isinstance(release, UnitExtreme | KeptUnits | DeviationMean)
     )
 
 
@@ -139,17 +136,6 @@ def compile_proposal(plan: CheckedProposals, number: int) -> CompiledQuery:
         number: Of the table.
     """
     return _compiled(proposal_scan(plan, number), plan)
-
-
-def _stands_apart(release: Release, plan: BlockPlan) -> bool:
-    """Distinct values of several partitions or units cannot be added up; order statistics need values."""
-    if isinstance(release, OrderStatistic):
-        return True
-    if not isinstance(release, DistinctCount):
-        return False
-    if isinstance(plan.neighbours, UnitNeighbours):
-        return not release.of_unit
-    return plan.sub_partitions > 0
 
 
 def _scan(plan: BlockPlan, releases: tuple[int, ...], binds: Binds) -> BackendQuery:

@@ -38,16 +38,22 @@ from proxy.kernel.plan import (
     SampleAggregate,
     UnitExtreme,
 )
-from proxy.query.ir.query_aggregates import AggregateKind
 
 _MOST_ROWS = 2**40  # of a unit, whose parts fit in a bigint; a table has less than twice as many
 
 
-def value_scan(plan: BlockPlan, number: int, binds: Binds) -> BackendQuery:
-    """Distinct values or all values of one release; of one unit at most `rows` of them count, chosen by the
-    keyed hash of unit and value, so that what a unit keeps depends on its own rows and the seed only, and all
-    values lose the same share of their rows. Where rows have weights all of them count."""
-    release = plan.releases[number]
+def value_scan(plan: BlockPlan, numbers: tuple[int, ...], binds: Binds) -> BackendQuery:
+    """Distinct values of one release, or all values of the order statistics that have them in common.
+
+    Of one unit at most `rows` of them count, chosen by the keyed hash of unit and value, so that what a unit
+    keeps depends on its own rows and the seed only, and all values lose the same share of their rows. Where
+    rows have weights all of them count.
+
+    One cut serves several order statistics. Each is private by itself over rows that are cut unit by unit, by a
+    seed that no row decides; so they compose as if each had a cut of its own (PROOFS.md 9, "One histogram").
+    """
+    releases = [plan.releases[number] for number in numbers]
+    release, ordered = releases[0], [one for one in releases if isinstance(one, OrderStatistic)]
     names = [f"k{i}" for i in range(1, len(plan.keys) + 1)]
     listed = [
         f"{key_sql(key, binds)} AS {name}" for key, name in zip(plan.keys, names, strict=True)
@@ -104,16 +110,17 @@ def value_scan(plan: BlockPlan, number: int, binds: Binds) -> BackendQuery:
             source = f"SELECT unit, {columns} FROM ({source}) s GROUP BY unit, {grouped_by}"
         source = f"SELECT {columns}, {ranked} FROM ({source}) d"
         within_rank = f" WHERE rank <= {binds.number(rows, 'bigint')}"
-    if isinstance(release, OrderStatistic):
+    if ordered:
         of = f"({source}) u{within_rank}"
-        sql = _values(release, of, counted, names, grouped_by, binds)
+        sql = _values(ordered, of, counted, names, grouped_by, binds)
         slots = Slots(extreme=0, count=1, units=2 if len(counted) > 1 else None)
     else:
         head = ", ".join([*names, "pg_catalog.count(DISTINCT v)"])
         group = f" GROUP BY {', '.join(names)}" if names else ""
         sql = f"SELECT {head} FROM ({source}) u{within_rank}{group}"
         slots = Slots(count=0)
-    return finished(sql, replace(plan, sub_partitions=0), (number,), binds, seeds, (slots,), None)
+    found_in = (slots,) * len(numbers)
+    return finished(sql, replace(plan, sub_partitions=0), numbers, binds, seeds, found_in, None)
 
 
 def _weights(release: OrderStatistic, binds: Binds) -> tuple[str, str]:
@@ -127,58 +134,45 @@ def _weights(release: OrderStatistic, binds: Binds) -> tuple[str, str]:
 
 
 def _values(
-    release: OrderStatistic,
+    releases: Sequence[OrderStatistic],
     source: str,
     counted: Sequence[str],
     names: list[str],
     grouped_by: str,
     binds: Binds,
 ) -> str:
-    """Each distinct value with its number of rows: of MIN and MAX only as many as can matter, of quantiles
-    only those near the rank; so what comes back does not grow with the table."""
+    """Each distinct value with its number of rows.
+
+    Values beside each other that are off from the rank of each release by its `needed` or more are put together
+    at the least of them, so that what comes back does not grow with the table. Distances are capped there: the
+    law of each release is that of all rows (PROOFS.md 9, "One histogram").
+    """
     columns = ", ".join([*names, "v"])
     numbers = ["n", "units"][: len(counted)]
     listed = ", ".join(f"{sql} AS {name}" for sql, name in zip(counted, numbers, strict=True))
     values = f"SELECT {columns}, {listed} FROM {source} GROUP BY {grouped_by}"
-    if release.needed is None:
+    ranks = {(one.aggregate.rank, one.needed): None for one in releases}
+    sides = [_side(rank, needed, binds) for rank, needed in ranks if needed is not None]
+    if len(sides) < len(ranks):
         return values
-    if release.aggregate.fraction is not None:
-        fraction = release.aggregate.fraction
-        return _near_rank(fraction, release.needed, values, numbers, names, binds)
-    word = "DESC" if release.aggregate.kind is AggregateKind.MAX else "ASC"
-    most = binds.number(release.needed, "bigint")
-    if not names:
-        return f"{values} ORDER BY v {word} LIMIT {most}"
-    place = (
-        f"pg_catalog.row_number() OVER (PARTITION BY {', '.join(names)} ORDER BY v {word}) AS place"
-    )
-    return f"SELECT {columns}, n FROM (SELECT *, {place} FROM ({values}) c) p WHERE place <= {most}"
-
-
-def _near_rank(
-    fraction: Fraction,
-    needed: int,
-    counted: str,
-    numbers: Sequence[str],
-    names: list[str],
-    binds: Binds,
-) -> str:
-    """Values whose rank is off by `needed` rows or more are put together: those below the rank at the
-    largest of them, those above at the least. The mechanism's distances are capped there, so they and all
-    grid beyond have the same distance as before, and so has everything between: the law is the same.
-    """
     over = f"PARTITION BY {', '.join(names)}" if names else ""
     upto = f"pg_catalog.sum(n) OVER ({over} ORDER BY v) AS upto"
     whole = f"pg_catalog.sum(n) OVER ({over}) AS whole"
-    above, below = (binds.number(part) for part in (fraction.numerator, fraction.denominator))
+    named = [f"side{number}" for number in range(1, len(sides) + 1)]
+    sided = ", ".join(f"{sql} AS {name}" for sql, name in zip(sides, named, strict=True))
+    of = f"SELECT *, {sided} FROM (SELECT *, {upto}, {whole} FROM ({values}) c) p"
+    head = ", ".join([*names, "pg_catalog.min(v)", *(f"pg_catalog.sum({one})" for one in numbers)])
+    near = f"CASE WHEN 0 IN ({', '.join(named)}) THEN v END"
+    return f"SELECT {head} FROM ({of}) s GROUP BY {', '.join([*names, *named, near])}"
+
+
+def _side(rank: Fraction, needed: int, binds: Binds) -> str:
+    """On which side of a rank a value is that need not be known, as it is so far away: -1, 1; else 0. MIN and
+    MAX are the ranks 0 and 1, and have one such side."""
+    above, below = (binds.number(part) for part in (rank.numerator, rank.denominator))
     target = f"whole * {above}"
-    distance = binds.number(needed * fraction.denominator)
-    side = (
+    distance = binds.number(needed * rank.denominator)
+    return (
         f"CASE WHEN {target} - upto * {below} >= {distance} THEN -1"
         f" WHEN (upto - n) * {below} - {target} >= {distance} THEN 1 ELSE 0 END"
     )
-    sided = f"SELECT *, {side} AS side FROM (SELECT *, {upto}, {whole} FROM ({counted}) c) p"
-    value = "CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END"
-    listed = ", ".join([*names, value, *(f"pg_catalog.sum({number})" for number in numbers)])
-    group = ", ".join([*names, "side", "CASE WHEN side = 0 THEN v END"])
-    return f"SELECT {listed} FROM ({sided}) s GROUP BY {group}"

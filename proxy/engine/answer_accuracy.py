@@ -57,7 +57,7 @@ from proxy.mechanisms import (
     order_statistic,
 )
 from proxy.mechanisms.loss import NOTHING, Loss
-from proxy.planner.shared_scales import scales_of
+from proxy.planner.shared_releases import scales_of
 from proxy.policy.policy_model import Mechanism, MedianNoise
 from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.release.ordering import lost_ranks

@@ -24,7 +24,7 @@ from proxy.mechanisms.row_weights import WeightedRows
 from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.expressions import ColumnRef
-from proxy.query.ir.noisy_parts import answers_in, is_rounded_answer
+from proxy.query.ir.noisy_expressions import answers_in, is_rounded_answer
 from proxy.query.ir.query_aggregates import SPREADS, Aggregate, AggregateKind
 from proxy.release.choosing_bounds import Chosen, share_of
 from proxy.release.drawn_values import DrawnBlock, DrawnQuantile

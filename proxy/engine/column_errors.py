@@ -20,8 +20,7 @@ from proxy.engine.policy_limits import limit_text
 from proxy.engine.unit_words import aggregate_word
 from proxy.kernel.plan import BlockPlan, OrderStatistic, UnitExtreme
 from proxy.mechanisms import order_statistic
-from proxy.query.ir.noisy_expressions import AnswerOf, NoisyExpression
-from proxy.query.ir.noisy_parts import answers_in, is_of_one_row
+from proxy.query.ir.noisy_expressions import AnswerOf, NoisyExpression, answers_in, is_of_one_row
 from proxy.query.ir.query import COMPUTED_AROUND, OF_A_RANK, AggregateBlock, OutputColumn
 from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.release.noisy_interval import NoInterval, NoisyInterval

@@ -32,7 +32,7 @@ from proxy.kernel.plan import (
 )
 from proxy.kernel.statistics import Measured, Statistic
 from proxy.mechanisms import deviation_mean, deviation_variance, order_statistic
-from proxy.planner.shared_scales import scales_of
+from proxy.planner.shared_releases import scales_of
 from proxy.query.ir.query_aggregates import SPREADS, AggregateKind
 from proxy.release.null_answers import has_range, rows_needed, says_nothing
 from proxy.release.presenting import step_of

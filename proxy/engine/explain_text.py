@@ -22,8 +22,7 @@ from proxy.kernel.plan import BlockPlan, PrivatePlan
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.lifting import Lift
 from proxy.policy.odds_words import odds_json, odds_text
-from proxy.query.ir.noisy_expressions import AnswerOf
-from proxy.query.ir.noisy_parts import answers_in
+from proxy.query.ir.noisy_expressions import AnswerOf, answers_in
 from proxy.query.ir.query import AggregateBlock, OutputColumn
 
 # How EXPLAIN names the answers of a plan: as the output columns that show them.

@@ -17,8 +17,14 @@ from proxy.base.result_columns import IntervalEnd
 from proxy.engine.advice import OR_RAISE, SO_RAISE
 from proxy.engine.unit_words import aggregate_word, answer_name, plural
 from proxy.kernel.plan import BlockPlan
-from proxy.query.ir.noisy_expressions import AnswerOf, NoisyExpression, NoisyWindow, WindowSum
-from proxy.query.ir.noisy_parts import answers_in, parts_of
+from proxy.query.ir.noisy_expressions import (
+    AnswerOf,
+    NoisyExpression,
+    NoisyWindow,
+    WindowSum,
+    answers_in,
+    parts_of,
+)
 from proxy.query.ir.query import NoisyComparison, RowChoice, TopList
 from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.query.ir.relations import Scan

@@ -43,8 +43,7 @@ from proxy.kernel.checked_plan import CheckedBlock, CheckedPlan
 from proxy.kernel.plan import BlockPlan, PrivatePlan
 from proxy.mechanisms.loss import Loss
 from proxy.planner.lifting import Lift
-from proxy.query.ir.noisy_expressions import NoisyExpression
-from proxy.query.ir.noisy_parts import count_parts
+from proxy.query.ir.noisy_expressions import NoisyExpression, count_parts
 from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.query.syntax.placeholders import ScalarAnswer
 from proxy.release.cached_block import CachedBlock, lifted_groups, with_noises, with_releases

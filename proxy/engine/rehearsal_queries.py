@@ -1,8 +1,8 @@
 """What PostgreSQL can say of a rewritten statement before its query is charged.
 
 Nothing of the statement is executed here, so nothing that it does can happen twice. It is planned (EXPLAIN,
-which checks rights on tables and functions). Its LIMIT and OFFSET, frames, and arguments of window functions
-are evaluated where they are made of constants and parameters alone. What it would make (a table, a cursor, a
+which checks rights on tables and functions). Its LIMIT and OFFSET are evaluated where they are made of
+constants and parameters alone. What it would make (a table, a cursor, a
 COPY) is made of NULLs, and undone. A statement that computes with its answers has a trial run after that
 (`trial_of`).
 """
@@ -28,8 +28,6 @@ from proxy.query.syntax.made_by_statement import (
     computes,
     copy_around,
     copy_encoding,
-    divides_by_zero,
-    evaluated_parts,
     inner_query,
     is_binary,
     is_copy_to_client,
@@ -42,7 +40,6 @@ from proxy.query.syntax.selects import selects
 from proxy.query.syntax.statements import Statement, StatementKind
 from proxy.query.syntax.tokens import Lexed
 
-_PARTS = 100  # of a statement; what further ones raise comes after the charge
 _A_CURSOR = ('DECLARE "_dpproxy cursor" CURSOR FOR SELECT', 'CLOSE "_dpproxy cursor"')
 
 
@@ -63,11 +60,7 @@ def rehearsal(
     what = made(statement)
     return Rehearsal(
         plan=f"EXPLAIN (COSTS OFF) {query}",
-        limits=_evaluated(
-            [text for text, _ in clauses],
-            tuple(evaluated_parts(statement)),
-            divides_by_zero(statement),
-        ),
+        limits=_limits([text for text, _ in clauses]),
         lets_nothing_through=tuple(number for number, (_, ends) in enumerate(clauses) if ends),
         made=None
         if what is None
@@ -93,15 +86,12 @@ def goes_to_the_server(statement: Statement) -> bool:
     return statement.kind is StatementKind.COPY and not is_copy_to_client(statement)
 
 
-def _evaluated(clauses: Sequence[str], parts: Sequence[str], divides: bool) -> str | None:
-    """How many of one row each clause lets through; then what else can be evaluated, and a division by zero."""
+def _limits(clauses: Sequence[str]) -> str | None:
+    """How many of one row each clause lets through."""
     values = [
         f"(SELECT pg_catalog.count(*) FROM (SELECT {clause}) AS one)"  # noqa: S608
         for clause in clauses
     ]
-    values += parts[:_PARTS]
-    if divides:
-        values.append("1 OPERATOR(pg_catalog./) 0")
     return "SELECT " + ", ".join(values) if values else None
 
 

@@ -10,8 +10,7 @@ from proxy.kernel.plan import BlockPlan
 from proxy.policy.blocks_of_time import is_block_line
 from proxy.policy.policy_model import IdentifierUnit, Policy
 from proxy.query.ir.expressions import ColumnRef
-from proxy.query.ir.noisy_expressions import AnswerOf
-from proxy.query.ir.noisy_parts import answers_in
+from proxy.query.ir.noisy_expressions import AnswerOf, answers_in
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 
 _IRREGULAR = {"person": "people", "child": "children", "man": "men", "woman": "women"}

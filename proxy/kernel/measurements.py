@@ -276,7 +276,7 @@ def price_of_choice(choice: BoundChoice) -> Price:
     Raises:
         NotPrivate: Bounds do not rise from 1, or the report has less noise.
 
-    >>> from proxy.planner.private_bounds import choice_of
+    >>> from proxy.planner.neighbours import choice_of
     >>> price_of_choice(choice_of(Loss(Fraction(1), Fraction(0)), 100)).epsilon
     Fraction(1, 1)
     """

@@ -5,6 +5,7 @@ All numbers here are public: they depend on the statement, the policy and the ca
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
@@ -13,7 +14,7 @@ from proxy.base.result_columns import IntervalColumn
 from proxy.kernel.bound_choices import BoundChoice, UnitTotal, ValueChoice, WeightChoice
 from proxy.kernel.formula_model import Formula
 from proxy.kernel.key_plans import FewestUnits, KeyPlan, Selection
-from proxy.kernel.neighbour_kinds import Neighbours
+from proxy.kernel.neighbour_kinds import Neighbours, UnitNeighbours
 from proxy.kernel.statistics import Counted, Measured, Statistic, of_row
 from proxy.mechanisms import continual
 from proxy.mechanisms.deviation_mean import NoisyCentres
@@ -430,6 +431,25 @@ class BlockPlan:
         """The releases that are priced, read and drawn, with their numbers: all that are not withheld."""
         numbered = enumerate(self.releases)
         return tuple(one for one in numbered if one[0] not in self.withheld)
+
+    @property
+    def read_apart(self) -> tuple[tuple[int, ...], ...]:
+        """What needs values themselves, so that it is read by a statement of its own, by number.
+
+        Together are order statistics that one list of values serves: of equal values of equal rows, of which as
+        many of a unit count, cut or weighed alike. Distinct values of several units do not add up.
+        """
+        found = defaultdict[object, list[int]](list)
+        by_unit = isinstance(self.neighbours, UnitNeighbours)
+        for number, one in self.drawn_releases:
+            match one:
+                case OrderStatistic():
+                    found[one.measured, one.parts].append(number)
+                case DistinctCount() if not one.of_unit if by_unit else self.sub_partitions > 0:
+                    found[number].append(number)
+                case _:
+                    pass
+        return tuple(map(tuple, found.values()))
 
     @property
     def continual(self) -> dict[int, ContinualNoise]:

@@ -44,7 +44,6 @@ from proxy.kernel.attribution import group_rule, scan_rule, subquery_rule, union
 from proxy.kernel.formed_rows import AS_STORED, NO_ROWS, Formed, RowCount, UnboundedRows, bounded_by
 from proxy.kernel.join_rules import join_rule
 from proxy.kernel.key_plans import KeyPlan
-from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.owners import NO_COLUMNS, ColumnName, Known, OfUnit, Public
 from proxy.kernel.owners import name as column_name
 from proxy.kernel.plan import (
@@ -55,7 +54,6 @@ from proxy.kernel.plan import (
     NoisyStatistic,
     OrderStatistic,
     RecentredMean,
-    Release,
     SampleAggregate,
     UnitExtreme,
 )
@@ -330,18 +328,12 @@ def _walked(plan: BlockPlan, walk: _Pricer) -> UnitWork:
 
 def _statements(plan: BlockPlan) -> int:
     """How many statements read the rows of the block (compiler/compiling.py)."""
-    apart = sum(_stands_apart(release, plan) for release in plan.releases)
+    apart = plan.read_apart
     extremes = sum(isinstance(one, UnitExtreme | KeptUnits) for one in plan.releases)
     means = plan.deviation_means
-    together = len(plan.releases) > apart + extremes + len(means) or plan.selection is not None
-    return max(1, apart + bool(extremes) + together + bool(plan.choices) + 2 * bool(means))
-
-
-def _stands_apart(release: Release, plan: BlockPlan) -> bool:
-    if isinstance(release, DistinctCount):
-        of_units = isinstance(plan.neighbours, UnitNeighbours)
-        return not release.of_unit if of_units else plan.sub_partitions > 0
-    return isinstance(release, OrderStatistic)
+    elsewhere = sum(map(len, apart)) + extremes + len(means)
+    together = len(plan.releases) > elsewhere or plan.selection is not None
+    return max(1, len(apart) + bool(extremes) + together + bool(plan.choices) + 2 * bool(means))
 
 
 def _weigh_top(

@@ -60,7 +60,9 @@ def private_law(
     m = len(outputs)
     if m % 2 == 0:
         raise ValueError("the smoothed median needs an odd number of partitions")
-    clamped = sorted(min(max(output, low), high) for output in outputs)
+    clamped = sorted(outputs)
+    if clamped[0] < low or clamped[-1] > high:
+        clamped = [min(max(output, low), high) for output in clamped]
     rank = (m + 1) // 2
     sensitivity = smooth_sensitivity(clamped, rank, low, high, beta(epsilon, delta))
     return clamped[rank - 1], noise_scale(sensitivity, epsilon)

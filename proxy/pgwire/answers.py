@@ -34,6 +34,7 @@ _DATA = frozenset(b"DTt")  # what an exchange of our own is there for
 _QUIET = frozenset(b"123nt")  # completions that a simple Query never shows
 _REPORTS = frozenset(b"EN")
 _NO_MESSAGE = Expectation(MessageKind.COPY_END)
+_PORTAL_CLOSED = Expectation(MessageKind.CLOSE, Forwarded.NOTHING)
 # Of an error or a notice: an analyst's RAISE can be a gigabyte, and is held whole to be read.
 REPORT_BYTES = 64 * 1024
 
@@ -50,6 +51,7 @@ class Answers:
         self.has_bound = (
             False  # a portal of the client's since the last Sync or Query that was sent
         )
+        self._has_queried = False  # a Query was sent, and no close_portal behind it
         # As of now; what is not reported when the server is ready was rolled back.
         self.client_encoding = self._reported_encoding = client_encoding
         self.skipping = False  # the server discards all until a Sync that was not sent yet
@@ -84,6 +86,19 @@ class Answers:
         """Messages whose answers are still to come."""
         return len(self._queue)
 
+    @property
+    def keeps_portal(self) -> bool:
+        """Whether the server may still have the unnamed portal of a Query, which clients take for destroyed. A
+        Query that fails in a block leaves it, of memory that is free: its Execute ends all sessions
+        (seen in PostgreSQL 18.6)."""
+        if self._has_queried and not self._queue:
+            self._has_queried = self.transaction_status == b"E"
+        return self._has_queried
+
+    def expect_portal_closed(self) -> None:
+        self.expect(_PORTAL_CLOSED)
+        self._has_queried = False
+
     def expect(self, expectation: Expectation) -> None:
         if expectation.kind is MessageKind.COPY_END:
             self.copying_in = False
@@ -96,6 +111,7 @@ class Answers:
         match expectation.kind:
             case MessageKind.SYNC | MessageKind.QUERY:
                 self.has_bound = False
+                self._has_queried |= expectation.kind is MessageKind.QUERY
             case MessageKind.BIND | MessageKind.EXECUTE:
                 self.has_bound |= expectation.forwarded is not Forwarded.NOTHING
         self._queue.append(expectation)

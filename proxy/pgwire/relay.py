@@ -33,6 +33,7 @@ from proxy.pgwire.frames import (
     U32,
     Parse,
     ProtocolError,
+    close_portal,
     piece_of,
     trouble_of,
 )
@@ -72,6 +73,8 @@ _SYNC, _COPY_DATA, _TERMINATE, _EXECUTE = b"SdXE"
 _OF_A_ROUND = frozenset(b"DEH")  # behind a Bind
 _QUERY = b"Q"[0]
 _TEXTS = frozenset(b"QP")
+_EXTENDED = frozenset(b"PBDEC")
+_PORTAL_CLOSING = close_portal(b"")
 _COPY_TAGS = frozenset(b"dcf")
 
 _QUERIED = Expectation(MessageKind.QUERY)
@@ -246,6 +249,10 @@ class Relay:
                 session.to_shadow.append(piece_of(buffer, run, position))
                 run = position
                 send_restored(session)
+            if tag in _EXTENDED and answers.keeps_portal and not answers.copying_in:
+                session.to_shadow += (piece_of(buffer, run, position), _PORTAL_CLOSING)
+                run = position
+                answers.expect_portal_closed()
             started = self._frame(tag, position + 5, end, pieces)
             if self._looking is not None:
                 break  # the frame stays, until it is known what it holds
@@ -282,6 +289,8 @@ class Relay:
         if session.held and session.is_held_in_block:
             return False
         if self._passing or session.executions or answers.skipping or answers.copying_in:
+            return False
+        if answers.keeps_portal:
             return False
         ending = ending_of(self._client)
         if ending is None or not answers.expect_all(ending, UNANSWERED):

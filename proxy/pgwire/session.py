@@ -116,7 +116,8 @@ class Session:
     @property
     def _has_own(self) -> bool:
         """Whether a name may be of a statement or portal that is not simply relayed."""
-        return bool(self.statements or self.executions or self.held or self.sql_names)
+        names = self.statements or self.executions or self.held or self.sql_names
+        return bool(names) or self.answers.keeps_portal
 
     @property
     def at_rest(self) -> bool:

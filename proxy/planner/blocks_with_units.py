@@ -11,7 +11,7 @@ from proxy.base.result_columns import UNIT_COLUMN, key_column
 from proxy.kernel.column_types import conjuncts
 from proxy.kernel.key_plans import KeyPlan
 from proxy.planner.column_origins import whole_table
-from proxy.planner.computed_keys import narrowed_as_computed
+from proxy.planner.computed_columns import narrowed_as_computed
 from proxy.planner.facts import Facts, PlanningContext, PublicRows, RelationWithUnit, typed
 from proxy.planner.neighbours import lacks_bound
 from proxy.planner.numbered_rows import first_rows, with_first_rows
@@ -19,10 +19,9 @@ from proxy.planner.planned_keys import columns_of_keys, planned_keys
 from proxy.planner.tracking import track
 from proxy.policy.policy_model import ProtectedTable
 from proxy.query.ir import expressions as ir
-from proxy.query.ir.expression_walk import children, columns
+from proxy.query.ir.expression_walk import children, columns, rebuild
 from proxy.query.ir.query import AggregateBlock, Query
 from proxy.query.ir.query_aggregates import AggregateKind
-from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery
 
 

@@ -20,7 +20,7 @@ from proxy.kernel.proposal_plan import Proposed, ProposedBound, TableProposals
 from proxy.kernel.world import World
 from proxy.mechanisms.loss import Loss
 from proxy.planner.facts import PlanningContext, ProtectedRows, UnitRows
-from proxy.planner.private_bounds import choice_of
+from proxy.planner.neighbours import choice_of
 from proxy.planner.table_rows import table_rows
 from proxy.policy.column_shapes import bounds_kind
 from proxy.policy.grid import type_step

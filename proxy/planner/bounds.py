@@ -34,7 +34,7 @@ from proxy.planner.number_texts import cast_of_text, printed, without_text
 from proxy.planner.text_lengths import longest
 from proxy.planner.time_bounds import time_bounds
 from proxy.policy.policy_model import Bounds
-from proxy.query.ir.expression_walk import position_in
+from proxy.query.ir.expression_walk import position_in, rebuild
 from proxy.query.ir.expressions import (
     Arithmetic,
     Bucket,
@@ -69,7 +69,6 @@ from proxy.query.ir.expressions import (
     TimeBin,
 )
 from proxy.query.ir.pattern_checks import check_pattern
-from proxy.query.ir.rebuilding import rebuild
 from proxy.query.syntax.placeholders import ScalarAnswer
 
 # numeric holds 131,072 digits before the point; far below that nothing can overflow.

@@ -41,12 +41,6 @@ _STEPS: Mapping[SqlType, Fraction] = {
     **dict.fromkeys((SqlType.TIMESTAMP, SqlType.TIMESTAMPTZ), Fraction(1, 10**6)),
 }
 _UNITS = ("year", "quarter", "month", "week", "day")
-_TURNED = {
-    Comparator.LT: Comparator.GT,
-    Comparator.GT: Comparator.LT,
-    Comparator.LE: Comparator.GE,
-    Comparator.GE: Comparator.LE,
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,8 +70,8 @@ def stretch_of(part: Expression) -> tuple[ColumnRef, Stretch] | None:
     match part:
         case Comparison(comparator, ColumnRef() as column, Constant() as constant):
             pass
-        case Comparison(turned, Constant() as constant, ColumnRef() as column) if turned in _TURNED:
-            comparator = _TURNED[turned]
+        case Comparison(turned, Constant() as constant, ColumnRef() as column):
+            comparator = turned.turned
         case _:
             return None
     step, value = _STEPS.get(column.type), constant_value(constant, column.type)

@@ -5,24 +5,21 @@ never raises, and what it computes is clamped to where it has to lie.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from decimal import Context, Decimal
 from fractions import Fraction
+
+from typing_extensions import assert_never
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.planner import intervals
 from proxy.planner.facts import Facts
 from proxy.planner.intrinsic_bounds import constant_number
-from proxy.planner.real_intervals import (
-    enclosed,
-    is_apart_from_zero,
-    of_division,
-    of_real_call,
-    of_remainder,
-)
 from proxy.policy.policy_model import Bounds
 from proxy.query.ir import expressions as ir
+from proxy.query.ir.expressions import RealCall, RealFunction
 
 _Bounded = tuple[ir.Expression, Bounds | None]
 
@@ -136,3 +133,147 @@ def _by_zero(quotient: ir.Quotient) -> Refusal:
         " each other, e.g. sum(a) / nullif(sum(b), 0).",
         quotient.position,
     )
+
+
+# --- Where a quotient, a logarithm, a root, a power lies when its operands lie in their intervals, and where
+# PostgreSQL would raise on some of them.
+#
+# Ends are enclosed: computed to more digits than are kept, and moved outwards by one of the last that is.
+# What PostgreSQL computes is clamped to them (planner.bounds), so that its own rounding leaves them
+# nowhere.
+
+
+_CONTEXT = Context(prec=60, Emax=10**6, Emin=-(10**6))
+_ENDS = Context(prec=40, Emax=10**6, Emin=-(10**6))
+_LARGEST_EXPONENT = 690  # e^690 is below 10^300
+_LARGEST_POWER = 1_000  # of a constant exponent
+_NARROWEST = Fraction(1, 10**100)  # a divisor, an argument of a logarithm, is no closer to 0
+
+
+def is_apart_from_zero(divisor: Bounds) -> bool:
+    """
+    >>> one = Fraction(1)
+    >>> is_apart_from_zero(Bounds(one, 9 * one)), is_apart_from_zero(Bounds(0 * one, one))
+    (True, False)
+    """
+    return divisor.low >= _NARROWEST or divisor.high <= -_NARROWEST
+
+
+def of_division(operand: Bounds, divisor: Bounds) -> Bounds:
+    """
+    Given    a divisor that is apart from zero
+    """
+    ends = [a / b for a in (operand.low, operand.high) for b in (divisor.low, divisor.high)]
+    return _enclosing(min(ends), max(ends))
+
+
+def of_remainder(operand: Bounds, divisor: Bounds) -> Bounds:
+    """Smaller than the divisor, of the sign of the operand."""
+    most = max(abs(divisor.low), abs(divisor.high))
+    low, high = max(operand.low, -most), min(operand.high, most)
+    return _enclosing(min(low, Fraction(0)), max(high, Fraction(0)))
+
+
+def enclosed(interval: Bounds) -> Bounds:
+    """With ends of few digits, which can be written into a statement: nothing that lies in it is outside of
+    them, and it is apart from zero where it was."""
+    return _enclosing(interval.low, interval.high)
+
+
+def of_real_call(call: RealCall, operand: Bounds) -> Bounds:
+    """
+    Refuses  UNSUPPORTED: on some value in the interval PostgreSQL would raise, or compute very long
+    """
+    match call.function:
+        case RealFunction.LN:
+            _within(call, operand.low >= _NARROWEST, "above 0")
+            return _monotone(operand, lambda x: _decimal(x).ln(_CONTEXT))
+        case RealFunction.LOG:
+            _within(call, operand.low >= _NARROWEST, "above 0")
+            base = _decimal(call.constant or Fraction(10)).ln(_CONTEXT)
+            return _monotone(operand, lambda x: _CONTEXT.divide(_decimal(x).ln(_CONTEXT), base))
+        case RealFunction.SQRT:
+            _within(call, operand.low >= 0, "not below 0")
+            return _monotone(operand, lambda x: _decimal(x).sqrt(_CONTEXT))
+        case RealFunction.EXP:
+            _within(call, _most(operand) <= _LARGEST_EXPONENT, f"within {_LARGEST_EXPONENT}")
+            return _monotone(operand, lambda x: _decimal(x).exp(_CONTEXT))
+        case RealFunction.RAISED:
+            assert call.constant is not None
+            scale = _decimal(call.constant).ln(_CONTEXT)
+            most = _most(operand) * abs(Fraction(scale))
+            _within(call, most <= _LARGEST_EXPONENT, "not so far from 0")
+            return _monotone(operand, lambda x: _CONTEXT.multiply(_decimal(x), scale).exp(_CONTEXT))
+        case RealFunction.POWER:
+            return _power(call, operand)
+        case _:
+            assert_never(call.function)
+
+
+def _power(call: RealCall, operand: Bounds) -> Bounds:
+    exponent = call.constant
+    assert exponent is not None
+    _within(call, abs(exponent) <= _LARGEST_POWER, "not to a power above 1000")
+    if exponent < 0:
+        _within(call, is_apart_from_zero(operand), "apart from 0")
+    if exponent.denominator != 1:
+        _within(call, operand.low >= 0, "not below 0")
+    largest = _most(operand)
+    if exponent < 0:
+        largest = 1 / min(abs(operand.low), abs(operand.high))
+    size = Fraction(max(_decimal(largest).ln(_CONTEXT), Decimal(0))) if largest else Fraction(0)
+    _within(call, size * abs(exponent) <= _LARGEST_EXPONENT, "not so far from 0")
+    ends = [_raised(end, exponent) for end in (operand.low, operand.high)]
+    if operand.low < 0 < operand.high:  # of an even power the least is between
+        ends.append(Fraction(0))
+    return _enclosing(min(ends), max(ends))
+
+
+def _raised(value: Fraction, exponent: Fraction) -> Fraction:
+    if value == 0:
+        return Fraction(1 if exponent == 0 else 0)
+    size = _CONTEXT.multiply(_decimal(abs(value)).ln(_CONTEXT), _decimal(exponent)).exp(_CONTEXT)
+    is_odd = exponent.denominator == 1 and exponent.numerator % 2 == 1
+    return -Fraction(size) if value < 0 and is_odd else Fraction(size)
+
+
+def _most(operand: Bounds) -> Fraction:
+    return max(abs(operand.low), abs(operand.high))
+
+
+def _decimal(value: Fraction) -> Decimal:
+    return _CONTEXT.divide(Decimal(value.numerator), Decimal(value.denominator))
+
+
+def _monotone(operand: Bounds, function: Callable[[Fraction], Decimal]) -> Bounds:
+    ends = sorted(Fraction(function(end)) for end in (operand.low, operand.high))
+    return _enclosing(ends[0], ends[1])
+
+
+def _enclosing(low: Fraction, high: Fraction) -> Bounds:
+    return Bounds(_beside(low, -1), _beside(high, 1))
+
+
+def _beside(end: Fraction, direction: int) -> Fraction:
+    """The end itself where it is a short decimal, else one further out with 40 digits."""
+    found = _ENDS.divide(Decimal(end.numerator), Decimal(end.denominator))
+    if Fraction(found) == end:
+        return end
+    beside = found.next_plus(_ENDS) if direction > 0 else found.next_minus(_ENDS)
+    return Fraction(beside)
+
+
+def _within(call: RealCall, is_within: bool, where: str) -> None:
+    if not is_within:
+        raise Refusal(
+            Code.UNSUPPORTED,
+            f"{_NAMES[call.function]} could fail, or become too large, on some rows: its operand has to be"
+            f" {where}",
+            "Bound all of the operand: greatest(column, 1) or least(column, 100) in place of a column.",
+            call.position,
+        )
+
+
+_NAMES = {function: f"{function.value}()" for function in RealFunction} | {
+    RealFunction.RAISED: "power()"
+}

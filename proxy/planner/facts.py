@@ -13,8 +13,8 @@ from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.planner.label_evaluation import EvaluatingKeys
 from proxy.planner.series import SeriesTerms
 from proxy.policy.policy_model import Bounds, Mechanism, Policy
+from proxy.query.ir.expression_walk import rebuild
 from proxy.query.ir.expressions import ColumnRef, Expression
-from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import Relation
 
 

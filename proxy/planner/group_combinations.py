@@ -10,17 +10,28 @@ from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.kernel.column_types import conjuncts
-from proxy.planner.computed_keys import as_computed
+from proxy.planner.computed_columns import as_computed
 from proxy.planner.computed_labels import combined
 from proxy.planner.facts import Facts, Values
-from proxy.planner.label_work import allowed
+from proxy.planner.label_evaluation import allowed, evaluated
 from proxy.planner.narrowing import has_listed_parts, holds, public_rows
-from proxy.planner.number_combinations import numbers_together
 from proxy.planner.possible_truth import Row, Truths, listed_value, truths
-from proxy.planner.public_keys import key_parts, label_values
+from proxy.planner.public_keys import clamped, key_parts, label_values
 from proxy.planner.time_combinations import times_together
-from proxy.query.ir.expression_walk import columns, size
-from proxy.query.ir.expressions import ColumnRef, DateTrunc, Expression
+from proxy.query.ir.expression_walk import children, columns, size
+from proxy.query.ir.expressions import (
+    Arithmetic,
+    Bucket,
+    Cast,
+    ColumnRef,
+    Concat,
+    Constant,
+    DateTrunc,
+    Expression,
+    NumericCall,
+    Quotient,
+    TextCall,
+)
 
 _Domain = tuple[tuple[int, ...], list[Values]]  # places of keys, and what they can be together
 
@@ -176,3 +187,81 @@ def _too_many(number: int, keys: Sequence[Expression], values: Sequence[Values])
         f"the keys of GROUP BY have {number} combinations, more than {limits.GROUPS_PER_STATEMENT}",
         f"Key {named} has the most values, {most}: narrow it in WHERE (=, IN, BETWEEN), {coarser}.",
     )
+
+
+# --- What several keys can be together that are computed of one whole number: a ten is in one fifty only.
+
+
+_WORK = 100_000  # nodes evaluated for one column: some tenths of a second
+
+
+def numbers_together(
+    keys: Sequence[Expression], facts: Facts
+) -> Iterator[tuple[tuple[int, ...], list[Values]]]:
+    """The places of keys that are computed of one bounded column of whole numbers, and what these are together.
+
+    Given    facts: narrowed by the question's conditions
+    """
+    of_each: dict[tuple[str, str], list[int]] = {}
+    for place, key in enumerate(keys):
+        names = list(columns(key))
+        if len(names) == 1 and _is_clamped(key):
+            of_each.setdefault(names[0], []).append(place)
+    for name, places in of_each.items():
+        if len(places) < 2:
+            continue
+        held = _numbers(name, facts, sum(size(keys[place]) for place in places))
+        found = held and _together(name, held, [keys[place] for place in places], facts)
+        if found:
+            yield tuple(places), found
+
+
+_ARITHMETIC = (Arithmetic, Quotient, NumericCall, Bucket)
+
+
+def _is_clamped(key: Expression) -> bool:
+    """Whether it is computed of the column within its bounds, whatever is stored: a condition is not."""
+    match key:
+        case Constant():
+            return True
+        case Arithmetic() | Quotient() | NumericCall() | Bucket():
+            return _is_number(key)
+        case Cast() | Concat() | TextCall():
+            return all(map(_is_clamped, children(key)))
+        case _:
+            return False
+
+
+def _is_number(part: Expression) -> bool:
+    return isinstance(part, Constant | ColumnRef) or (
+        isinstance(part, _ARITHMETIC) and all(map(_is_number, children(part)))
+    )
+
+
+def _numbers(name: tuple[str, str], facts: Facts, nodes: int) -> list[int] | None:
+    """What is left of a column once it is clamped; None: it is no whole number, or that is too much."""
+    known = facts[name]
+    if not known.type.is_integer or known.bounds is None:
+        return None
+    ends = (
+        [known.bounds] if known.ranges is None else [clamped(known.bounds, r) for r in known.ranges]
+    )
+    spans = [range(math.ceil(end.low), math.floor(end.high) + 1) for end in ends]
+    if sum(map(len, spans)) * nodes > _WORK:
+        return None
+    return sorted({number for span in spans for number in span})
+
+
+def _together(
+    name: tuple[str, str], numbers: Sequence[int], keys: Sequence[Expression], facts: Facts
+) -> list[Values] | None:
+    """None: it is not known what PostgreSQL makes of a number, or how it prints it."""
+    column = ColumnRef(name[1], facts[name].type, None, name[0])
+    labels = [frozenset((*(label_values(key, facts) or ()), None)) for key in keys]
+    rows: list[Values] = [*((str(number),) for number in numbers), (None,)]
+    found = evaluated(keys, [column], rows)
+    if found is None or not all(
+        text in there for texts in found for text, there in zip(texts, labels, strict=True)
+    ):
+        return None
+    return list(dict.fromkeys(found))

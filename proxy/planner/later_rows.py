@@ -18,7 +18,7 @@ from proxy.base.sql_types import SqlType
 from proxy.planner.facts import PlanningContext
 from proxy.policy.moving_bounds import bounds_on, is_moving
 from proxy.policy.policy_model import MovingBounds, ProtectedTable
-from proxy.query.ir.expression_walk import columns
+from proxy.query.ir.expression_walk import columns, conjunction
 from proxy.query.ir.expressions import ColumnRef, Comparison, Connective, Constant, Expression, Is
 from proxy.query.ir.function_names import Comparator
 from proxy.query.ir.query import AggregateBlock, Query
@@ -213,7 +213,4 @@ def _columns(expressions: Iterable[Expression]) -> _Names:
 
 
 def _both(before: Expression | None, more: tuple[Expression, ...]) -> Expression | None:
-    parts = (*(() if before is None else (before,)), *more)
-    if not parts:
-        return None
-    return parts[0] if len(parts) == 1 else Connective("AND", parts)
+    return conjunction((*(() if before is None else (before,)), *more))

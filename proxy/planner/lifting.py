@@ -32,10 +32,10 @@ from proxy.planner.column_buckets import (
 )
 from proxy.planner.facts import Facts, Values, typed
 from proxy.planner.planning import Planned, planned
+from proxy.query.ir.expression_walk import conjunction
 from proxy.query.ir.expressions import (
     Clamped,
     ColumnRef,
-    Connective,
     Expression,
 )
 from proxy.query.ir.query import AggregateBlock, Key, Query, uses_answers
@@ -170,8 +170,7 @@ def _wider(block: AggregateBlock, facts: Facts, has_ranges: bool) -> _Wider | No
         return None
     if any(isinstance(one, str) and among[n] != {one} for n, one in enumerate(origins)):
         return None  # two different constants: no row
-    where = None if not left else left[0] if len(left) == 1 else Connective("AND", tuple(left))
-    wider = replace(block, where=where, keys=tuple(keys), grouped=True)
+    wider = replace(block, where=conjunction(left), keys=tuple(keys), grouped=True)
     return _Wider(block=wider, origins=tuple(origins), among=among, clamped=clamped)
 
 

@@ -34,8 +34,8 @@ from proxy.kernel.statistics import Counted, Measured
 from proxy.kernel.work import columns_as_stored, short_columns
 from proxy.kernel.world import World
 from proxy.query.ir import expressions as ir
+from proxy.query.ir.expression_walk import rebuild
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
-from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import (
     GroupByUnit,
     Join,

@@ -24,11 +24,11 @@ from proxy.catalog.catalog_model import TableName
 from proxy.planner.facts import Facts, PlanningContext, RelationWithUnit, UnitRows
 from proxy.planner.text_lengths import is_long
 from proxy.policy.policy_model import ProtectedTable, RowUnit
+from proxy.query.ir.expression_walk import conjunction
 from proxy.query.ir.expressions import (
     ColumnRef,
     Comparator,
     Comparison,
-    Connective,
     Constant,
     Expression,
     TextCall,
@@ -89,13 +89,7 @@ def looked_up(
     others = [pair for pair in relation.equal if pair != (a.column, b.column)]
     equal = ((a.column, b.column), *(pair for pair in others if not is_long(pair[1], facts)))
     beginnings = tuple(_equal_beginnings(*pair) for pair in others if is_long(pair[1], facts))
-    rest = (
-        None
-        if not beginnings
-        else beginnings[0]
-        if len(beginnings) == 1
-        else Connective("AND", beginnings)
-    )
+    rest = conjunction(beginnings)
     return RelationWithUnit(replace(relation, equal=equal, rest=rest), facts, a)
 
 

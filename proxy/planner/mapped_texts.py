@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
 from proxy.planner.facts import Facts
-from proxy.planner.label_work import evaluated
+from proxy.planner.label_evaluation import evaluated
 from proxy.query.ir.expression_walk import children, columns
 from proxy.query.ir.expressions import (
     Case,

@@ -23,7 +23,8 @@ from proxy.planner.narrowed_operands import OperandFacts, is_much_narrower
 from proxy.planner.open_values import OpenValue, cut_to_kept, kept_facts
 from proxy.planner.series import SeriesTerms
 from proxy.policy.policy_model import Bounds, Mechanism, Privacy
-from proxy.query.ir.expressions import ColumnRef, Connective, Expression, Is, Not
+from proxy.query.ir.expression_walk import conjunction
+from proxy.query.ir.expressions import ColumnRef, Expression, Is, Not
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 
 # Grid indices stay exact in the floats of smooth sensitivity (proxy/mechanisms/PROOFS.md 3).
@@ -333,8 +334,7 @@ def _is_not_null(operand: Expression, context: MeasureContext) -> Expression:
 
 
 def _all_of(*parts: Expression | None) -> Expression | None:
-    given = tuple(part for part in parts if part is not None)
-    return given[0] if len(given) == 1 else Connective("AND", given) if given else None
+    return conjunction([part for part in parts if part is not None])
 
 
 def _measured(

@@ -20,8 +20,8 @@ from proxy.planner.grids import default_grid
 from proxy.planner.narrowing import narrowed
 from proxy.planner.public_keys import clamped
 from proxy.policy.policy_model import Bounds
-from proxy.query.ir.expression_walk import columns
-from proxy.query.ir.expressions import ColumnRef, Connective, Expression
+from proxy.query.ir.expression_walk import columns, conjunction
+from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.query import AggregateBlock
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 
@@ -75,8 +75,7 @@ def _narrowed(
 ) -> Facts:
     parts = [part for part in parts if columns(part) & wanted]
     if parts:
-        whole = parts[0] if len(parts) == 1 else Connective("AND", tuple(parts))
-        left = narrowed(facts, whole, wanted)
+        left = narrowed(facts, conjunction(parts), wanted)
         facts = {name: replace(fact, ranges=left[name].ranges) for name, fact in facts.items()}
     return {name: _cut(fact) if name in wanted else fact for name, fact in facts.items()}
 

@@ -26,7 +26,7 @@ from proxy.planner.column_ranges import (
 from proxy.planner.computed_labels import combined
 from proxy.planner.facts import ColumnFacts, Facts, Range, Values
 from proxy.planner.intervals import STEPWISE
-from proxy.planner.label_work import allowed, evaluated
+from proxy.planner.label_evaluation import allowed, evaluated
 from proxy.planner.possible_truth import (
     OtherText,
     Unknown,

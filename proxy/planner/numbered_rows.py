@@ -16,11 +16,11 @@ from fractions import Fraction
 from proxy.base.sql_types import SqlType
 from proxy.kernel.column_types import conjuncts
 from proxy.planner.facts import RowOwnership, UnitRows
+from proxy.query.ir.expression_walk import conjunction
 from proxy.query.ir.expressions import (
     ColumnRef,
     Comparator,
     Comparison,
-    Connective,
     Constant,
     Expression,
 )
@@ -135,7 +135,7 @@ def _filtered(subquery: Subquery, numbers: Sequence[Comparison]) -> Subquery:
     is_one = isinstance(subquery.source, Subquery) and subquery.source.alias == inner
     if is_one:  # by WHERE, and now by ON
         parts = (*conjuncts(subquery.where), *parts)
-    where = parts[0] if len(parts) == 1 else Connective("AND", parts)
+    where = conjunction(parts)
     if is_one:
         return replace(subquery, where=where)
     return Subquery(

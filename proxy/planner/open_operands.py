@@ -17,6 +17,7 @@ from proxy.planner import grids
 from proxy.planner.bounds import bounded
 from proxy.planner.budget_allocation import BudgetAllocation
 from proxy.planner.measuring import MeasureContext, has_range
+from proxy.planner.neighbours import choice_of
 from proxy.planner.open_values import (
     LARGEST_INDEX,
     OpenValue,
@@ -25,7 +26,6 @@ from proxy.planner.open_values import (
     kept_range,
     open_rows,
 )
-from proxy.planner.private_bounds import choice_of
 from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind

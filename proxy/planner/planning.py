@@ -39,9 +39,14 @@ from proxy.planner.facts import (
     Values,
     typed,
 )
-from proxy.planner.group_count import GroupCount, allocated, fewest_units, with_group_count
-from proxy.planner.group_selection import select_groups
-from proxy.planner.label_work import one_statement
+from proxy.planner.group_count import (
+    GroupCount,
+    allocated,
+    fewest_units,
+    select_groups,
+    with_group_count,
+)
+from proxy.planner.label_evaluation import one_statement
 from proxy.planner.later_rows import present_of, without_later_rows
 from proxy.planner.left_out_rows import clamped_operands, computed_beyond
 from proxy.planner.long_texts import BEGINNINGS, Beginning, with_beginnings
@@ -57,9 +62,13 @@ from proxy.planner.narrowed_operands import has_fixed_bounds, operand_facts
 from proxy.planner.needed_loss import NeedsEpsilon
 from proxy.planner.neighbours import (
     check_private_keys,
+    choice_of,
     columns_without_unit,
+    given_bound,
     most_rows,
     neighbours_of,
+    report_weight,
+    rows_weight,
 )
 from proxy.planner.open_operands import (
     kept_totals,
@@ -70,7 +79,6 @@ from proxy.planner.open_operands import (
 )
 from proxy.planner.order_statistics import weight_choice
 from proxy.planner.planned_keys import listed_groups
-from proxy.planner.private_bounds import choice_of, given_bound, report_weight, rows_weight
 from proxy.planner.rows_per_unit import reach_of
 from proxy.planner.series import in_order, refuse_no_series
 from proxy.planner.shared_releases import Spent, block_releases

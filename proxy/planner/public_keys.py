@@ -19,7 +19,7 @@ from proxy.planner.computed_labels import combined, parts_of_key
 from proxy.planner.facts import Facts, Range, Values
 from proxy.planner.intervals import STEPWISE
 from proxy.planner.intrinsic_bounds import whole_parts_of_day
-from proxy.planner.label_work import evaluated, made_once
+from proxy.planner.label_evaluation import evaluated, made_once
 from proxy.planner.mapped_texts import depends_on_locale, mapped_texts
 from proxy.planner.possible_truth import Within
 from proxy.planner.time_intervals import interval_of, is_function_of

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from proxy.base.errors import Refusal
-from proxy.kernel.plan import Answer, Calculated, Release
+from proxy.kernel.plan import Answer, BlockPlan, Calculated, LaplaceNoise, NoisyStatistic, Release
 from proxy.mechanisms.loss import Loss
 from proxy.planner.budget_allocation import BudgetAllocation, MadeOf, SharedStatistic
 from proxy.planner.measuring import MeasureContext, Priced, is_unit_extreme, operands_of
@@ -159,3 +159,18 @@ class _Drawing:
         self.releases.append(
             shared_statistic(first, statistic.statistic, measured, self.context, loss)
         )
+
+
+# --- The noise of what an answer is calculated from.
+
+
+def scales_of(plan: BlockPlan, answer: Answer) -> tuple[Fraction, ...]:
+    """The scales of the noisy sums that an answer is made of: Laplace noise always
+    (planner/release_choice.py)."""
+    return tuple(_scale(plan.releases[number]) for number in answer.releases)
+
+
+def _scale(release: Release) -> Fraction:
+    assert isinstance(release, NoisyStatistic)
+    assert isinstance(release.noise, LaplaceNoise)
+    return release.noise.scale

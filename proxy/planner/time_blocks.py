@@ -33,11 +33,10 @@ from proxy.planner.narrowing import narrowed
 from proxy.planner.table_rows import table_rows
 from proxy.policy.blocks_of_time import block_name, blocks_within, first_day
 from proxy.policy.policy_model import BlockLength, Bounds, BoundsKind, ProtectedTable
-from proxy.query.ir.expression_walk import columns
+from proxy.query.ir.expression_walk import columns, conjunction, rebuild
 from proxy.query.ir.expressions import ColumnRef, Connective, DateTrunc, Expression
 from proxy.query.ir.query import AggregateBlock, Query, changed
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
-from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import (
     GroupByUnit,
     Join,
@@ -287,7 +286,7 @@ def _below(subquery: Subquery, where: Expression | None) -> Expression | None:
         for part in conjuncts(where)
         if columns(part) <= outputs.keys()
     ]
-    return Connective("AND", tuple(found)) if len(found) > 1 else next(iter(found), None)
+    return conjunction(found)
 
 
 def _both(one: Expression | None, other: Expression | None) -> Expression | None:

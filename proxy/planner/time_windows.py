@@ -12,7 +12,7 @@ from proxy.base.instants import iso_text, seconds_of
 from proxy.base.sql_types import SqlType
 from proxy.base.written_times import names_its_zone
 from proxy.planner.shifted_times import shifted_time
-from proxy.query.ir.expression_walk import children
+from proxy.query.ir.expression_walk import children, rebuild
 from proxy.query.ir.expressions import (
     Case,
     Comparator,
@@ -26,18 +26,11 @@ from proxy.query.ir.expressions import (
     Shift,
 )
 from proxy.query.ir.query import AggregateBlock, changed
-from proxy.query.ir.rebuilding import rebuild
 from proxy.query.syntax.placeholders import ClientArray, ClientParameter
 
 _DAY = 86_400
 # A window of which a minute is a twentieth: where the present bounds none it stands for a width.
 _UNKNOWN_WIDTH = Fraction(20 * 60)
-_MIRRORED = {
-    Comparator.LT: Comparator.GT,
-    Comparator.LE: Comparator.GE,
-    Comparator.GT: Comparator.LT,
-    Comparator.GE: Comparator.LE,
-}
 _LOWER = frozenset({Comparator.GT, Comparator.GE})
 _UPPER = frozenset({Comparator.LT, Comparator.LE})
 _PART = re.compile(r"\.\d{1,6}")
@@ -232,7 +225,7 @@ def _constant_windows(part: Connective) -> Iterator[tuple[Expression, Constant, 
 def _sides(part: Expression) -> Iterator[tuple[Expression, Expression, Comparator]]:
     """A comparison as it reads from either side."""
     if isinstance(part, Comparison):
-        mirrored = _MIRRORED.get(part.comparator, part.comparator)
+        mirrored = part.comparator.turned
         yield part.left, part.right, part.comparator
         yield part.right, part.left, mirrored
 

@@ -16,8 +16,7 @@ from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.planner import grids
 from proxy.planner.bounds import condition
-from proxy.planner.computed_columns import computed_column
-from proxy.planner.computed_keys import with_origins
+from proxy.planner.computed_columns import computed_column, with_origins
 from proxy.planner.facts import (
     ColumnFacts,
     PlanningContext,

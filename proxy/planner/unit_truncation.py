@@ -19,8 +19,8 @@ from proxy.kernel.column_types import conjuncts, tells_forms_apart
 from proxy.planner.facts import Facts, PlanningContext, RelationWithUnit, UnitRows, Untruncated
 from proxy.planner.truncation import column_of
 from proxy.policy.policy_model import IdentifierUnit, ProtectedTable
-from proxy.query.ir.expression_walk import columns
-from proxy.query.ir.expressions import ColumnRef, Connective, Expression
+from proxy.query.ir.expression_walk import columns, conjunction
+from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
 
 UNIT = "dp_unit"
@@ -125,7 +125,7 @@ def with_condition(
             left.append(part)
         else:
             relation = below
-    return relation, _together(left)
+    return relation, conjunction(left)
 
 
 def with_join_condition(joined: Join) -> Join:
@@ -144,13 +144,7 @@ def with_join_condition(joined: Join) -> Join:
             left.append(part)
         else:
             joined = replace(joined, left=below)
-    return replace(joined, rest=_together(left))
-
-
-def _together(parts: list[Expression]) -> Expression | None:
-    if not parts:
-        return None
-    return parts[0] if len(parts) == 1 else Connective("AND", tuple(parts))
+    return replace(joined, rest=conjunction(left))
 
 
 def _narrowed(relation: Relation, alias: str, condition: Expression) -> Relation | None:
@@ -158,7 +152,7 @@ def _narrowed(relation: Relation, alias: str, condition: Expression) -> Relation
     match relation:
         case Truncate(below_join=True) if relation.alias == alias:
             parts = [*conjuncts(relation.where), condition]
-            return replace(relation, where=_together(parts))
+            return replace(relation, where=conjunction(parts))
         case Join():
             left = _narrowed(relation.left, alias, condition)
             if left is not None:

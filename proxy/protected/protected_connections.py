@@ -18,7 +18,12 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from proxy.postgres.failure_reason import Reason, reason_of
 from proxy.protected.protected_connection import ProtectedConnection
-from proxy.protected.reading_settings import IS_DISTRIBUTED, NODES_THAT_DIFFER, SESSION
+from proxy.protected.reading_settings import (
+    BEFORE_17,
+    IS_DISTRIBUTED,
+    NODES_THAT_DIFFER,
+    SESSION,
+)
 
 _LOG = structlog.get_logger()
 
@@ -227,6 +232,8 @@ class ProtectedConnections:
         )
         try:
             await connection.command(self._configure)
+            if connection.info.server_version < 170_000:
+                await connection.command(BEFORE_17.encode())
             if await connection.first_value(IS_DISTRIBUTED.encode()):
                 await _agree(connection)
         except BaseException:

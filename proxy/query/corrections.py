@@ -15,7 +15,7 @@ from sqlglot import TokenType
 
 from proxy.base.errors import Code
 from proxy.base.written_names import written_name
-from proxy.query.bind.function_substitutes import SUBSTITUTES
+from proxy.query.bind.function_forms import SUBSTITUTES
 from proxy.query.refused_parts import (
     ReadRefusal,
     RefusedStatement,

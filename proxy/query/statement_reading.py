@@ -14,10 +14,9 @@ from sqlglot import TokenType
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
-from proxy.query.bind.constant_queries import constant_queries
+from proxy.query.bind.constant_queries import constant_queries, public_scalars
 from proxy.query.bind.evaluated_constants import NOTHING_EVALUATED, Evaluated
 from proxy.query.bind.output_columns import result_select
-from proxy.query.bind.public_scalars import public_scalars
 from proxy.query.bind.statement_binding import bind_statement, refuse_table
 from proxy.query.ir.bound_statement import AggregateSubquery, GroupingValue, KeyValue
 from proxy.query.ir.exposed import Exposed

@@ -240,15 +240,17 @@ def partition_outputs(
 
     Cells are merged into partitions by a fixed public rule, so a unit is in exactly one partition.
     """
+    low, high = release.low, release.high
     outputs = [release.fill] * release.partitions
     for partition, output in _merged(release, slots, group, sub_partitions):
-        outputs[partition] = min(max(output, release.low), release.high)
+        outputs[partition] = low if output < low else high if output > high else output
     return outputs
 
 
 def _merged(
     release: SampleAggregate, slots: Slots, group: Iterable[ExactRow], sub_partitions: int
 ) -> Iterator[tuple[int, int]]:
+    partitions = release.partitions
     match release.kind:
         case AggregateKind.MIN | AggregateKind.MAX:
             assert slots.extreme is not None
@@ -257,21 +259,20 @@ def _merged(
             for row in group:
                 value = row.values[slots.extreme]
                 if value is not None:
-                    partition = row.cell * release.partitions // sub_partitions
+                    partition = row.cell * partitions // sub_partitions
                     found[partition] = farther(found.get(partition, value), value)
             yield from found.items()
         case _:
             assert slots.count is not None and slots.total is not None
             ratio = release.measured.grid / release.output_grid
-            sums: dict[int, tuple[int, int]] = {}
+            upper, lower = ratio.numerator, ratio.denominator  # functions of a Fraction: once
+            totals, counts = [0] * partitions, [0] * partitions
             for row in group:
                 count, total = row.values[slots.count], row.values[slots.total]
                 if count and total is not None:
-                    partition = row.cell * release.partitions // sub_partitions
-                    before = sums.get(partition, (0, 0))
-                    sums[partition] = before[0] + total, before[1] + count
-            for partition, (total, count) in sums.items():
-                yield (
-                    partition,
-                    round_half_up(total * ratio.numerator, count * ratio.denominator),
-                )
+                    partition = row.cell * partitions // sub_partitions
+                    totals[partition] += total
+                    counts[partition] += count
+            for partition, count in enumerate(counts):
+                if count:
+                    yield partition, round_half_up(totals[partition] * upper, count * lower)

@@ -11,7 +11,7 @@ from proxy.base.sql_types import SqlType
 from proxy.kernel.formula_model import NoisySums
 from proxy.kernel.plan import Answer, BlockPlan, UnitExtreme
 from proxy.mechanisms.estimate import LEVEL, Estimate
-from proxy.planner.shared_scales import scales_of
+from proxy.planner.shared_releases import scales_of
 from proxy.release.noisy_relation import NoisyValue, missing
 
 

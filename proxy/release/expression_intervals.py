@@ -29,8 +29,9 @@ from proxy.query.ir.noisy_expressions import (
     NoisyOperator,
     NoisyWindow,
     PublicNumber,
+    answers_in,
+    noisy_leaves,
 )
-from proxy.query.ir.noisy_parts import answers_in, noisy_leaves
 from proxy.release.noisy_interval import NoInterval, NoisyInterval
 from proxy.release.noisy_relation import NoisyValue
 from proxy.release.window_intervals import Ends, PartEnds, WindowGroups, window_ends

@@ -11,8 +11,7 @@ from proxy.estimates.deviation_mean_estimate import (
     NoisyRows,
 )
 from proxy.kernel.plan import Answer, BlockPlan, OrderStatistic
-from proxy.query.ir.noisy_expressions import NoisyExpression
-from proxy.query.ir.noisy_parts import count_parts
+from proxy.query.ir.noisy_expressions import NoisyExpression, count_parts
 from proxy.release.agreement import agreed, operand_answers
 from proxy.release.counted_rows import better_rows, counts_of_means
 from proxy.release.deriving import answered

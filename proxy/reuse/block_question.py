@@ -37,6 +37,7 @@ from proxy.kernel.sensitivities import sensitivity_of
 from proxy.kernel.shape import Shape, shape_of
 from proxy.kernel.statistics import Counted, Measured
 from proxy.planner.facts import PlanningContext
+from proxy.query.ir.expression_walk import rebuild
 from proxy.query.ir.expressions import (
     Case,
     ColumnRef,
@@ -45,7 +46,6 @@ from proxy.query.ir.expressions import (
     TextCall,
     TextFunction,
 )
-from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import (
     GroupByUnit,
     Join,

@@ -18,7 +18,7 @@ from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
 from proxy.query.ir import expressions as ir
-from proxy.query.ir.rebuilding import rebuild
+from proxy.query.ir.expression_walk import rebuild
 
 _NEGATED = {
     ir.Comparator.EQ: ir.Comparator.NE,

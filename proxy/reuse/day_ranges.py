@@ -22,6 +22,7 @@ from proxy.kernel.plan import BlockPlan
 from proxy.planner.column_buckets import Stretch, stretch_of
 from proxy.planner.facts import Values
 from proxy.planner.time_intervals import next_start, seconds_at
+from proxy.query.ir.expression_walk import conjunction
 from proxy.query.ir.expressions import (
     Cast,
     Clamped,
@@ -139,8 +140,7 @@ def _without(block: BlockPlan, column: ColumnRef) -> tuple[Stretch, str]:
             stretch = stretch.meeting(bounded[1])
         else:
             left.append(part)
-    where = None if not left else left[0] if len(left) == 1 else Connective("AND", tuple(left))
-    core = replace(block, where=where)
+    core = replace(block, where=conjunction(left))
     return stretch, f"{about_of(core)} {column_name(core, column)}"
 
 

@@ -24,7 +24,8 @@ from proxy.kernel.shape import shape_of
 from proxy.kernel.statistics import Counted, Measured, Statistic
 from proxy.planner.column_buckets import compared_texts
 from proxy.planner.facts import PlanningContext
-from proxy.query.ir.expressions import Clamped, ColumnRef, Connective, Expression
+from proxy.query.ir.expression_walk import conjunction
+from proxy.query.ir.expressions import Clamped, ColumnRef, Expression
 from proxy.query.ir.relations import Join, Relation, Scan
 from proxy.reuse.block_question import (
     BlockQuestion,
@@ -226,8 +227,9 @@ def _sliced(block: BlockPlan) -> _Sliced | None:
             among[name] = among.get(name, found.texts) & found.texts
     if not among and not without:
         return None
-    where = None if not left else left[0] if len(left) == 1 else Connective("AND", tuple(left))
-    return _Sliced(core=replace(block, where=where), more=Slices(among=among, without=without))
+    return _Sliced(
+        core=replace(block, where=conjunction(left)), more=Slices(among=among, without=without)
+    )
 
 
 def _is_complete(block: BlockPlan, number: int, known: PlanningContext) -> bool:

@@ -167,15 +167,16 @@ def _of_values(patch: pytest.MonkeyPatch, kind: type[DistinctCount] | type[Order
     """Of one unit as many values as it has."""
     real, most = value_scan.value_scan, 10**6
 
-    def changed(plan: BlockPlan, number: int, binds: Binds) -> BackendQuery:
+    def changed(plan: BlockPlan, numbers: tuple[int, ...], binds: Binds) -> BackendQuery:
         releases = list(plan.releases)
-        release = releases[number]
-        if isinstance(release, kind):
-            plan = replace(plan, neighbours=replace(plan.neighbours, rows=most))
-            if isinstance(release, OrderStatistic):
-                measured = replace(release.measured, rows=most)
-                releases[number] = replace(release, measured=measured)
-        return real(replace(plan, releases=tuple(releases)), number, binds)
+        for number in numbers:
+            release = releases[number]
+            if isinstance(release, kind):
+                plan = replace(plan, neighbours=replace(plan.neighbours, rows=most))
+                if isinstance(release, OrderStatistic):
+                    measured = replace(release.measured, rows=most)
+                    releases[number] = replace(release, measured=measured)
+        return real(replace(plan, releases=tuple(releases)), numbers, binds)
 
     patch.setattr(compiling, "value_scan", changed)
 

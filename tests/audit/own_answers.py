@@ -29,9 +29,9 @@ from proxy.kernel.statistics import Statistic
 from proxy.query.ir.query_aggregates import AggregateKind
 from tests.audit.exact_results import Auditor, unlimited
 from tests.audit.questions import INTERVAL, UNGROUPED, Question
+from tests.audit.row_sources import TIED
 from tests.audit.selected_groups import among_shown
 from tests.audit.source_joins import FOREIGN_KEY
-from tests.audit.source_windows import TIED
 from tests.audit.synthetic import MILD
 from tests.audit.without_noise import Keys, Numbers
 from tests.pipeline_world import Pipeline

@@ -19,7 +19,7 @@ from proxy.kernel.proposal_check import CheckedProposals
 from proxy.kernel.proposal_plan import Proposed, TableProposals
 from proxy.mechanisms import private_bound
 from proxy.mechanisms.private_bound import UnitTotals
-from proxy.planner import private_bounds
+from proxy.planner import neighbours
 from proxy.planner.bound_proposals import proposal_plan
 from proxy.planner.facts import PlanningContext
 from proxy.policy.column_shapes import bounds_kind
@@ -142,7 +142,7 @@ def test_a_table_with_nothing_to_propose_is_not_read() -> None:
 
 
 def test_a_walk_that_is_not_charged_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = private_bounds.choice_of
+    real = neighbours.choice_of
 
     def whole(loss: object, most: int) -> object:
         choice = real(loss, most)  # type: ignore[arg-type]

@@ -18,9 +18,9 @@ from tests.audit.cost import spent
 from tests.audit.exact_results import Auditor
 from tests.audit.questions import INTERVAL, Question, questions
 from tests.audit.reach import by_plan
+from tests.audit.row_sources import FIRST_ROWS, NAMED_ROWS, SEVERAL, WINDOW
 from tests.audit.source_joins import FOREIGN_KEY
 from tests.audit.source_lookups import EXISTS, LISTED, ORDERED, REFERENCE, SCALAR, SECOND
-from tests.audit.source_windows import FIRST_ROWS, NAMED_ROWS, SEVERAL, WINDOW
 from tests.audit.test_generated_questions import SLOW
 from tests.mechanisms.pair_layers import PAIRS
 from tests.pipeline_world import POLICIES, Pipeline, walk

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.audit import compiler_mutants, planner_mutants, release_mutants
+from tests.audit import compiler_mutants, planner_mutants
 from tests.audit.exact_results import Auditor
 from tests.audit.layers import (
     Layer,
@@ -16,12 +16,83 @@ from tests.audit.layers import (
     order_complains,
     own_answer_complains,
 )
-from tests.audit.mutant_groups import GROUPS
 from tests.audit.output_mutants import OUTPUT_LAYERS, OUTPUT_MUTANTS
+from tests.audit.planner_mutants import WORK_MUTANTS, work_complains
 from tests.audit.truncation_mutants import TRUNCATION_MUTANTS
 from tests.audit.without_kernel import without_kernel
-from tests.audit.work_mutants import WORK_MUTANTS, work_complains
 from tests.mechanisms.test_mutants import MUTANTS as MECHANISM_MUTANTS
+
+GROUPS: dict[int, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
+    1: (
+        "sensitivity halved, or epsilon not divided",
+        ("sensitivity_halved", "epsilon_not_split"),
+        ("sensitivity halved", "epsilon not split", "epsilon not split over sum and count"),
+    ),
+    2: ("SUM's sensitivity is its width", ("sensitivity_of_a_sum_is_its_width",), ()),
+    3: (
+        "a unit in several groups, each at the full epsilon",
+        ("groups_of_a_unit_not_paid", "groups_of_a_unit_not_cut"),
+        ("groups of one unit not charged", "epsilon not split over groups"),
+    ),
+    4: ("local sensitivity", (), ("local instead of smooth sensitivity",)),
+    5: (
+        "delta ignored in beta",
+        (),
+        ("delta ignored: beta = epsilon", "delta ignored: beta = epsilon / 2"),
+    ),
+    6: ("beta with half of its divisor", (), ("beta = epsilon / ln(1/delta)",)),
+    7: ("scale S/epsilon", (), ("scale S/epsilon",)),
+    8: ("S* without the bounds", (), ("S* without padding by the bounds",)),
+    9: (
+        "S* from k = 1, or the next rank",
+        (),
+        ("S* from k = 1", "S* of the next rank", "median of the next rank"),
+    ),
+    10: (
+        "PolyPlace too narrow",
+        (),
+        ("PolyPlace scale halved", "PolyPlace S with gamma doubled", "PolyPlace gamma = epsilon"),
+    ),
+    11: ("partitions by order of rows", ("partition_by_row_order", "groups_cut_by_arrival"), ()),
+    12: (
+        "empty partitions dropped",
+        ("empty_partition_dropped", "empty_partition_filled_from_the_data"),
+        (),
+    ),
+    13: ("m from the true number of rows", ("partitions_from_the_true_number_of_rows",), ()),
+    14: (
+        "noise or seeds used again",
+        (
+            *("one_noise_for_all_columns", "one_noise_for_all_answers"),
+            "same_seeds_for_every_statement",
+        ),
+        (),
+    ),
+    15: (
+        "SUM not clamped, NULL a bound, sums of floats",
+        ("clamp_left_out", "null_becomes_a_bound", "centred_clamp_left_out", "sums_in_floats"),
+        ("release not clamped",),
+    ),
+    16: (
+        "a rare group shown, an empty public one not",
+        ("every_private_group_shown", "rows_counted_for_units", "empty_group_dropped"),
+        ("a group of one unit is shown",),
+    ),
+    17: (
+        "delta not split, levels not paid, the charge late or lost",
+        (
+            *("delta_not_split", "levels_of_groups_not_paid"),
+            *("charge_after_the_answer", "charge_not_settled_on_failure"),
+        ),
+        ("delta not split",),
+    ),
+    18: (
+        "an answer off its grid, of another type, or with a private scale",
+        ("answer_off_its_grid", "answer_of_another_type", "scale_of_a_median_shown"),
+        (),
+    ),
+}
+
 
 MUTANTS: tuple[tuple[Patch, Layer], ...] = (
     (planner_mutants.sensitivity_halved, neighbours_complain),
@@ -62,12 +133,12 @@ MUTANTS: tuple[tuple[Patch, Layer], ...] = (
     (planner_mutants.hidden_unit_dropped, neighbours_complain),
     (compiler_mutants.rows_without_a_unit_kept_per_unit, neighbours_complain),
     (planner_mutants.reference_not_followed, neighbours_complain),
-    (release_mutants.empty_partition_dropped, neighbours_complain),
-    (release_mutants.empty_partition_filled_from_the_data, neighbours_complain),
-    (release_mutants.partitions_from_the_true_number_of_rows, neighbours_complain),
-    (release_mutants.empty_group_dropped, neighbours_complain),
-    (release_mutants.charge_after_the_answer, order_complains),
-    (release_mutants.charge_not_settled_on_failure, order_complains),
+    (planner_mutants.empty_partition_dropped, neighbours_complain),
+    (planner_mutants.empty_partition_filled_from_the_data, neighbours_complain),
+    (planner_mutants.partitions_from_the_true_number_of_rows, neighbours_complain),
+    (planner_mutants.empty_group_dropped, neighbours_complain),
+    (planner_mutants.charge_after_the_answer, order_complains),
+    (planner_mutants.charge_not_settled_on_failure, order_complains),
     *OUTPUT_MUTANTS,
     *TRUNCATION_MUTANTS,
     *WORK_MUTANTS,

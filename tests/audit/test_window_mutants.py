@@ -1,4 +1,5 @@
-"""Guards of windows over the rows of a unit: without one of them neighbours move more, or an order decides."""
+"""Guards of windows over the rows of a unit and of subqueries about a row: without one of them neighbours move
+more, or an order decides."""
 
 from __future__ import annotations
 
@@ -9,10 +10,10 @@ import pytest
 from proxy.audit import neighbour_audit
 from proxy.compiler.compiling import compile_block
 from proxy.kernel.refusals import NotPrivate
-from proxy.planner import numbered_rows, unit_windows
-from proxy.planner.facts import ColumnFacts
+from proxy.planner import joins, lookups, numbered_rows, rows_per_unit, unit_windows
+from proxy.planner.facts import ColumnFacts, Facts, PlanningContext, RelationWithUnit, UnitRows
 from proxy.query.ir.expressions import ColumnRef
-from proxy.query.ir.relations import WindowColumn
+from proxy.query.ir.relations import GroupByUnit, Join, WindowColumn
 from tests.audit.exact_results import Auditor
 from tests.audit.without_kernel import without_kernel
 from tests.pipeline_world import POLICIES, walk
@@ -104,3 +105,61 @@ def test_names_of_rows_are_the_same_on_neighbours(
     assert [auditor.audit(plan, bases) for plan in plans] == [[], []]
     monkeypatch.setattr(neighbour_audit, "compile_block", lambda block, **_: compile_block(block))
     assert all(auditor.audit(plan, bases) for plan in plans)
+
+
+_LOOKUP = "SELECT count(*) FROM calls c WHERE EXISTS (SELECT 1 FROM orders o WHERE {} = {})"
+_KEYS = "SELECT count(*) FROM (SELECT uid, i2, t FROM orders GROUP BY uid, i2, t) q"
+
+
+def _moves(sql: str, auditor: Auditor) -> bool:
+    pipeline = walk(sql, POLICIES["world"])
+    assert pipeline is not None
+    return auditor.audit(pipeline.plan) != []
+
+
+def test_a_lookup_that_is_not_on_the_unit(
+    auditor: Auditor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As if what is compared were enough to say whose rows meet."""
+    assert not _moves(_LOOKUP.format("o.uid", "c.uid"), auditor)
+
+    def only_compared(
+        relation: Join,
+        facts: Facts,
+        left: RelationWithUnit,
+        right: RelationWithUnit,
+        known: PlanningContext,
+    ) -> RelationWithUnit:
+        return RelationWithUnit(relation, facts, left.ownership)
+
+    monkeypatch.setattr(joins, "looked_up", only_compared)
+    with pytest.raises(NotPrivate):
+        _moves(_LOOKUP.format("o.i2", "c.i2"), auditor)
+    without_kernel(monkeypatch)
+    assert _moves(_LOOKUP.format("o.i2", "c.i2"), auditor)
+
+
+def test_the_unit_is_joined_whatever_is_compared(
+    auditor: Auditor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where what is compared were taken for the unit, the answer would be wrong, but not more than a unit's."""
+    monkeypatch.setattr(lookups, "on_the_unit", lambda *_: True)
+    assert not _moves(_LOOKUP.format("o.i2", "c.i2"), auditor)
+
+
+def test_rows_per_unit_and_key_are_not_one(
+    auditor: Auditor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not _moves(_KEYS, auditor)
+    real = rows_per_unit._gathered
+
+    def as_one(
+        grouped: GroupByUnit, ownership: UnitRows, unit: ColumnRef, is_one_row: bool
+    ) -> UnitRows:
+        return real(grouped, ownership, unit, True)
+
+    monkeypatch.setattr(rows_per_unit, "_gathered", as_one)
+    with pytest.raises(NotPrivate):
+        _moves(_KEYS, auditor)
+    without_kernel(monkeypatch)
+    assert _moves(_KEYS, auditor)

@@ -6,20 +6,22 @@ import argparse
 import os
 import platform
 import shutil
+import statistics
 import tempfile
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from tests.bench.awake import awake
 from tests.bench.bounds import chosen_bounds
+from tests.bench.goals import Effort, goals_table, outcomes
 from tests.bench.kept import canonicalising, durable_commits, kept_answers
 from tests.bench.latency import latency
 from tests.bench.means import means_by_keys
 from tests.bench.measuring import measure, table
-from tests.bench.relaying import missing, relaying, throughput_table
+from tests.bench.relaying import Throughput, missing, relaying, throughput_table
 from tests.bench.scale import many_groups, same_question, scale
 from tests.bench.servers import Servers, servers
-from tests.bench.stages import durable_commit, stages_table
+from tests.bench.stages import commit_times, durable_commit, stages_table
 from tests.bench.workers import compare_workers, workers_table
 
 _LARGE_ROWS, _FEW_ROWS = 10_000_000, 20_000
@@ -30,43 +32,47 @@ a fresh COUNT on a table of this size takes 40 ms (22x plain) with smartnoise-sq
 
 def main() -> None:
     options = _options()
-    with awake() if options.awake else nullcontext():
-        if options.stages:
-            _stages(options)
-        else:
-            _all(options)
+    if options.stages:
+        _stages(options)
+    else:
+        _all(options)
 
 
 def _all(options: argparse.Namespace) -> None:
     large = _FEW_ROWS if options.quick else options.large_rows
     rounds = options.rounds if options.quick else options.large_rounds
     scaled = not (options.quick or options.bounds)
-    with servers(options.state, options.pg_bin, options.small_rows, large, scale=scaled) as running:
+    with (
+        servers(options.state, options.pg_bin, options.small_rows, large, scale=scaled) as running,
+        _awake(running, options) as told,
+    ):
         print(f"PostgreSQL {running.version}, Python {platform.python_version()}, {_machine()}")
-        if options.awake:
-            print(
-                "A loop that gives way to everything keeps each core awake (of the load it is 1)."
-            )
-        if not options.bounds:
+        print(told)
+        if not (options.bounds or options.goals):
             _latency(running, options)
             _kept(running, options)
-            _relaying(running, options)
             _workers(options)
-        if scaled:
+        relayed = [] if options.bounds else _relaying(running, options)
+        if scaled and not options.goals:
             _scale(running, large, rounds)
-        print(
-            f"\nA bound on the rows of a user, or on what a user adds, fixed and chosen privately, both through"
-            f" the proxy,\non {large:,} rows, medians of {rounds} rounds in turn ({_machine()}):",
-            flush=True,
-        )
-        print(table(measure(chosen_bounds(running), rounds, 1), ("fixed", "chosen")))
-        print(
-            "\nMeans by keys beside a number and a sum of the same values, a fixed bound for both:"
-        )
-        print(table(measure(means_by_keys(running), rounds, 1), ("sums", "means")))
-        if scaled:
+        if not options.goals:
+            _bounds(running, large, rounds)
+        if scaled and not options.goals:
             _many_groups(running, rounds)
+        if scaled:
+            effort = Effort(rounds, options.rounds, options.warm)
+            print(
+                f"\nGoals on {large:,} rows, least of rounds in turn; of the relay medians ({_machine()}):",
+                flush=True,
+            )
+            print(goals_table(outcomes(running, effort, relayed)))
         print(f"\nAt the end: {_machine()}")
+
+
+def _awake(running: Servers, options: argparse.Namespace) -> AbstractContextManager[str]:
+    if not options.awake:
+        return nullcontext("Cores may fall asleep.")
+    return awake(lambda: statistics.median(commit_times(running.ledger, 50)))
 
 
 def _stages(options: argparse.Namespace) -> None:
@@ -97,16 +103,18 @@ def _kept(running: Servers, options: argparse.Namespace) -> None:
     print(durable_commits(running.ledger, options.relay_rounds, options.relay_seconds))
 
 
-def _relaying(running: Servers, options: argparse.Namespace) -> None:
+def _relaying(running: Servers, options: argparse.Namespace) -> list[Throughput]:
     absent = missing()
     if absent is not None:
         print(f"\nThroughput of the relay: left out, {absent} is not here.")
-        return
+        return []
     print(
         f"\nPrepared SELECT 1 in a second, medians of {options.relay_rounds} rounds in turn:",
         flush=True,
     )
-    print(throughput_table(relaying(running, options.relay_rounds, options.relay_seconds)))
+    found = relaying(running, options.relay_rounds, options.relay_seconds)
+    print(throughput_table(found))
+    return found
 
 
 def _workers(options: argparse.Namespace) -> None:
@@ -136,6 +144,17 @@ def _scale(running: Servers, rows: int, rounds: int) -> None:
     print(table(measure(same_question(running), rounds, 1)))
 
 
+def _bounds(running: Servers, rows: int, rounds: int) -> None:
+    print(
+        f"\nA bound on the rows of a user, or on what a user adds, fixed and chosen privately, both through"
+        f" the proxy,\non {rows:,} rows, medians of {rounds} rounds in turn ({_machine()}):",
+        flush=True,
+    )
+    print(table(measure(chosen_bounds(running), rounds, 1), ("fixed", "chosen")))
+    print("\nMeans by keys beside a number and a sum of the same values, a fixed bound for both:")
+    print(table(measure(means_by_keys(running), rounds, 1), ("sums", "means")))
+
+
 def _many_groups(running: Servers, rounds: int) -> None:
     before = running.proxy_memory()
     print(f"\nVery many groups, medians of {rounds} rounds ({_machine()}):", flush=True)
@@ -150,6 +169,9 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small tables only")
     parser.add_argument("--bounds", action="store_true", help="only bounds, fixed and chosen")
+    parser.add_argument(
+        "--goals", action="store_true", help="only the relay, and the table of goals"
+    )
     parser.add_argument(
         "--stages", action="store_true", help="only where prepared counts' time goes"
     )

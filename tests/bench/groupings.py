@@ -10,10 +10,10 @@ from collections.abc import Sequence
 import psycopg
 
 from proxy.shadow.constant_evaluation import ShadowLabels
-from tests.live.sales_data import SCRIPT, TABLES
 from tests.live.served_database import served_database
 from tests.live_proxy import start_proxy
 from tests.servers_fixture import servers
+from tests.sql.corpus import corpus
 
 _ROUNDS = 40
 # A key, and a condition that it is narrowed by.
@@ -59,7 +59,10 @@ def table(measured: Sequence[tuple[str, list[list[float]]]]) -> str:
 
 
 def measure() -> list[tuple[str, list[list[float]]]]:
-    database = served_database(servers(), "groupings", SCRIPT, TABLES, "best", most="100")
+    sales = corpus("sales")
+    database = served_database(
+        servers(), "groupings", sales.schema, sales.policy, "best", most="100"
+    )
     proxy = start_proxy(servers(), [database])
     try:
         with proxy.connect("groupings", analyst=proxy.servers.new_analyst()) as connection:

@@ -31,7 +31,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Measured:
-    """Medians in milliseconds."""
+    """Milliseconds."""
 
     what: str
     plain: float
@@ -51,7 +51,12 @@ class Measured:
         return None
 
 
-def measure(comparisons: Sequence[Comparison], rounds: int, warm: int) -> list[Measured]:
+def measure(
+    comparisons: Sequence[Comparison],
+    rounds: int,
+    warm: int,
+    of_rounds: Callable[[Sequence[float]], float] = statistics.median,
+) -> list[Measured]:
     """All of them in turn, in each round; `warm` rounds are not counted."""
     times: list[tuple[list[float], list[float]]] = [([], []) for _ in comparisons]
     for number in range(warm + rounds):
@@ -61,7 +66,7 @@ def measure(comparisons: Sequence[Comparison], rounds: int, warm: int) -> list[M
                 plain.append(pair[0])
                 ours.append(pair[1])
     return [
-        Measured(c.what, statistics.median(plain), statistics.median(ours), c.bound)
+        Measured(c.what, of_rounds(plain), of_rounds(ours), c.bound)
         for c, (plain, ours) in zip(comparisons, times, strict=True)
     ]
 

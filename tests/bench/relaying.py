@@ -24,8 +24,8 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from proxy.postgres.embedded import free_port
 from tests.bench.servers import ANALYSTS, Servers
 
-_BOUND = 0.8  # of what pgbouncer passes
-_CONNECTIONS = (8, 32)
+GOAL = 0.9  # of what pgbouncer passes
+_CONNECTIONS = (1, 8, 32, 64)
 _CLOSING_SECONDS = 0.5  # until the server has counted the sessions before as closed
 _DATABASE = "people"
 _NOBODY = "nobody"  # pgbouncer refuses to run as root
@@ -50,16 +50,13 @@ class Passed:
 
 @dataclass(frozen=True)
 class Throughput:
-    """Medians."""
+    """Medians. share: of what pgbouncer passes, round by round"""
 
     connections: int
+    share: float
     direct: Passed
     pooler: Passed
     relay: Passed
-
-    @property
-    def share(self) -> float:
-        return self.relay.statements / self.pooler.statements
 
 
 def missing() -> str | None:
@@ -68,7 +65,7 @@ def missing() -> str | None:
 
 
 def relaying(servers: Servers, rounds: int, seconds: int) -> list[Throughput]:
-    """With as many connections of each of two analysts: one may have 24."""
+    """With as many connections of each of some analysts: one may have 24."""
     with tempfile.TemporaryDirectory(prefix="dpproxy-relaying-") as folder:
         script = Path(folder, "one.sql")
         script.write_text("SELECT 1;\n")
@@ -84,10 +81,10 @@ def relaying(servers: Servers, rounds: int, seconds: int) -> list[Throughput]:
 def throughput_table(found: list[Throughput]) -> str:
     lines = ["connections    direct  pgbouncer     relay  relay/pgbouncer  bound"]
     for m in found:
-        verdict = "holds" if m.share >= _BOUND else "MISSED"
+        verdict = "holds" if m.share >= GOAL else "MISSED"
         lines.append(
             f"{m.connections:11}  {m.direct.statements:8.0f}  {m.pooler.statements:9.0f}"
-            f"  {m.relay.statements:8.0f}  {m.share:15.2f}  >= {_BOUND}  {verdict}"
+            f"  {m.relay.statements:8.0f}  {m.share:15.2f}  >= {GOAL}  {verdict}"
         )
         for name, of in (("pgbouncer", m.pooler), ("the proxy", m.relay)):
             lines.append(
@@ -101,7 +98,8 @@ def _measured(
     script: Path, ways: tuple[Way, ...], connections: int, rounds: int, seconds: int
 ) -> Throughput:
     found = [[_passed(way, script, connections, seconds) for way in ways] for _ in range(rounds)]
-    return Throughput(connections, *(_median(column) for column in zip(*found, strict=True)))
+    share = statistics.median(relay.statements / pooler.statements for _, pooler, relay in found)
+    return Throughput(connections, share, *(_median(column) for column in zip(*found, strict=True)))
 
 
 def _median(found: Sequence[Passed]) -> Passed:
@@ -134,8 +132,9 @@ def _processor_time(pid: int | None) -> tuple[float, float]:
 
 
 def _pgbench(dsns: list[str], script: Path, connections: int, seconds: int) -> float:
-    """One for each analyst, all at once."""
+    """A process for each of some analysts, all at once."""
     time.sleep(_CLOSING_SECONDS)
+    dsns = dsns[: max(min(connections, 2), connections // 16)]
     each = connections // len(dsns)
     options = ["-n", "-M", "prepared", f"-c{each}", "-j1", f"-T{seconds}", "-f", str(script)]
     running = [

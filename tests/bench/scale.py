@@ -18,7 +18,7 @@ _CASES = {
     "events_by_user": ("user unit, covering index", Bound(ratio=4.5)),
     "events_by_user_no_index": ("user unit, no index", Bound(ratio=13)),
 }
-
+_FIVE = {"events_by_row": "row unit", "events_by_user": "user unit, covering index"}
 
 _SAME = {
     "events_by_user": ("user unit, covering index", Bound(ratio=4.5)),
@@ -68,6 +68,20 @@ def scale(servers: Servers) -> list[Comparison]:
                 )
             )
     return found
+
+
+def five_aggregates(servers: Servers) -> list[Comparison]:
+    """All aggregates of a column beside the same statement on plain PostgreSQL."""
+    return [
+        Comparison(
+            f"five aggregates, {kind}, {what}",
+            run(servers.plain(), _everything(column)),
+            run(servers.proxied(database), _everything(column)),
+            Bound(ratio=2),
+        )
+        for database, what in _FIVE.items()
+        for column, kind in _COLUMNS.items()
+    ]
 
 
 def _everything(column: str) -> str:

@@ -37,8 +37,9 @@ from tests.ledger_key import LEDGER_CIPHER
 from tests.unjudged_rows import unjudged
 
 _DATABASE = "bench"
-ANALYSTS, _PASSWORD = ("analyst", "another"), "analyst's password"
+ANALYSTS, _PASSWORD = ("analyst", "another", "third", "fourth"), "analyst's password"
 _SETTINGS = {"shared_buffers": "1GB", "max_wal_size": "4GB", "maintenance_work_mem": "512MB"}
+_MANY = {"max_connections": "300"}
 _SCRIPTS = files("tests.bench")
 
 _Way = tuple[str, str, tuple[str, int]]
@@ -102,7 +103,9 @@ def servers(
     name = f"protected-with-times-{small_rows}-{large_rows}" + ("-other" if pg_bin else "")
     protected = EmbeddedPostgres(state, name, pg_bin=pg_bin, durable=False, settings=_SETTINGS)
     with tempfile.TemporaryDirectory(prefix="dpproxy-bench-") as temporary:
-        shadow_server = EmbeddedPostgres(Path(temporary), "shadow", pg_bin=pg_bin, disposable=True)
+        shadow_server = EmbeddedPostgres(
+            Path(temporary), "shadow", pg_bin=pg_bin, disposable=True, settings=_MANY
+        )
         ledger_server = EmbeddedPostgres(Path(temporary), "ledger", tcp=False)
         start_together([protected, shadow_server, ledger_server])
         try:

@@ -94,8 +94,8 @@ def _split(found: Stages) -> Stages:
     }
 
 
-def durable_commit(ledger: str, rounds: int) -> str:
-    """One row in a table of its own, on the ledger's server."""
+def commit_times(ledger: str, rounds: int) -> list[float]:
+    """Milliseconds of one row in a table of its own, on the ledger's server."""
     with psycopg.connect(ledger, autocommit=True, prepare_threshold=0) as connection:
         connection.execute("CREATE TABLE IF NOT EXISTS public.durable (of text)")
         times = []
@@ -104,6 +104,11 @@ def durable_commit(ledger: str, rounds: int) -> str:
             connection.execute("INSERT INTO public.durable VALUES ('a row')")
             times.append((time.perf_counter() - begin) * 1000)
         connection.execute("DROP TABLE public.durable")
+    return times
+
+
+def durable_commit(ledger: str, rounds: int) -> str:
+    times = commit_times(ledger, rounds)
     return (
         f"A durable commit of one row on the ledger's server, by itself:"
         f" median {statistics.median(times):.2f} ms, least {min(times):.2f} ms"

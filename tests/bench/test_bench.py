@@ -8,6 +8,29 @@ from pathlib import Path
 
 import pytest
 
+from tests.bench.awake import is_changed
+from tests.bench.goals import goals_table, outcome
+from tests.bench.measuring import Bound, Measured
+
+
+def test_goals_are_met_or_missed_by_their_bounds() -> None:
+    found = [
+        Measured("count", 100.0, 190.0, Bound(ratio=2)),
+        Measured("count, prepared", 2.0, 5.5, Bound(added_ms=3)),
+    ]
+    lines = goals_table([outcome(one) for one in found]).splitlines()
+    assert [line.split()[-4:] for line in lines[1:]] == [
+        ["1.90x", "<=", "2x", "met"],
+        ["<", "+3", "ms", "MISSED"],
+    ]
+
+
+@pytest.mark.parametrize(("asleep", "beside", "changed"), [(0.2, 0.29, False), (0.16, 4.0, True)])
+def test_loops_that_change_a_commit_are_refused(
+    asleep: float, beside: float, changed: bool
+) -> None:
+    assert is_changed(asleep, beside) is changed is is_changed(beside, asleep)
+
 
 @pytest.mark.long
 def test_quick_run_prints_its_table(tmp_path: Path) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 
@@ -31,7 +31,8 @@ CREATE TABLE public.t AS
 SELECT g AS id, g % 5000 AS owner,
        CASE WHEN g = 1 THEN 'lone' WHEN g % 1000 = 0 THEN 'few' WHEN g % 3 = 0 THEN 'some' ELSE 'most' END AS k,
        CASE WHEN g % 7 = 0 THEN 500 WHEN g % 11 = 0 THEN NULL
-            ELSE ((g::bigint * 7919) % 100003)::integer END AS v
+            ELSE ((g::bigint * 7919) % 100003)::integer END AS v,
+       CASE WHEN g % 5 < 3 THEN 'one' WHEN g % 5 = 3 THEN 'two' END AS h
 FROM generate_series(1, {_ROWS}) g
 """
 _TABLES = """\
@@ -42,17 +43,21 @@ tables:
       k: {values: [few, lone, most, none, some]}
       v: {bounds: [0, 100000], grid: 2}
 """
+_PRIVATE_KEY = "      h: {}\n"
+_PERSON = "{person: owner}\n    max_groups_per_unit: 2\n    max_rows_per_unit: "
 
 
-@pytest.fixture(scope="module", params=["row", "{person: owner}\n    max_rows_per_unit: 2"])
-def served(request: pytest.FixtureRequest) -> Iterator[tuple[Database, str]]:
-    name = f"{_NAME}_{len(request.param)}"
+@functools.cache
+def _made(unit: str) -> tuple[Database, str]:
+    name = f"{_NAME}_{len(unit)}"
     pair = servers()
-    tables = _TABLES % request.param
-    yield (
-        served_database(pair, name, _SCRIPT, tables, "best"),
-        pair.protected.dsn(name),
-    )
+    database = served_database(pair, name, _SCRIPT, _TABLES % unit + _PRIVATE_KEY, "best")
+    return database, pair.protected.dsn(name)
+
+
+@pytest.fixture(params=["row", f"{_PERSON}2"])
+def served(request: pytest.FixtureRequest) -> tuple[Database, str]:
+    return _made(request.param)
 
 
 def _block(database: Database, question: str) -> BlockPlan:
@@ -65,7 +70,7 @@ def _exact(block: BlockPlan, source: str) -> ExactTable:
         protected = ProtectedDatabase(source, sessions_max=1)
         await protected.open()
         try:
-            (query,) = compile_block(block)
+            (query,) = (one for one in compile_block(block) if 0 in one.releases)
             return await read(protected, query, dict.fromkeys(query.seeds, 12345))
         finally:
             await protected.close()
@@ -119,6 +124,48 @@ def test_what_is_fetched_gives_the_law_of_all_rows(
         assert order_statistic.apart(*reversed(laws)) == 0, keys
         assert len(some[keys]) <= 2 * release.needed + 3
     assert max(map(len, whole.values())) > 8 * max(map(len, some.values()))
+
+
+_CUTS = (
+    "row",
+    "{person: owner}\n    max_rows_per_unit: 2",
+    "{person: owner}\n    max_rows_per_unit: auto",
+)
+
+
+@pytest.mark.every(5)
+@pytest.mark.parametrize("unit", ["row", f"{_PERSON}2", f"{_PERSON}auto"])
+@pytest.mark.parametrize(
+    "only",
+    ["", "FILTER (WHERE k <> 'most')", "FILTER (WHERE v = 500)", "FILTER (WHERE k = 'none')"],
+)
+@pytest.mark.parametrize("group", ["", "k", "k, h"])
+def test_one_histogram_serves_all_order_statistics(unit: str, only: str, group: str) -> None:
+    """At equal seeds each has the values that it has by itself, and with its limits the law of all rows."""
+    database, source = _made(unit)
+    asked = [f"percentile_cont({q}) WITHIN GROUP (ORDER BY v) {only}" for q in (0.01, 0.5, 0.5, 1)]
+    asked += [f"min(v) {only}", f"max(v) {only}"] if unit == "row" else []
+    columns = ", ".join([group, *asked]) if group else ", ".join(asked)
+    question = f"SELECT {columns} FROM public.t" + (f" GROUP BY {group}" if group else "")
+    block = _block(database, question)
+    ordered = [one for one in block.releases if isinstance(one, OrderStatistic)]
+    assert len(ordered) == len(block.releases) == len(set(asked))
+    is_weighted = "auto" in unit and "h" not in group
+    assert all((one.weights is not None) == is_weighted for one in ordered)
+    together = _by_group(_exact(block, source))
+    everything = replace(block, releases=tuple(replace(one, needed=None) for one in ordered))
+    whole = _by_group(_exact(everything, source))
+    (slots,) = set(_exact(block, source).slots)
+    for release in ordered:
+        alone = replace(block, releases=(replace(release, needed=None),))
+        assert _by_group(_exact(alone, source)) == whole
+        assert set(together) == set(whole)
+        for keys, rows in whole.items():
+            laws = [order_law(release, slots, group) for group in (together[keys], rows)]
+            assert order_statistic.apart(*laws) == order_statistic.apart(*reversed(laws)) == 0
+            assert size_of(release, slots, together[keys]) == size_of(release, slots, rows)
+    needed = sum(one.needed or 0 for one in ordered)
+    assert all(len(rows) <= 2 * needed + len(ordered) + 1 for rows in together.values())
 
 
 def _fetches_places(block: BlockPlan, release: UnitExtreme, source: str) -> None:

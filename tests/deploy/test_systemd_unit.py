@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import shlex
 import shutil
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from proxy.cli.open_files import needed_files
+from proxy.postgres import postgres_launcher
 from tests.deploy.files import DEPLOY, accepted, unit
 
 _README = (DEPLOY / "README.md").read_text()
@@ -39,6 +41,14 @@ def test_no_password_is_in_the_environment() -> None:
 
 def test_it_allows_the_files_that_serving_needs() -> None:
     assert int(unit()["Service"]["LimitNOFILE"]) >= needed_files(8)
+
+
+def test_it_allows_what_the_walls_of_the_shadow_are_put_up_with() -> None:
+    calls = re.findall(
+        r"\blandlock_(?:create|add|restrict)_\w+", inspect.getsource(postgres_launcher)
+    )
+    assert len(set(calls)) == 3
+    assert set(calls) <= set(unit()["Service"]["SystemCallFilter"].split())
 
 
 def test_it_holds_what_the_page_claims() -> None:

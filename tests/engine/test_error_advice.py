@@ -15,7 +15,7 @@ from proxy.base.errors import Refusal
 from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.answer_lines import by_group
 from proxy.engine.column_errors import column_errors, reported
-from proxy.query.ir.noisy_parts import is_of_one_row
+from proxy.query.ir.noisy_expressions import is_of_one_row
 from proxy.release.drawn_values import DrawnBlock, DrawnGroup, DrawnNumber
 from proxy.release.presenting import presented
 from tests.cases import read_cases

@@ -13,8 +13,7 @@ from proxy.base.limits import NOISY_PARTS_PER_BLOCK
 from proxy.base.result_columns import IntervalEnd
 from proxy.base.sql_types import SqlType
 from proxy.kernel.plan import BlockPlan
-from proxy.query.ir.noisy_expressions import AnswerOf, NoisyArithmetic, NoisyExpression
-from proxy.query.ir.noisy_parts import parts_of
+from proxy.query.ir.noisy_expressions import AnswerOf, NoisyArithmetic, NoisyExpression, parts_of
 from proxy.release.expression_intervals import interval_of
 from proxy.release.noisy_interval import NoInterval, NoisyInterval
 from proxy.release.noisy_relation import NoisyValue

@@ -11,9 +11,9 @@ from proxy.base.node_parts import each_changed, fields_of, with_parts
 from proxy.base.sql_types import SqlType
 from proxy.engine.query_pipeline import Engine
 from proxy.planner.facts import PublicContents
+from proxy.query.ir.expression_walk import rebuild
 from proxy.query.ir.expressions import ColumnRef, Constant, Expression
 from proxy.query.ir.query import AggregateBlock, changed
-from proxy.query.ir.rebuilding import rebuild
 from tests.engine.test_order import Recorder, asked
 
 _TEXTS = (
@@ -52,7 +52,7 @@ def test_changes_come_out_as_if_all_were_made_anew(
 ) -> None:
     blocks = _blocks(text)
     found = [changed(block, lambda part: rebuild(part, _moved)) for block in blocks]
-    for module in ("query", "query_aggregates", "rebuilding", "relations"):
+    for module in ("query", "query_aggregates", "expression_walk", "relations"):
         of = f"proxy.query.ir.{module}"
         monkeypatch.setattr(f"{of}.with_parts", replace)
         monkeypatch.setattr(f"{of}.each_changed", _each, raising=False)

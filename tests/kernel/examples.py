@@ -28,7 +28,7 @@ from proxy.kernel.units_in_time import in_time
 from proxy.kernel.world import World
 from proxy.mechanisms.loss import Loss
 from proxy.mechanisms.row_weights import PARTS, WeightedRows
-from proxy.planner.private_bounds import choice_of
+from proxy.planner.neighbours import choice_of
 from proxy.planner.series import SeriesTerms
 from proxy.policy.policy_model import Bounds, Policy
 from proxy.query.ir.expressions import ColumnRef

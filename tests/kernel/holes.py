@@ -34,7 +34,7 @@ from proxy.kernel.plan import (
 from proxy.kernel.refusals import Rule
 from proxy.mechanisms import split
 from proxy.mechanisms.loss import Loss
-from proxy.planner.private_bounds import choice_of
+from proxy.planner.neighbours import choice_of
 from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expressions import (
     Arithmetic,
@@ -654,11 +654,12 @@ def list_of_a_protected_table() -> BlockPlan:
 
 @hole(
     Rule.ORDER_STATISTIC,
-    "INSERT INTO people(id, i4) SELECT g, CASE WHEN g = 3 THEN 1 ELSE 50 END FROM generate_series(1, 900) g",
+    "INSERT INTO people(id, i4)"
+    " SELECT g, CASE g WHEN 3 THEN 1 WHEN 4 THEN 50 ELSE 90 END FROM generate_series(1, 900) g",
     "DELETE FROM people WHERE id = 3",
 )
 def few_values_fetched() -> BlockPlan:
-    """Fewer values than the caps look at: a row more at the end pushes 900 rows out of sight."""
+    """Fewer values than the caps look at: a row more at the end brings 900 rows from one value to another."""
     block = block_of("SELECT min(i4) FROM people")
     release = block.releases[0]
     assert isinstance(release, OrderStatistic)

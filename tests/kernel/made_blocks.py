@@ -43,7 +43,7 @@ from proxy.kernel.world import World
 from proxy.mechanisms import discrete_gaussian, partition_selection, row_weights, split, zcdp
 from proxy.mechanisms.loss import Loss
 from proxy.mechanisms.row_weights import WeightedRows
-from proxy.planner.private_bounds import PARTS, choice_of
+from proxy.planner.neighbours import PARTS, choice_of
 from proxy.policy.policy_model import Bounds, MedianNoise
 from proxy.query.ir.expressions import Clamped, ColumnRef
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind

@@ -17,6 +17,7 @@ from proxy.base.zones import Zone
 from proxy.kernel.plan import BlockPlan, DistinctCount, NoisyStatistic, Release
 from proxy.kernel.statistics import Counted, Measured
 from proxy.kernel.world import World
+from proxy.query.ir.expression_walk import rebuild
 from proxy.query.ir.expressions import (
     Arithmetic,
     Bucket,
@@ -50,7 +51,6 @@ from proxy.query.ir.expressions import (
     TimeBin,
 )
 from proxy.query.ir.query_aggregates import AggregateKind
-from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, rewrite
 from proxy.query.syntax.placeholders import ScalarAnswer
 from tests.pipeline_world import CATALOG, POLICIES, walk

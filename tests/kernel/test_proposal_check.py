@@ -17,7 +17,7 @@ from proxy.kernel.world import World
 from proxy.mechanisms.loss import Loss
 from proxy.planner.bound_proposals import proposal_plan
 from proxy.planner.facts import PlanningContext
-from proxy.planner.private_bounds import choice_of
+from proxy.planner.neighbours import choice_of
 from proxy.query.ir.relations import Relation, Subquery, UnionAll
 from tests.kernel.examples import joined, of_table, scan
 from tests.kernel.test_weakened_kernel import _weak

@@ -34,7 +34,7 @@ from proxy.kernel.world import World
 from proxy.mechanisms import deviation_mean as mean_of_deviations
 from proxy.mechanisms.deviation_mean import NoisyCentres
 from proxy.mechanisms.loss import Loss
-from proxy.planner.private_bounds import choice_of
+from proxy.planner.neighbours import choice_of
 from proxy.policy.policy_model import MedianNoise
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from tests.kernel.examples import (

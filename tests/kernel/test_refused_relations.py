@@ -17,7 +17,7 @@ from proxy.kernel.plan import BlockPlan
 from proxy.kernel.refusals import NotPrivate
 from proxy.kernel.world import World
 from proxy.mechanisms.loss import Loss
-from proxy.planner.private_bounds import choice_of
+from proxy.planner.neighbours import choice_of
 from proxy.policy.policy_model import IdentifierUnit, Policy, ProtectedTable, UnitPath
 from proxy.query.ir.expressions import (
     ColumnRef,

@@ -28,7 +28,7 @@ from proxy.kernel.sensitivities import of_step, steps_of
 from proxy.kernel.shape import shape_of
 from proxy.mechanisms import zcdp
 from proxy.mechanisms.loss import Loss
-from proxy.planner.private_bounds import choice_of
+from proxy.planner.neighbours import choice_of
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.relations import Join, Subquery, Truncate
 from tests.kernel.examples import (

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.live import kinds, levels_and_joins
+from tests.live import kinds
 from tests.live.served_database import served_database
 from tests.live_proxy import LiveProxy, sample_databases, start_proxy
 from tests.servers_fixture import servers
+from tests.sql.corpus import corpus
 
 RELATIONS = "relations"
 
@@ -18,9 +19,9 @@ RELATIONS = "relations"
 def live() -> Iterator[LiveProxy]:
     pair = servers()
     of_kinds = served_database(pair, "kinds", kinds.SCRIPT, kinds.TABLES, "auto")
-    related = levels_and_joins
+    related = corpus(RELATIONS)
     of_relations = served_database(
-        pair, RELATIONS, related.SCRIPT, related.TABLES, "auto", most="100"
+        pair, RELATIONS, related.schema, related.policy, "auto", most="100"
     )
     proxy = start_proxy(pair, [*sample_databases(pair), of_kinds, of_relations])
     yield proxy

@@ -45,7 +45,7 @@ from proxy.mechanisms import (
     recentred_mean,
 )
 from proxy.mechanisms.order_statistic import GridRun, Law, ValueCount, minimum_law, quantile_law
-from proxy.planner.shared_scales import scales_of
+from proxy.planner.shared_releases import scales_of
 from proxy.query.ir.query_aggregates import AggregateKind
 
 LEVEL = Fraction(999, 1000)

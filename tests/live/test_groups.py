@@ -50,3 +50,10 @@ def test_as_on_the_data(live: LiveProxy, sql: str) -> None:
         answered = [row[:-1] for row in connection.execute(sql.encode())]
     assert len(set(answered)) == len(answered)
     assert set(answered) == set(exact)
+
+
+def test_too_many_seconds_are_no_public_groups(live: LiveProxy, analyst: str) -> None:
+    """Of years of a column: groups of few people are left out, and nothing takes long."""
+    with live.connect("shop", analyst=analyst) as proxy:
+        text = "SELECT date_trunc('second', created_at) AS k, count(*) FROM shop.orders GROUP BY 1"
+        assert len(proxy.execute(text.encode()).fetchall()) < 1000

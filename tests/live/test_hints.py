@@ -15,8 +15,7 @@ import pytest
 from psycopg.pq import DiagnosticField
 
 from proxy.pgwire.wording import POSTGRES_HINTS
-from proxy.query.bind.function_forms import FORMS, FunctionForm
-from proxy.query.bind.function_substitutes import SUBSTITUTES
+from proxy.query.bind.function_forms import FORMS, SUBSTITUTES, FunctionForm
 from tests.live.hinted_statements import HINTED
 from tests.live_proxy import LiveProxy
 from tests.shown_sql import shown

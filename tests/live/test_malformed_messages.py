@@ -84,3 +84,41 @@ def _shown(tag: bytes, payload: bytes) -> bytes:
     if tag == b"E":
         return dict(frames.decode_report(payload))[b"C"]
     return tag
+
+
+_FAILS = (
+    b"ROLLBACK TO s",
+    b"SELECT 1 / 0",
+    b"SELECT '#', count(*) / 0 FROM shop.customers, shop.orders",
+)
+_PARSED = frames.parse(
+    b"held", b"SELECT count(*) FROM shop.orders WHERE total > $1 AND status = 'x'"
+)
+
+
+@pytest.mark.parametrize("fails", _FAILS)
+@pytest.mark.parametrize("at_once", [False, True])
+def test_the_portal_of_a_query_that_failed_is_gone(
+    fails: bytes, at_once: bool, live: LiveProxy, analyst: str
+) -> None:
+    """PostgreSQL has it in memory that is free: its Execute would end all sessions of the server."""
+    steps = [
+        [frames.query(b"BEGIN")],
+        [frames.query(fails)],
+        [_PARSED, frames.SYNC],
+        [frames.execute(b""), frames.SYNC],
+        [frames.query(b"ROLLBACK")],
+        [frames.bind(b"", b"held"), frames.execute(b""), frames.SYNC],
+    ]
+    with live.direct() as other, RawClient(live.dsn(analyst=analyst)) as client:
+        if at_once:
+            client.send(*(frame for step in steps for frame in step))
+        heard = []
+        for step in steps:
+            if not at_once:
+                client.send(*step)
+            heard += client.until_ready()
+        errors = [dict(frames.decode_report(payload)) for tag, payload in heard if tag == b"E"]
+        assert [error[b"C"] for error in errors][-3:] == [b"25P02", b"34000", b"26000"]
+        assert [payload for tag, payload in heard if tag == b"Z"][3:] == [b"E", b"I", b"I"]
+        assert other.execute("SELECT 1").fetchone() == (1,)

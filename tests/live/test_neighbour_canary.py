@@ -5,9 +5,14 @@ interface, and not by the time that they take."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+import random  # noqa: TID251 - the order of runs, not noise
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
+from statistics import median
 
 import pytest
 
@@ -15,6 +20,7 @@ from proxy.base.errors import Refusal
 from proxy.query.syntax.statements import Statement
 from tests.live import attacks
 from tests.live.neighbour_data import (
+    AGAIN,
     LAB,
     PUBLIC,
     SIDES,
@@ -26,8 +32,141 @@ from tests.live.neighbour_data import (
 )
 from tests.live.neighbour_runs import Client, Interface, Seen, fits
 from tests.live.neighbour_statements import Asked, is_question, originals, variants
-from tests.live.neighbour_times import LEVEL, Times, distinguishable, report
 from tests.live.served_database import planned as plan_of
+
+_RUNS = 30  # of which one that is stalled hides no difference: p <= 4e-6
+LEVEL = 1e-4  # of one measurement of one statement
+_WARMING = 2
+_SEED = 4242
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """Nanoseconds by side, run by run."""
+
+    name: str
+    taken: Mapping[str, tuple[int, ...]]
+
+    @property
+    def p(self) -> float:
+        return p_value(self.taken[WITH], self.taken[WITHOUT])
+
+    @property
+    def p_of_the_same(self) -> float:
+        return p_value(self.taken[WITH], self.taken[AGAIN])
+
+    @property
+    def ratio(self) -> float:
+        return self._ratio(WITHOUT)
+
+    @property
+    def ratio_of_the_same(self) -> float:
+        return self._ratio(AGAIN)
+
+    def _ratio(self, other: str) -> float:
+        here, there = median(self.taken[WITH]), median(self.taken[other])
+        return max(here / there, there / here)
+
+    def __str__(self) -> str:
+        here, there, again = (median(self.taken[side]) / 1e6 for side in SIDES)
+        return (
+            f"{self.name}: with {here:.2f} ms, without {there:.2f} ms (p = {self.p:.1e}),"
+            f" with once more {again:.2f} ms (p = {self.p_of_the_same:.1e})"
+        )
+
+
+def distinguishable(
+    clients: Mapping[str, Client], statements: Iterable[Asked]
+) -> tuple[list[Times], list[Times]]:
+    """
+    Gives    the times of all statements, and those that two measurements, the second with fresh runs, tell
+             apart. Of data that are alike in time a statement is among them with a probability of at most
+             LEVEL squared: in 400 statements at most 4e-6 that there is one.
+    """
+    chance = random.Random(_SEED)
+    measured, failed = [], []
+    for asked in statements:
+        times = _measured(clients, asked, chance)
+        measured.append(times)
+        if times.p <= LEVEL:
+            fresh = _measured(clients, asked, chance)
+            if fresh.p <= LEVEL:
+                failed.append(fresh)
+    return measured, failed
+
+
+def _measured(clients: Mapping[str, Client], asked: Asked, chance: random.Random) -> Times:
+    if asked.is_own:
+        for side in SIDES:
+            clients[side].again()
+    taken: dict[str, list[int]] = {side: [] for side in SIDES}
+    for run in range(-_WARMING, _RUNS):
+        for side in chance.sample(SIDES, len(SIDES)):
+            began = time.perf_counter_ns()
+            clients[side].run(asked)
+            if run >= 0:
+                taken[side].append(time.perf_counter_ns() - began)
+    return Times(asked.name, {side: tuple(each) for side, each in taken.items()})
+
+
+def report(measured: list[Times], failed: list[Times]) -> str:
+    """The largest ratios, with and without beside those of the same data, and what is told apart."""
+    ratios = sorted((times.ratio for times in measured), reverse=True)
+    same = sorted((times.ratio_of_the_same for times in measured), reverse=True)
+    lines = [
+        f"{len(measured)} statements, {len(measured[0].taken[WITH])} interleaved runs on each side",
+        "ratio of medians        largest   median   p <= 1e-4 at first",
+        f"with and without        {ratios[0]:7.3f}  {median(ratios):7.3f}"
+        f"   {sum(times.p <= LEVEL for times in measured)}",
+        f"with and with once more {same[0]:7.3f}  {median(same):7.3f}"
+        f"   {sum(times.p_of_the_same <= LEVEL for times in measured)}",
+        f"told apart twice: {len(failed)}",
+        *map(str, failed),
+        "the largest:",
+        *map(str, sorted(measured, key=lambda times: -times.ratio)[:5]),
+    ]
+    return "\n".join(lines)
+
+
+def p_value(here: Sequence[int], there: Sequence[int]) -> float:
+    """
+    Given    times of pairs, in whole nanoseconds
+    Gives    the share of all 2^n swaps of pairs that move the sum of ranks as far from its middle, or farther
+
+    >>> p_value([5, 5, 5], [5, 5, 5])
+    1.0
+    >>> p_value(range(1, 11), range(11, 31, 2)) == 2 / 2**10
+    True
+    """
+    differences = sorted((a - b for a, b in zip(here, there, strict=True) if a != b), key=abs)
+    ranks = _doubled_ranks([abs(difference) for difference in differences])
+    positive = sum(r for r, difference in zip(ranks, differences, strict=True) if difference > 0)
+    total = sum(ranks)
+    far = abs(2 * positive - total)
+    sums = _sums(tuple(ranks))
+    extreme = sum(count for value, count in enumerate(sums) if abs(2 * value - total) >= far)
+    return float(Fraction(extreme, 2 ** len(ranks)))
+
+
+def _doubled_ranks(values: Sequence[int]) -> list[int]:
+    """Twice the rank of each of ascending values, which is whole; equal ones share the middle of theirs."""
+    found: list[int] = []
+    while len(found) < len(values):
+        first = len(found)
+        equal = sum(value == values[first] for value in values[first:])
+        found += [2 * first + 1 + equal] * equal
+    return found
+
+
+@lru_cache
+def _sums(ranks: tuple[int, ...]) -> tuple[int, ...]:
+    """How many choices of a subset have each sum."""
+    counts = [1] + [0] * sum(ranks)
+    for rank in ranks:
+        for value in range(len(counts) - 1, rank - 1, -1):
+            counts[value] += counts[value - rank]
+    return tuple(counts)
+
 
 pytestmark = pytest.mark.skipif(not attacks.PRESENT, reason=attacks.REASON)
 

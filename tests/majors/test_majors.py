@@ -19,7 +19,12 @@ pytestmark = pytest.mark.long
 _ROOT = Path(__file__).parents[2]
 _NEWEST_MAJOR = 18
 _TESTS = (
-    *("tests/never_raise", "tests/compiler", "tests/databases/test_catalog_reader.py"),
+    *(
+        "tests/never_raise",
+        "tests/compiler",
+        "tests/databases/test_catalog_reader.py",
+        "tests/databases/test_covering_index.py",
+    ),
     *("tests/live/test_first_steps.py", "tests/live/test_columns.py"),
     *("tests/live/test_joins_by_truncation.py", "tests/live/test_psycopg.py"),
 )

@@ -21,7 +21,7 @@ from proxy.kernel.bound_choices import BoundChoice
 from proxy.mechanisms import discrete_laplace, private_bound
 from proxy.mechanisms.loss import Loss
 from proxy.mechanisms.private_bound import UnitTotals
-from proxy.planner.private_bounds import chosen_total, noise_loss
+from proxy.planner.neighbours import chosen_total, noise_loss
 from tests.mechanisms.r2t import candidates
 from tests.mechanisms.unit_sizes import MOST_ROWS, Sizes, UnitSizes, invented, real
 from tests.mechanisms.walk_law import chosen_law

@@ -8,9 +8,8 @@ from fractions import Fraction
 
 import pytest
 
-from proxy.estimates.odds import largest_posterior
 from proxy.mechanisms.loss import Loss
-from proxy.policy.odds_words import odds_text, reached
+from proxy.policy.odds_words import largest_posterior, odds_text, reached
 
 _PRIORS = [Fraction(1, 1000), Fraction(1, 100), Fraction(1, 2), Fraction(99, 100)]
 _EPSILONS = [Fraction(1, 10), Fraction(1), Fraction(2), Fraction(20)]

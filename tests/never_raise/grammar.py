@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from tests.never_raise.random_conditions import RandomConditions
 from tests.never_raise.random_numbers import RandomNumbers
-from tests.never_raise.random_texts import RandomTexts
-from tests.never_raise.random_times import RandomTimes
+from tests.never_raise.random_texts import RandomTexts, RandomTimes
 
 
 class Grammar(RandomNumbers, RandomConditions, RandomTexts, RandomTimes):

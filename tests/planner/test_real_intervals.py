@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from proxy.base.errors import Refusal
 from proxy.base.sql_types import SqlType
-from proxy.planner.real_intervals import (
+from proxy.planner.divisors import (
     enclosed,
     is_apart_from_zero,
     of_division,

@@ -13,7 +13,7 @@ import pytest
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
-from proxy.planner.label_work import WORK_TOGETHER, allowed, one_statement, work_done
+from proxy.planner.label_evaluation import WORK_TOGETHER, allowed, one_statement, work_done
 from tests.pipeline_world import walk
 
 _MOST_CALLS = 4_000_000

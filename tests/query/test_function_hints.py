@@ -10,8 +10,7 @@ from sqlglot import exp
 
 from proxy.base.errors import Refusal
 from proxy.query.bind.expression_reading import READERS
-from proxy.query.bind.function_forms import FORMS, FUNCTIONS, FunctionForm
-from proxy.query.bind.function_substitutes import SUBSTITUTES
+from proxy.query.bind.function_forms import FORMS, FUNCTIONS, SUBSTITUTES, FunctionForm
 from proxy.query.syntax.selects import (
     ANSWERED,
     AVAILABLE,

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from proxy.base.errors import Refusal
-from proxy.query.bind.function_substitutes import SUBSTITUTES, WINDOW_SUBSTITUTES
+from proxy.query.bind.function_forms import SUBSTITUTES, WINDOW_SUBSTITUTES
 from tests.pipeline_world import read, walk
 
 _COLUMNS = ("i4", "t", "ts")  # of a number, a text, a time

@@ -103,27 +103,23 @@ def test_what_the_subquery_defines_stays(clauses: str, around: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("source", "is_key"),
+    "source",
     [
-        ("(SELECT 'x' AS t) w NATURAL JOIN rates", False),
-        ("generate_series(1, 2) WITH ORDINALITY AS w(t)", False),
-        ("rates, LATERAL ROWS FROM (generate_series(1, k)) w(t)", False),
-        ("(rates JOIN moods ON true) w", False),
-        ("rates NATURAL JOIN (moods JOIN places w ON true)", False),
-        ("rates NATURAL JOIN ONLY places w TABLESAMPLE bernoulli (5)", False),
-        ("rates NATURAL JOIN places", True),
-        ("rates x, LATERAL (SELECT w.t FROM moods w) y", None),
-        ("(rates w JOIN moods ON true) AS y", None),
-        ("rates NATURAL JOIN moods USING (k) AS w", None),
+        "(SELECT 'x' AS t) w NATURAL JOIN rates",
+        "generate_series(1, 2) WITH ORDINALITY AS w(t)",
+        "rates, LATERAL ROWS FROM (generate_series(1, k)) w(t)",
+        "(rates JOIN moods ON true) w",
+        "rates NATURAL JOIN (moods JOIN places w ON true)",
+        "rates NATURAL JOIN places",
+        "rates x, LATERAL (SELECT w.t FROM moods w) y",
+        "(rates w JOIN moods ON true) AS y",
+        "rates NATURAL JOIN moods USING (k) AS w",
     ],
 )
-def test_from_that_is_not_read_as_a_tree(source: str, is_key: bool | None) -> None:
+def test_a_name_beside_from_that_is_not_read_is_refused(source: str) -> None:
     sql = f"SELECT t, count(*) FROM people w GROUP BY t HAVING EXISTS (SELECT FROM {source} WHERE w.t = 'x')"
-    if is_key is None:
-        with pytest.raises(Refusal, match="may be a column"):
-            _text(sql)
-    else:
-        assert ("WHERE w.t" in _text(sql)) is not is_key
+    with pytest.raises(Refusal, match="may be a column"):
+        _text(sql)
 
 
 @pytest.mark.parametrize("around", ["{}", _AROUND])

@@ -8,8 +8,8 @@ import psycopg
 import pytest
 
 from proxy.base.errors import Refusal
+from proxy.query.syntax.parameters import escaped
 from proxy.query.syntax.slices import parse
-from proxy.query.syntax.string_literals import escaped
 from proxy.query.syntax.tokens import lex
 from tests.seeded_bits import SeededBits
 from tests.servers_fixture import servers

@@ -1,4 +1,5 @@
-"""Columns of type time: seconds since midnight, and what is never done with such a value as a whole."""
+"""Columns of type time: seconds since midnight, and what is never done with such a value as a whole; instants,
+and now() as it is rounded."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ import pytest
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
+from proxy.base.written_times import is_instant, names_its_zone
 from proxy.query.bind.evaluated_constants import (
     NOTHING_EVALUATED,
     EvaluatedText,
@@ -16,6 +18,9 @@ from proxy.query.bind.evaluated_constants import (
     with_written_texts,
 )
 from proxy.query.ir.binding import parameters_of
+from proxy.query.ir.typing_rules import constant, literal_type
+from proxy.query.syntax.constant_spans import PresentRule, constant_spans
+from proxy.query.syntax.tokens import lex
 from tests.pipeline_world import read, walk
 
 _TIME = SqlType.TIME_OF_DAY
@@ -161,3 +166,87 @@ def test_a_parameter_is_read_as_a_time() -> None:
     with pytest.raises(Refusal) as caught:
         walk(f"{_COUNT} tod < $1", types=kinds, arguments=('"24:01"',))
     assert caught.value.code is Code.SYNTAX
+
+
+_ARABIC = "".join(chr(0x660 + n) for n in range(10))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"2024-01-01 {_ARABIC[1]}2:00:00",
+        f"2024-01-01 12:0{_ARABIC[0]}",
+        f"2024-01-01 12:00:00.{_ARABIC[5]}",
+        f"2024-01-01 12:00+0{_ARABIC[1]}",
+        f"{_ARABIC[2]}024-01-01",
+        "2024-01-01 12:00:00\n",
+    ],
+)
+def test_other_digits_are_no_instant(text: str) -> None:
+    assert not is_instant(text)
+
+
+@pytest.mark.parametrize("kind", [SqlType.DATE, SqlType.TIMESTAMPTZ, SqlType.INT4, SqlType.BOOL])
+def test_other_white_space_is_no_part_of_a_constant(kind: SqlType) -> None:
+    text = {SqlType.INT4: "7", SqlType.BOOL: "true"}.get(kind, "2024-01-01")
+    assert constant(f" {text}\n", kind, None).value is not None
+    with pytest.raises(Refusal):
+        constant(f"\u00a0{text}", kind, None)
+
+
+def test_other_digits_are_no_number() -> None:
+    assert literal_type(_ARABIC[1]) is SqlType.NUMERIC
+    with pytest.raises(Refusal):
+        constant(_ARABIC[1:3], SqlType.INT4, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("2024-01-01", False),
+        ("2024-01-01 12:00", False),
+        ("2024-01-01T12:00:00.5", False),
+        ("2024-01-01 12:00Z", True),
+        ("2024-01-01 12:00:00.5+00", True),
+        ("2024-01-01 12:00:00-05:30", True),
+    ],
+)
+def test_a_zone_is_named_or_not(text: str, named: bool) -> None:
+    assert is_instant(text) and names_its_zone(text) is named
+
+
+_HOUR = "(pg_catalog.to_timestamp(pg_catalog.floor(extract(epoch FROM pg_catalog.now()) / 3600) * 3600))"
+
+
+@pytest.mark.parametrize(
+    ("written", "evaluated"),
+    [
+        ("now()", f"{_HOUR}::pg_catalog.timestamptz"),
+        ("now() - interval '30 days'", f"{_HOUR}::pg_catalog.timestamptz - interval '30 days'"),
+        ("pg_catalog.now()", f"{_HOUR}::pg_catalog.timestamptz"),
+        ("CURRENT_DATE - 7", f"{_HOUR}::pg_catalog.date - 7"),
+        ("current_timestamp(3)", f"{_HOUR}::pg_catalog.timestamptz"),
+        (
+            "date_trunc('day', localtimestamp)",
+            f"date_trunc ( 'day' , {_HOUR}::pg_catalog.timestamp )",
+        ),
+        ("upper('now()')", "upper ( 'now()' )"),
+        ("to_timestamp($1)", "to_timestamp ( $1 )"),
+    ],
+)
+def test_words_of_the_present(written: str, evaluated: str) -> None:
+    lexed = lex(written)
+    assert lexed is not None
+    (span,) = constant_spans(lexed, 0, len(lexed.lexemes), present=PresentRule(step=3600))
+    assert span.text == evaluated
+
+
+def test_each_slot_has_a_text_where_the_present_is_named() -> None:
+    lexed = lex("now()::date - 7 = '2026-01-01'::date - 1")
+    assert lexed is not None
+    rule = PresentRule(slots=(3600, 60))
+    moving, fixed = constant_spans(lexed, 0, len(lexed.lexemes), present=rule)
+    assert moving.text == "now ( ) :: date - 7" and fixed.slots == ()
+    assert [seconds for seconds, _ in moving.slots] == [3600, 60]
+    assert all(text.endswith("::pg_catalog.timestamptz :: date - 7") for _, text in moving.slots)
+    assert "/ 3600) * 3600" in moving.slots[0][1] and "/ 60) * 60" in moving.slots[1][1]

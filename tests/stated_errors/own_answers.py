@@ -9,7 +9,7 @@ from fractions import Fraction
 import psycopg
 
 from proxy.kernel.plan import BlockPlan
-from proxy.query.ir.noisy_parts import answers_in
+from proxy.query.ir.noisy_expressions import answers_in
 from proxy.query.ir.query_aggregates import AggregateKind
 from tests.stated_errors.redrawn import Keys, Number
 

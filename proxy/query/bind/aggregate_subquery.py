@@ -18,12 +18,11 @@ from proxy.query.bind.names_in_subqueries import named_by_keys
 from proxy.query.bind.outer_joins import check_added_rows
 from proxy.query.bind.output_columns import outer_columns, output_columns, scalar_column
 from proxy.query.bind.retained_conditions import parted_conditions
-from proxy.query.bind.row_choices import row_choices, selects_around
+from proxy.query.bind.row_choices import in_order, row_choices, selects_around, top_list
 from proxy.query.bind.select_context import SelectContext, context_of
 from proxy.query.bind.source_reading import AS_A_CONSTANT, refuse_answers, source_of, take_source
 from proxy.query.bind.sources import Sources
 from proxy.query.bind.span_reading import FoundSpans, read_spans
-from proxy.query.bind.top_lists import in_order, top_list
 from proxy.query.ir.bound_statement import (
     AggregateSubquery,
     AnswerArray,

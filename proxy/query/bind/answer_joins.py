@@ -11,9 +11,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from proxy.base.errors import Code, Refusal
-from proxy.query.syntax.from_clause import Item, JoinItem, QueryItem, TableItem, leaves
+from proxy.query.syntax.from_clause import (
+    JOINED_SERIES,
+    Item,
+    JoinItem,
+    QueryItem,
+    TableItem,
+    leaves,
+)
 from proxy.query.syntax.selects import Span
-from proxy.query.syntax.spine_hints import spine_hint
 from proxy.query.syntax.tokens import Lexed
 
 _LAST = (
@@ -60,7 +66,7 @@ def parted(
             raise Refusal(
                 Code.UNSUPPORTED,
                 "an outer join that keeps answers without rows of a protected table is not available",
-                f"{spine_hint(lexed, item.place)} Or write JOIN, or begin with the protected table: FROM table"
+                f"{JOINED_SERIES} Or write JOIN, or begin with the protected table: FROM table"
                 " LEFT JOIN (SELECT ...) q ON ...",
                 lexed.lexemes[item.place].position,
             )

@@ -15,8 +15,13 @@ from proxy.base.sql_types import SqlType
 from proxy.query.bind.expression_reading import read_expression
 from proxy.query.bind.noisy_expression_reading import NoisyReader, refuse_form
 from proxy.query.bind.select_context import SelectContext
-from proxy.query.ir.noisy_expressions import NoisyExpression, NoisyWindow, WindowOrder, WindowSum
-from proxy.query.ir.noisy_parts import answers_in
+from proxy.query.ir.noisy_expressions import (
+    NoisyExpression,
+    NoisyWindow,
+    WindowOrder,
+    WindowSum,
+    answers_in,
+)
 from proxy.query.ir.query import Key
 
 _MOST_ROWS = 10_000  # of a frame's end: a larger one is no moving average

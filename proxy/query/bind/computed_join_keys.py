@@ -12,9 +12,8 @@ from dataclasses import dataclass, replace
 from proxy.query.bind.join_conditions import aliases
 from proxy.query.bind.scope import Named
 from proxy.query.bind.sources import Sources
-from proxy.query.ir.expression_walk import columns
+from proxy.query.ir.expression_walk import columns, rebuild
 from proxy.query.ir.expressions import ColumnRef, Comparator, Comparison, Expression
-from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import Join, Relation, Scan, Subquery
 
 

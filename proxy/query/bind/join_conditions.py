@@ -15,12 +15,6 @@ def conjuncts(expression: Expression) -> tuple[Expression, ...]:
     return (expression,)
 
 
-def conjunction(parts: list[Expression]) -> Expression | None:
-    if not parts:
-        return None
-    return parts[0] if len(parts) == 1 else Connective("AND", tuple(parts))
-
-
 _INTEGERS = (SqlType.INT2, SqlType.INT4, SqlType.INT8)
 
 

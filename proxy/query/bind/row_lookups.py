@@ -25,14 +25,13 @@ from proxy.query.bind.aggregate_reading import Inner, readers_within
 from proxy.query.bind.clause_reading import condition_of, outputs_of
 from proxy.query.bind.join_conditions import (
     aliases,
-    conjunction,
     conjuncts,
     equalities,
     with_equalities,
 )
 from proxy.query.bind.scope import ColumnType, Named, Scope
 from proxy.query.bind.sources import Sources
-from proxy.query.ir.expression_walk import columns
+from proxy.query.ir.expression_walk import columns, conjunction, rebuild
 from proxy.query.ir.expressions import (
     Choice,
     Choose,
@@ -47,7 +46,6 @@ from proxy.query.ir.expressions import (
     Not,
 )
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
-from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
 from proxy.query.syntax.placeholders import RowSubquery
 from proxy.query.syntax.selects import Select, aggregates_rows
@@ -316,13 +314,6 @@ ENDS: Mapping[Comparator, tuple[AggregateKind, ...]] = {
     Comparator.GE: (AggregateKind.MAX,),
     Comparator.NE: (AggregateKind.MIN, AggregateKind.MAX),
 }
-_TURNED = {
-    Comparator.LT: Comparator.GT,
-    Comparator.LE: Comparator.GE,
-    Comparator.GT: Comparator.LT,
-    Comparator.GE: Comparator.LE,
-    Comparator.NE: Comparator.NE,
-}
 
 
 def aliases_around(scope: Scope) -> Iterator[str]:
@@ -365,7 +356,7 @@ def order_of(
             if a.relation in ours and b.relation in theirs:
                 return comparator, a, b
             if b.relation in ours and a.relation in theirs:
-                return _TURNED[comparator], b, a
+                return comparator.turned, b, a
     return None
 
 

@@ -13,8 +13,7 @@ from sqlglot.errors import ErrorLevel
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Column, TableName
-from proxy.query.bind.function_forms import FUNCTIONS, form_of
-from proxy.query.bind.function_substitutes import SUBSTITUTES
+from proxy.query.bind.function_forms import FUNCTIONS, SUBSTITUTES, form_of
 from proxy.query.ir import expressions as ir
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.relations import Relation

@@ -14,7 +14,7 @@ from proxy.base.errors import Code, Refusal
 from proxy.base.limits import NOISY_EXPRESSION_PARTS
 from proxy.base.result_columns import IntervalEnd
 from proxy.query.bind.aggregate_reading import read_aggregate, read_aggregates, read_truth
-from proxy.query.bind.function_substitutes import SUBSTITUTES
+from proxy.query.bind.function_forms import SUBSTITUTES
 from proxy.query.bind.group_keys import (
     WrittenKey,
     argument_of_grouping,
@@ -38,8 +38,7 @@ from proxy.query.ir.bound_statement import (
     SpanMeaning,
     SureTruth,
 )
-from proxy.query.ir.noisy_expressions import AnswerOf, NoisyExpression
-from proxy.query.ir.noisy_parts import answers_in, parts_of
+from proxy.query.ir.noisy_expressions import AnswerOf, NoisyExpression, answers_in, parts_of
 from proxy.query.ir.query import Key
 from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.syntax.selects import (

@@ -19,13 +19,13 @@ from proxy.base.limits import WINDOW_OFFSET
 from proxy.base.sql_types import SqlType
 from proxy.query.bind.aggregate_reading import is_aggregate, read_aggregate
 from proxy.query.bind.expression_reading import READERS, read_expression
-from proxy.query.bind.function_substitutes import WINDOW_SUBSTITUTES
+from proxy.query.bind.function_forms import WINDOW_SUBSTITUTES
 from proxy.query.bind.nodes.operands import read_constant
 from proxy.query.bind.scope import Readers, Scope, function_name, only, position_of
 from proxy.query.bind.sources import Sources
+from proxy.query.ir.expression_walk import rebuild
 from proxy.query.ir.expressions import ColumnRef, Constant, Expression
 from proxy.query.ir.query_aggregates import AggregateKind
-from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import (
     Frame,
     OrderTerm,

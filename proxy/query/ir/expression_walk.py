@@ -1,48 +1,52 @@
-"""How deep and large an expression is, which columns it reads, and where it stands in the text."""
+"""Walks over expressions: their size, columns and position, and expressions with some parts replaced."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from proxy.base.node_parts import each_changed, with_parts
 from proxy.query.ir import expressions as ir
+
+# The fields of each kind of node that hold its operands, in their order.
+PARTS: Mapping[type, tuple[str, ...]] = {
+    **dict.fromkeys((ir.Constant, ir.Parameter, ir.ColumnRef), ()),
+    **dict.fromkeys((ir.Comparison, ir.Arithmetic), ("left", "right")),
+    **dict.fromkeys((ir.Connective, ir.Choose, ir.Concat), ("operands",)),
+    **dict.fromkeys((ir.Not, ir.Is, ir.Cast, ir.Clamped, ir.NumericCall), ("operand",)),
+    **dict.fromkeys((ir.RealCall, ir.Extract, ir.DateTrunc, ir.FormattedTime), ("operand",)),
+    **dict.fromkeys((ir.Shift, ir.TimeBin, ir.Bucket), ("operand",)),
+    ir.InPublic: ("operand",),  # the rest is of no row of the question
+    ir.In: ("operand", "items"),
+    ir.Like: ("operand", "pattern"),
+    ir.Quotient: ("operand", "divisor"),
+    ir.NullIf: ("operand", "other"),
+    ir.TextCall: ("operand", "arguments"),
+    ir.Inside: ("operand", "path", "arguments"),
+    ir.Case: ("whens", "otherwise"),
+}
+_CONSTANTS = frozenset(
+    {"items", "pattern", "path", "arguments"}
+)  # fields that nothing else may stand in
 
 
 def children(expression: ir.Expression) -> tuple[ir.Expression, ...]:
-    """The direct operands of an expression, in order."""
-    match expression:
-        case ir.Constant() | ir.Parameter() | ir.ColumnRef():
-            return ()
-        case ir.Comparison() | ir.Arithmetic():
-            return (expression.left, expression.right)
-        case ir.Connective() | ir.Choose() | ir.Concat():
-            return expression.operands
-        case (
-            ir.Not()
-            | ir.Is()
-            | ir.NumericCall()
-            | ir.Extract()
-            | ir.Cast()
-            | ir.Clamped()
-            | ir.Bucket()
-        ):
-            return (expression.operand,)
-        case ir.DateTrunc() | ir.FormattedTime() | ir.RealCall() | ir.Shift() | ir.TimeBin():
-            return (expression.operand,)
-        case ir.InPublic():
-            return (expression.operand,)  # the rest is of no row of the question
-        case ir.In():
-            return (expression.operand, *expression.items)
-        case ir.Like():
-            return (expression.operand, expression.pattern)
-        case ir.Quotient():
-            return (expression.operand, expression.divisor)
-        case ir.Inside():
-            return (expression.operand, *expression.path, *expression.arguments)
-        case ir.TextCall():
-            return (expression.operand, *expression.arguments)
-        case ir.Case():
-            flat = [part for when in expression.whens for part in when]
-            return (*flat, expression.otherwise)
-        case ir.NullIf():
-            return (expression.operand, expression.other)
+    """The direct operands of an expression, in order.
+
+    >>> from typing import get_args
+    >>> set(get_args(ir.Expression)) ^ set(PARTS)  # each kind of node has a row
+    set()
+    """
+    found: list[ir.Expression] = []
+    for name in PARTS[expression.__class__]:
+        part = getattr(expression, name)
+        if name == "whens":
+            found += (one for when in part for one in when)
+        elif part.__class__ is tuple:
+            found += part
+        else:
+            found.append(part)
+    return tuple(found)
 
 
 def depth(expression: ir.Expression) -> int:
@@ -68,3 +72,46 @@ def position_in(expression: ir.Expression) -> int | None:
         return expression.position
     places = (position_in(part) for part in children(expression))
     return next((place for place in places if place is not None), None)
+
+
+def conjunction(parts: Sequence[ir.Expression]) -> ir.Expression | None:
+    """A condition that is true where all are. None: there are none."""
+    if len(parts) > 1:
+        return ir.Connective("AND", tuple(parts))
+    return parts[0] if parts else None
+
+
+def rebuild(
+    expression: ir.Expression, change: Callable[[ir.Expression], ir.Expression]
+) -> ir.Expression:
+    """The expression with `change` applied to each node, children first: parameters by their values, columns by
+    clamped ones. What does not change stays the object that it was."""
+    names = PARTS[expression.__class__]
+    if not names:
+        return change(expression)
+
+    def again(part: ir.Expression) -> ir.Expression:
+        return rebuild(part, change)
+
+    def constant(part: ir.Expression) -> ir.Expression:
+        changed = change(part)
+        assert isinstance(changed, ir.Constant | ir.Parameter)
+        return changed
+
+    def when(one: tuple[ir.Expression, ir.Expression]) -> tuple[ir.Expression, ir.Expression]:
+        test, result = again(one[0]), again(one[1])
+        return one if test is one[0] and result is one[1] else (test, result)
+
+    parts: dict[str, object] = {}
+    for name in names:
+        part = getattr(expression, name)
+        one: Callable[[Any], Any] = constant if name in _CONSTANTS else again
+        if name == "whens":
+            one = when
+        parts[name] = each_changed(part, one) if part.__class__ is tuple else one(part)
+    if isinstance(expression, ir.InPublic) and expression.condition is not None:
+        # Its columns are of no row of the question.
+        parts["condition"] = rebuild(
+            expression.condition, lambda one: change(one) if isinstance(one, ir.Parameter) else one
+        )
+    return change(with_parts(expression, **parts))

@@ -15,6 +15,12 @@ class Comparator(Enum):
     DISTINCT = "IS DISTINCT FROM"
     NOT_DISTINCT = "IS NOT DISTINCT FROM"
 
+    @property
+    def turned(self) -> Comparator:
+        """The comparator of the same condition with its sides exchanged: a < b is b > a."""
+        sides = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+        return Comparator(sides.get(self.value, self.value))
+
 
 class Operator(Enum):
     ADD = "+"

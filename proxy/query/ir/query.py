@@ -9,6 +9,7 @@ from fractions import Fraction
 from proxy.base.node_parts import each_changed, with_parts
 from proxy.base.result_columns import IntervalColumn, IntervalEnd
 from proxy.base.sql_types import SqlType
+from proxy.query.ir.expression_walk import rebuild
 from proxy.query.ir.expressions import (
     Comparison,
     Expression,
@@ -16,7 +17,6 @@ from proxy.query.ir.expressions import (
 )
 from proxy.query.ir.noisy_expressions import NoisyExpression
 from proxy.query.ir.query_aggregates import Aggregate
-from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import Relation, rewrite
 from proxy.query.syntax.placeholders import ScalarAnswer
 

@@ -10,8 +10,7 @@ from sqlglot import TokenType
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.limits import LOOKED_AT_BYTES
-from proxy.query.syntax.parameters import after_comment
-from proxy.query.syntax.string_literals import escaped
+from proxy.query.syntax.parameters import after_comment, escaped
 from proxy.query.syntax.tokens import Lexed, lex
 
 _LONGEST = 1_000  # characters; a longer SET is checked when a question is asked

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from sqlglot import TokenType
 
 from proxy.query.syntax.selects import Span, opens_query
@@ -68,21 +66,6 @@ def equal_sides(lexed: Lexed, span: Span) -> tuple[Span, Span] | None:
         return None
     left, right = (_bare(lexed, side) for side in found[0])
     return (left, right) if left[0] < left[1] and right[0] < right[1] else None
-
-
-def compared_sides(
-    lexed: Lexed, span: Span, comparators: Collection[str]
-) -> tuple[Span, Span, str] | None:
-    """Both sides of a condition that compares once, and how; None of anything else."""
-    first, last = span
-    depth = lexed.lexemes[first].depth if first < last else 0
-    own = [place for place in range(first, last) if lexed.lexemes[place].depth == depth]
-    found = [place for place in own if lexed.lexemes[place].token.text in comparators]
-    is_one = len(found) == 1 and first < found[0] < last - 1
-    if not is_one or any(lexed.lexemes[place].word in ("or", "not") for place in own):
-        return None
-    (place,) = found
-    return (first, place), (place + 1, last), lexed.lexemes[place].token.text
 
 
 def _bare(lexed: Lexed, span: Span) -> Span:

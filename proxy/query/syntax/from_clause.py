@@ -10,9 +10,7 @@ from sqlglot import TokenType
 
 from proxy.base.errors import Code, Refusal
 from proxy.query.syntax.constant_types import own_type_at, type_at
-from proxy.query.syntax.lateral_hints import lateral_hint
 from proxy.query.syntax.selects import Span, is_call
-from proxy.query.syntax.spine_hints import spine_hint
 from proxy.query.syntax.tokens import Lexed, Lexeme
 
 _JOIN_WORDS = frozenset(
@@ -20,6 +18,20 @@ _JOIN_WORDS = frozenset(
 )
 _QUERY_WORDS = frozenset({"select", "with", "values"})
 _OF_CONSTANTS = (["generate_series"], ["unnest"])
+
+
+# Hints: a month without rows stays by the first, the first row of each unit comes by the second.
+JOINED_SERIES = (
+    "Group the table in a subquery, and join its answers to the series: SELECT g.m, q.n FROM"
+    " generate_series(timestamptz '2024-01-01', timestamptz '2024-12-01', interval '1 month') g(m) LEFT JOIN"
+    " (SELECT date_trunc('month', column) AS m, count(*) AS n FROM table GROUP BY 1) q ON q.m = g.m."
+)
+_WITHOUT_LATERAL = (
+    "Number the rows of each unit in a subquery and JOIN the first ones: JOIN (SELECT * FROM (SELECT unit,"
+    " column, row_number() OVER (PARTITION BY unit ORDER BY time DESC) AS rn FROM table) q WHERE rn = 1) l"
+    " ON l.unit = other.unit. Of aggregates JOIN (SELECT unit, count(*) AS n FROM table GROUP BY unit) l"
+    " ON l.unit = other.unit."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +193,7 @@ def _primary(cursor: _TokenCursor) -> Item:
         raise Refusal(
             Code.UNSUPPORTED,
             "LATERAL is not available on a protected table",
-            lateral_hint(cursor.lexed, start),
+            _WITHOUT_LATERAL,
             cursor.lexeme.position,
         )
     if cursor.is_symbol(TokenType.L_PAREN):
@@ -219,7 +231,7 @@ def _primary(cursor: _TokenCursor) -> Item:
             raise Refusal(
                 Code.UNSUPPORTED,
                 "a function in FROM beside a protected table is not available",
-                spine_hint(cursor.lexed, start),
+                JOINED_SERIES,
                 cursor.lexeme.position,
             )
         cursor.at = arguments[1] + 1

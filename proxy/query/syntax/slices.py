@@ -8,6 +8,7 @@ from sqlglot.errors import SqlglotError
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.time_spans import is_simple
+from proxy.query.syntax.parameters import plain_strings
 from proxy.query.syntax.placeholders import (
     EvaluatedConstant,
     Placeholders,
@@ -16,7 +17,6 @@ from proxy.query.syntax.placeholders import (
     token_text,
 )
 from proxy.query.syntax.selects import Span
-from proxy.query.syntax.string_literals import plain_strings
 from proxy.query.syntax.tokens import Lexed
 
 

@@ -111,14 +111,12 @@ FROM census.adult
 --   min of order: clamp 0 .. 120, grid 1, rows 1, needed 80, epsilon 4 delta 0, size for 6/25
 --   max of order: clamp 0 .. 120, grid 1, rows 1, needed 80, epsilon 4 delta 0, size for 6/25
 -- => backend
-SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "census"."adult" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v ORDER BY v ASC LIMIT %(p3)s::bigint
+SELECT pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p3)s::numeric - upto * %(p4)s::numeric >= %(p5)s::numeric THEN -1 WHEN (upto - n) * %(p4)s::numeric - whole * %(p3)s::numeric >= %(p5)s::numeric THEN 1 ELSE 0 END AS side1, CASE WHEN whole * %(p4)s::numeric - upto * %(p4)s::numeric >= %(p5)s::numeric THEN -1 WHEN (upto - n) * %(p4)s::numeric - whole * %(p4)s::numeric >= %(p5)s::numeric THEN 1 ELSE 0 END AS side2 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "census"."adult" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side1, side2, CASE WHEN 0 IN (side1, side2) THEN v END
 --   p1 = 0
 --   p2 = 120
---   p3 = 80
-SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "census"."adult" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v ORDER BY v DESC LIMIT %(p3)s::bigint
---   p1 = 0
---   p2 = 120
---   p3 = 80
+--   p3 = 0
+--   p4 = 1
+--   p5 = 80
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -154,7 +152,7 @@ FROM census.adult
 -- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
 --   percentile_cont of order: clamp 0 .. 120, grid 1, rows 1, needed 6, epsilon 8 delta 0, size for 12/25
 -- => backend
-SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p3)s::numeric - upto * %(p4)s::numeric >= %(p5)s::numeric THEN -1 WHEN (upto - n) * %(p4)s::numeric - whole * %(p3)s::numeric >= %(p5)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "census"."adult" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side, CASE WHEN side = 0 THEN v END
+SELECT pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p3)s::numeric - upto * %(p4)s::numeric >= %(p5)s::numeric THEN -1 WHEN (upto - n) * %(p4)s::numeric - whole * %(p3)s::numeric >= %(p5)s::numeric THEN 1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "census"."adult" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side1, CASE WHEN 0 IN (side1) THEN v END
 --   p1 = 0
 --   p2 = 120
 --   p3 = 1
@@ -175,20 +173,14 @@ FROM census.adult
 --   percentile_disc of order: clamp 0 .. 1000000, grid 100, rows 1, needed 20, epsilon 4 delta 0, size for 6/25
 --   percentile_disc of order: clamp 0 .. 1000000, grid 100, rows 1, needed 20, epsilon 4 delta 0, size for 6/25
 -- => backend
-SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p4)s::numeric - upto * %(p5)s::numeric >= %(p6)s::numeric THEN -1 WHEN (upto - n) * %(p5)s::numeric - whole * %(p4)s::numeric >= %(p6)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."income" / %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) AS v FROM "census"."adult" AS r1 WHERE (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."income" / %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side, CASE WHEN side = 0 THEN v END
+SELECT pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p4)s::numeric - upto * %(p5)s::numeric >= %(p6)s::numeric THEN -1 WHEN (upto - n) * %(p5)s::numeric - whole * %(p4)s::numeric >= %(p6)s::numeric THEN 1 ELSE 0 END AS side1, CASE WHEN whole * %(p7)s::numeric - upto * %(p5)s::numeric >= %(p6)s::numeric THEN -1 WHEN (upto - n) * %(p5)s::numeric - whole * %(p7)s::numeric >= %(p6)s::numeric THEN 1 ELSE 0 END AS side2 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."income" / %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) AS v FROM "census"."adult" AS r1 WHERE (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."income" / %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side1, side2, CASE WHEN 0 IN (side1, side2) THEN v END
 --   p1 = 100
 --   p2 = 10000
 --   p3 = 0
 --   p4 = 1
 --   p5 = 4
 --   p6 = 80
-SELECT CASE WHEN side < 0 THEN pg_catalog.max(v) ELSE pg_catalog.min(v) END, pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p4)s::numeric - upto * %(p5)s::numeric >= %(p6)s::numeric THEN -1 WHEN (upto - n) * %(p5)s::numeric - whole * %(p4)s::numeric >= %(p6)s::numeric THEN 1 ELSE 0 END AS side FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."income" / %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) AS v FROM "census"."adult" AS r1 WHERE (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."income" / %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side, CASE WHEN side = 0 THEN v END
---   p1 = 100
---   p2 = 10000
---   p3 = 0
---   p4 = 3
---   p5 = 4
---   p6 = 80
+--   p7 = 3
 -- => loss
 -- epsilon 8 delta 0
 -- => residual

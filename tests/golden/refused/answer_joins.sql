@@ -66,7 +66,7 @@ SELECT q.t, count(*) FROM (SELECT t, count(*) AS n FROM people GROUP BY t) q LEF
 -- => refused
 -- UNSUPPORTED at 78: LEFT
 -- an outer join that keeps answers without rows of a protected table is not available
--- Group the table in a subquery, and join its answers to the series: SELECT q.t, answered.n FROM (SELECT t, count(*) AS n FROM people GROUP BY t) q LEFT JOIN (SELECT p.t AS k1, count(*) AS n FROM people p GROUP BY 1) answered ON answered.k1 = q.t. Or write JOIN, or begin with the protected table: FROM table LEFT JOIN (SELECT ...) q ON ...
+-- Group the table in a subquery, and join its answers to the series: SELECT g.m, q.n FROM generate_series(timestamptz '2024-01-01', timestamptz '2024-12-01', interval '1 month') g(m) LEFT JOIN (SELECT date_trunc('month', column) AS m, count(*) AS n FROM table GROUP BY 1) q ON q.m = g.m. Or write JOIN, or begin with the protected table: FROM table LEFT JOIN (SELECT ...) q ON ...
 
 -- case: rows on both sides of answers
 SELECT count(*) FROM orders o JOIN (SELECT t AS t__, count(*) AS n FROM people GROUP BY t) q ON o.t = t__ JOIN calls c ON c.uid = o.uid
