@@ -11,8 +11,7 @@ from fractions import Fraction
 from proxy.base import limits
 from proxy.base.sql_types import SqlType
 from proxy.planner.facts import Facts
-from proxy.planner.intervals import is_within_limits
-from proxy.planner.intrinsic_bounds import whole_parts_of_day
+from proxy.planner.intervals import is_within_limits, whole_parts_of_day
 from proxy.policy.grid import AVERAGE_STEPS, STEPS_DEFAULT, power_of_ten
 from proxy.policy.policy_model import Bounds
 from proxy.query.ir import expressions as ir

@@ -30,8 +30,6 @@ from proxy.mechanisms.loss import Loss
 from proxy.planner.blocks_with_units import BlockWithUnit, blocks_with_units
 from proxy.planner.bounds import condition
 from proxy.planner.budget_allocation import BudgetAllocation
-from proxy.planner.constant_sizes import check_sizes
-from proxy.planner.distinct_values import most_values
 from proxy.planner.facts import (
     PlanningContext,
     RowOwnership,
@@ -78,10 +76,11 @@ from proxy.planner.open_operands import (
     with_open_values,
 )
 from proxy.planner.order_statistics import weight_choice
-from proxy.planner.planned_keys import listed_groups
+from proxy.planner.planned_keys import listed_groups, most_values
 from proxy.planner.rows_per_unit import reach_of
 from proxy.planner.series import in_order, refuse_no_series
 from proxy.planner.shared_releases import Spent, block_releases
+from proxy.planner.text_lengths import check_sizes
 from proxy.planner.time_blocks import with_blocks
 from proxy.planner.unit_truncation import most_read, with_condition
 from proxy.policy.policy_model import Privacy, Weighed

@@ -19,10 +19,9 @@ from proxy.base.sql_types import SqlType
 from proxy.base.time_templates import UNITS, template
 from proxy.base.zones import UTC, Zone
 from proxy.planner.bounds import bounded
-from proxy.planner.constant_times import extracted_field
+from proxy.planner.constant_times import bin_starts, extracted_field, shifted_ends, shifted_time
 from proxy.planner.facts import ColumnFacts, Facts
 from proxy.planner.possible_truth import Within
-from proxy.planner.shifted_times import bin_starts, shifted_ends, shifted_time
 from proxy.planner.time_intervals import result_within, seconds_at, starts
 from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.expressions import (

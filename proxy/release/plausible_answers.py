@@ -48,8 +48,14 @@ from proxy.release.drawn_values import (
     DrawnQuantile,
     Keys,
 )
-from proxy.release.noisy_interval import NoInterval, NoisyInterval
-from proxy.release.noisy_relation import NoisyRow, NoisyTable, NoisyValue, relation_json
+from proxy.release.noisy_relation import (
+    NoInterval,
+    NoisyInterval,
+    NoisyRow,
+    NoisyTable,
+    NoisyValue,
+    relation_json,
+)
 from proxy.release.presenting import group_values
 
 _GROUPS = 50

@@ -17,8 +17,14 @@ from proxy.release.counted_rows import better_rows, counts_of_means
 from proxy.release.deriving import answered
 from proxy.release.drawn_values import DrawnBlock, DrawnGroup, Keys
 from proxy.release.expression_intervals import BlockIntervals
-from proxy.release.noisy_interval import NoInterval, NoisyInterval
-from proxy.release.noisy_relation import NoisyRow, NoisyTable, NoisyValue, capped
+from proxy.release.noisy_relation import (
+    NoInterval,
+    NoisyInterval,
+    NoisyRow,
+    NoisyTable,
+    NoisyValue,
+    capped,
+)
 from proxy.release.noisy_values import (
     noisy_value,
 )

@@ -57,8 +57,7 @@ from proxy.query.ir.relations import (
     rewrite,
     scans,
 )
-from proxy.reuse.canonical_conditions import canonical_condition
-from proxy.reuse.canonical_form import CanonicalForm
+from proxy.reuse.canonical_form import CanonicalForm, canonical_condition
 
 # By class: its question, its terms, what only shows.
 _PARTS: Mapping[type, tuple[frozenset[str], frozenset[str], frozenset[str]]] = {

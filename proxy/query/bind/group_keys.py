@@ -18,12 +18,13 @@ from proxy.query.ir.bound_statement import KeyValue, Level
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.query import Key
 from proxy.query.ir.typing_rules import ordinal
-from proxy.query.syntax.grouping_sets import grouping_sets, is_distinct
 from proxy.query.syntax.output_names import output_name
 from proxy.query.syntax.selects import (
     ANSWERED,
     Span,
+    grouping_sets,
     is_call,
+    is_distinct,
     own_lexemes,
 )
 from proxy.query.syntax.slices import HINT as _RUN_BY_ITSELF

@@ -35,13 +35,13 @@ from proxy.query.ir.expression_walk import conjunction
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.query.ir.relations import Relation
-from proxy.query.syntax.conjuncts import equal_sides
 from proxy.query.syntax.from_clause import JoinItem, QueryItem, TableItem, leaves
 from proxy.query.syntax.output_names import output_name
 from proxy.query.syntax.selects import (
     ANSWERED,
     Select,
     Span,
+    equal_sides,
     is_call,
     is_window_call,
     opens_query,

@@ -12,7 +12,6 @@ from proxy.base.errors import Code, Refusal
 from proxy.query.bind.scope import Scope, column_name
 from proxy.query.bind.source_reading import nature_of, source_of
 from proxy.query.bind.sources import Nature, Sources
-from proxy.query.syntax.conjuncts import conjuncts
 from proxy.query.syntax.from_clause import QueryItem, TableItem, leaves
 from proxy.query.syntax.placeholders import (
     Placeholder,
@@ -20,7 +19,7 @@ from proxy.query.syntax.placeholders import (
     RowSubquery,
     ScalarAnswer,
 )
-from proxy.query.syntax.selects import Select, Span, is_relation, opens_query
+from proxy.query.syntax.selects import Select, Span, conjuncts, is_relation, opens_query
 from proxy.query.syntax.slices import HINT, parse
 
 _APART = (

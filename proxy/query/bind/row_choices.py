@@ -34,9 +34,8 @@ from proxy.query.ir.noisy_expressions import (
 )
 from proxy.query.ir.query import Key, NoisyComparison, OutputColumn, RowChoice, TopList
 from proxy.query.ir.query_aggregates import Aggregate
-from proxy.query.syntax.conjuncts import conjuncts
 from proxy.query.syntax.output_names import output_name
-from proxy.query.syntax.selects import Select, Span, is_call
+from proxy.query.syntax.selects import Select, Span, conjuncts, is_call
 from proxy.query.syntax.slices import parse
 from proxy.query.syntax.statements import split_commas
 from proxy.query.syntax.tokens import Lexed

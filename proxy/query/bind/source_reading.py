@@ -25,15 +25,14 @@ from proxy.query.bind.clause_reading import (
     outputs_of,
     read_where,
 )
-from proxy.query.bind.computed_join_keys import computed_keys
+from proxy.query.bind.declared_types import joined_columns, renamed
 from proxy.query.bind.expression_reading import READERS
-from proxy.query.bind.join_conditions import conjuncts, equalities, of_both
+from proxy.query.bind.join_conditions import computed_keys, conjuncts, equalities, of_both
 from proxy.query.bind.outer_joins import without_public_rows
 from proxy.query.bind.per_unit_reading import distinct_rows, read_per_unit
 from proxy.query.bind.row_lookups import RowLookups
 from proxy.query.bind.scope import ColumnType, Named, PublicColumn, Scope, column_type_of
 from proxy.query.bind.sources import Nature, Sources
-from proxy.query.bind.subquery_columns import joined_columns, renamed
 from proxy.query.bind.union_reading import union_all
 from proxy.query.bind.window_reading import WindowsOfSelect
 from proxy.query.ir.exposed import row_names, unit_columns
