@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 
 from sqlglot import TokenType
 
-from proxy.query.syntax.selects import Select, Span, joins_selects, opens_query
+from proxy.query.syntax.selects import Select, Span, conjuncts, joins_selects, opens_query
 from proxy.query.syntax.statements import Statement
 from proxy.query.syntax.tokens import Lexed, Lexeme
 from proxy.query.syntax.with_clauses import WRITES, Visible, visible_ctes, writes
@@ -160,33 +160,9 @@ class _Probe:
 
     def _never_true(self, span: Span) -> bool:
         """Whether one of the conditions that AND joins is false or null by its constants."""
-        first, last = self._bare(span)
-        if first >= last:
-            return False
-        depth = self._lexemes[first].depth
-        words = {x.word for x in self._lexemes[first:last] if x.depth == depth}
-        if words & {"or", "case", "between"}:
-            return False
-        starts = [first]
-        for index in range(first, last):
-            if self._lexemes[index].depth == depth and self._lexemes[index].word == "and":
-                starts.append(index + 1)
-        ends = [*(start - 1 for start in starts[1:]), last]
-        spans = list(zip(starts, ends, strict=True))
-        if len(spans) > 1:
-            return any(self._never_true(part) for part in spans)
-        return _is_never_true(self._lexemes[first:last])
-
-    def _bare(self, span: Span) -> Span:
-        """Without brackets around the whole."""
-        first, last = span
-        while (
-            first < last
-            and self._lexemes[first].token.token_type is TokenType.L_PAREN
-            and self._lexed.partner[first] == last - 1
-        ):
-            first, last = first + 1, last - 1
-        return first, last
+        return any(
+            _is_never_true(self._lexemes[slice(*part)]) for part in conjuncts(self._lexed, span)
+        )
 
 
 def _is_never_true(lexemes: tuple[Lexeme, ...]) -> bool:

@@ -234,7 +234,7 @@ def is_call(lexed: Lexed, index: int) -> bool:
 def is_window_call(lexed: Lexed, index: int) -> bool:
     """Whether OVER follows a call, and its FILTER: no aggregate, though what stands in its brackets may be."""
     end = lexed.partner[index + 1] + 1
-    if end + 1 < len(lexed.lexemes) and lexed.lexemes[end].word == "filter":
+    if end < len(lexed.lexemes) and lexed.lexemes[end].word == "filter" and is_call(lexed, end):
         end = lexed.partner[end + 1] + 1
     return end < len(lexed.lexemes) and lexed.lexemes[end].word == "over"
 
