@@ -19,11 +19,7 @@ from proxy.query.ir import expressions as ir
 _STEPS_MAX = 10**15  # indices stay exact in float8 and sums far below numeric's limits
 
 
-def of_expression(
-    expression: ir.Expression,
-    bounds: Bounds,
-    facts: Facts,
-) -> Fraction:
+def of_expression(expression: ir.Expression, bounds: Bounds, facts: Facts) -> Fraction:
     """The grid on which all values of an expression lie, or a fine enough decimal one."""
     exact = _exact(expression, facts)
     width = max(abs(bounds.low), abs(bounds.high), bounds.high - bounds.low)

@@ -11,13 +11,7 @@ from itertools import islice
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.result_columns import IntervalEnd
-from proxy.kernel.checked_plan import (
-    CheckedBlock,
-    CheckedPlan,
-    check_bounded,
-    check_plan,
-    together,
-)
+from proxy.kernel.checked_plan import CheckedBlock, CheckedPlan, check_bounded, check_plan, together
 from proxy.kernel.key_plans import KeyPlan
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import BlockPlan, PrivatePlan, Release, SampleAggregate
@@ -30,13 +24,7 @@ from proxy.mechanisms.loss import Loss
 from proxy.planner.blocks_with_units import BlockWithUnit, blocks_with_units
 from proxy.planner.bounds import condition
 from proxy.planner.budget_allocation import BudgetAllocation
-from proxy.planner.facts import (
-    PlanningContext,
-    RowOwnership,
-    UnitRows,
-    Values,
-    typed,
-)
+from proxy.planner.facts import PlanningContext, RowOwnership, UnitRows, Values, typed
 from proxy.planner.group_count import (
     GroupCount,
     allocated,
@@ -308,10 +296,7 @@ class _Draft:
     least_units: int
 
     def with_bounds(
-        self,
-        chosen: Mapping[int | None, int],
-        values: Mapping[Measured, int],
-        weights: int | None,
+        self, chosen: Mapping[int | None, int], values: Mapping[Measured, int], weights: int | None
     ) -> _Draft:
         """With what follows from bounds; the rest, of which keys and conditions take long, stays.
 

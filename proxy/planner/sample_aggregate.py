@@ -147,11 +147,9 @@ def _partition_answers(aggregate: Aggregate, context: MeasureContext) -> _Partit
     low = math.ceil(measured.clamp.low / grid)
     high = math.floor(measured.clamp.high / grid)
     check_size(low, high)
-    fill = {
-        AggregateKind.AVG: (low + high) // 2,
-        AggregateKind.MIN: high,
-        AggregateKind.MAX: low,
-    }[aggregate.kind]
+    fill = {AggregateKind.AVG: (low + high) // 2, AggregateKind.MIN: high, AggregateKind.MAX: low}[
+        aggregate.kind
+    ]
     return _PartitionAnswers(measured=measured, grid=grid, low=low, high=high, fill=fill)
 
 

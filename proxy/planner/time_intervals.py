@@ -449,10 +449,7 @@ def _text_within(key: ir.FormattedTime, of: Within, beside: Collection[Value]) -
     place = known.year_place
     if place is None:
         return Unknown.UNKNOWN
-    years = (
-        0 if of.low is None else first.year,
-        9999 if of.high is None else last.year,
-    )
+    years = (0 if of.low is None else first.year, 9999 if of.high is None else last.year)
     others = {
         text
         for text in beside

@@ -62,10 +62,7 @@ def _of_question(known: ColumnFacts) -> _Ends:
     own, bounds = (known.ranges[0].low, known.ranges[0].high), _of_policy(known)
     if own == (None, None):
         return own
-    return (
-        bounds[0] if own[0] is None else own[0],
-        bounds[1] if own[1] is None else own[1],
-    )
+    return (bounds[0] if own[0] is None else own[0], bounds[1] if own[1] is None else own[1])
 
 
 def _ends(

@@ -10,9 +10,7 @@ from typing_extensions import assert_never
 
 from proxy.base.sql_types import SqlType
 from proxy.estimates import deviation_mean_estimate, recentred_mean_estimate
-from proxy.estimates.deviation_mean_estimate import (
-    NoisyRows,
-)
+from proxy.estimates.deviation_mean_estimate import NoisyRows
 from proxy.kernel.plan import (
     ContinualNoise,
     DeviationMean,

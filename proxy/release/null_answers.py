@@ -36,9 +36,7 @@ from proxy.release.counted_rows import ReleasedCount, counts_of, has_rows, relea
 from proxy.release.deriving import answered
 from proxy.release.drawn_values import DrawnGroup, DrawnQuantile
 from proxy.release.noisy_relation import NoisyValue, NullReason, missing
-from proxy.release.noisy_values import (
-    noisy_value,
-)
+from proxy.release.noisy_values import noisy_value
 from proxy.release.ordering import lost_ranks
 
 _RANKED = (
@@ -145,10 +143,7 @@ def answer_rules(plan: BlockPlan, groups: int = 1) -> tuple[AnswerRule, ...]:
 
 
 def with_nulls(
-    plan: BlockPlan,
-    rules: Sequence[AnswerRule],
-    group: DrawnGroup,
-    values: Sequence[NoisyValue],
+    plan: BlockPlan, rules: Sequence[AnswerRule], group: DrawnGroup, values: Sequence[NoisyValue]
 ) -> tuple[NoisyValue, ...]:
     """Replace the answers of one group that say nothing by NULL.
 

@@ -40,14 +40,7 @@ from proxy.mechanisms.deviation_mean import PARTS, NoisyDeviations, fineness
 from proxy.mechanisms.deviation_variance import NoisySquares
 from proxy.mechanisms.recentred_mean import NoisyMeanSums
 from proxy.query.ir.noisy_expressions import NoisyExpression
-from proxy.release.drawn_values import (
-    NOTHING,
-    Drawn,
-    DrawnGroup,
-    DrawnNumber,
-    DrawnQuantile,
-    Keys,
-)
+from proxy.release.drawn_values import NOTHING, Drawn, DrawnGroup, DrawnNumber, DrawnQuantile, Keys
 from proxy.release.noisy_relation import (
     NoInterval,
     NoisyInterval,

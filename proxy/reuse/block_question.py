@@ -38,14 +38,7 @@ from proxy.kernel.shape import Shape, shape_of
 from proxy.kernel.statistics import Counted, Measured
 from proxy.planner.facts import PlanningContext
 from proxy.query.ir.expression_walk import rebuild
-from proxy.query.ir.expressions import (
-    Case,
-    ColumnRef,
-    Constant,
-    Expression,
-    TextCall,
-    TextFunction,
-)
+from proxy.query.ir.expressions import Case, ColumnRef, Constant, Expression, TextCall, TextFunction
 from proxy.query.ir.relations import (
     GroupByUnit,
     Join,

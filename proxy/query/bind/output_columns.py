@@ -15,12 +15,7 @@ from proxy.query.bind.noisy_expression_reading import NoisyReader
 from proxy.query.bind.scope import column_name, unknown
 from proxy.query.bind.select_context import OutputItem, SelectContext
 from proxy.query.bind.span_reading import FoundSpans
-from proxy.query.ir.bound_statement import (
-    AnswerArray,
-    ExpressionInterval,
-    IntervalValue,
-    SureTruth,
-)
+from proxy.query.ir.bound_statement import AnswerArray, ExpressionInterval, IntervalValue, SureTruth
 from proxy.query.ir.noisy_expressions import AnswerOf, NoisyExpression, parts_of
 from proxy.query.ir.query import COMPUTED_AROUND, OF_A_RANK, Key, OutputColumn
 from proxy.query.ir.query_aggregates import Aggregate

@@ -427,9 +427,7 @@ def _first_term(lexed: Lexed, select: Select) -> _Term:
     if is_descending is not None:
         last -= 1
     return _Term(
-        span=(first, last),
-        is_descending=bool(is_descending),
-        has_nulls_first=has_nulls_first,
+        span=(first, last), is_descending=bool(is_descending), has_nulls_first=has_nulls_first
     )
 
 

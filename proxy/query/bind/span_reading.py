@@ -22,11 +22,7 @@ from proxy.query.bind.group_keys import (
     key_in_other_words,
     repeated_key_at,
 )
-from proxy.query.bind.names_in_subqueries import (
-    is_captured,
-    keys_in_subquery,
-    refuse_captured,
-)
+from proxy.query.bind.names_in_subqueries import is_captured, keys_in_subquery, refuse_captured
 from proxy.query.bind.noisy_expression_reading import NoisyReader
 from proxy.query.bind.select_context import OutputItem, SelectContext, placed
 from proxy.query.ir.bound_statement import (

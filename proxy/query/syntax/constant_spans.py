@@ -76,10 +76,7 @@ _OPERATORS = {
     TokenType.CARET: _POWER,
 }
 _COMPARISONS = frozenset(
-    {
-        *(TokenType.EQ, TokenType.NEQ, TokenType.LT, TokenType.LTE),
-        *(TokenType.GT, TokenType.GTE),
-    }
+    {*(TokenType.EQ, TokenType.NEQ, TokenType.LT, TokenType.LTE), *(TokenType.GT, TokenType.GTE)}
 )
 _BEFORE_KINDS = _COMPARISONS | {
     *(TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.COMMA, TokenType.FROM)

@@ -286,10 +286,7 @@ def _is_whole(tokens: Sequence[Token], at: int, end: int) -> bool:
     for number in range(at, len(tokens)):
         if tokens[number].end + 1 >= end:
             follows = tokens[number + 1].start if number + 1 < len(tokens) else end + 1
-            goes_on = follows == end and tokens[number + 1].token_type in (
-                *_STARTS,
-                TokenType.VAR,
-            )
+            goes_on = follows == end and tokens[number + 1].token_type in (*_STARTS, TokenType.VAR)
             return tokens[number].end + 1 == end and not goes_on
     return False
 
