@@ -45,7 +45,6 @@ from proxy.planner.measuring import (
     needs_rows,
 )
 from proxy.planner.narrowed_operands import has_fixed_bounds, operand_facts
-from proxy.planner.needed_loss import NeedsEpsilon
 from proxy.planner.neighbours import (
     check_private_keys,
     choice_of,
@@ -66,6 +65,7 @@ from proxy.planner.open_operands import (
 from proxy.planner.order_statistics import weight_choice
 from proxy.planner.planned_keys import listed_groups, most_values
 from proxy.planner.rows_per_unit import reach_of
+from proxy.planner.sample_aggregate import NeedsEpsilon
 from proxy.planner.series import in_order, refuse_no_series
 from proxy.planner.shared_releases import Spent, block_releases
 from proxy.planner.text_lengths import check_sizes

@@ -39,10 +39,9 @@ from proxy.planner.measuring import (
     never_null,
     operands_of,
 )
-from proxy.planner.needed_loss import needs_delta
 from proxy.planner.neighbours import PARTS, chosen_total, noise_loss
 from proxy.planner.order_statistics import order_release, unit_extreme
-from proxy.planner.sample_aggregate import clipped_mean_of, smoothed
+from proxy.planner.sample_aggregate import clipped_mean_of, needs_delta, smoothed
 from proxy.planner.series import of_no_series, series_noise, without_row_bound
 from proxy.planner.text_lengths import is_long
 from proxy.policy import policy_model
