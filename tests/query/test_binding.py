@@ -206,7 +206,7 @@ def test_parameters(text: str, numbers: str) -> None:
     found = [
         after.token.text
         for before, after in zip(lexed.lexemes, lexed.lexemes[1:], strict=False)
-        if before.token.token_type is TokenType.PARAMETER and before.token.text == "$"
+        if before.kind is TokenType.PARAMETER and before.token.text == "$"
     ]
     assert "".join(found) == numbers
     for lexeme in lexed.lexemes:

@@ -81,14 +81,14 @@ def scalar_column(
     if len(listed) != 1 or not is_item or partner[opening] < 0:
         return listed
     before, at = lexemes[opening - 1], partner[opening] + 1
-    if before.word != "select" and before.token.token_type is not TokenType.COMMA:
+    if before.word != "select" and before.kind is not TokenType.COMMA:
         return listed
     if at < len(lexemes) and lexemes[at].word == "as":
         at += 1
     if at >= len(lexemes) or not lexemes[at].name or lexemes[at].word in ("from", "where"):
         return listed
     is_last = at + 1 == len(lexemes) or lexemes[at + 1].word == "from"
-    if not (is_last or lexemes[at + 1].token.token_type in (TokenType.COMMA, TokenType.SEMICOLON)):
+    if not (is_last or lexemes[at + 1].kind in (TokenType.COMMA, TokenType.SEMICOLON)):
         return listed
     return (replace(listed[0], name=lexemes[at].name),)
 
@@ -262,7 +262,7 @@ def plain_query_around(context: SelectContext) -> Select | None:
     lexemes, keyword = lexed.lexemes, context.select.keyword
     if first >= last or context.select.distinct:
         return None
-    if lexemes[first].token.token_type is TokenType.L_PAREN:
+    if lexemes[first].kind is TokenType.L_PAREN:
         is_this = keyword == first + 1 and _is_alias(lexed, (lexed.partner[first] + 1, last))
         return result if is_this else None
     bodies = [cte.body for cte in sources.ctes if cte.name == lexemes[first].name]

@@ -163,7 +163,7 @@ def _is_around(name: str, scope: Scope) -> bool:
 def _qualifiers(sources: Sources, span: Span) -> Iterator[str]:
     lexemes = sources.lexed.lexemes
     for index in range(span[0], span[1] - 1):
-        if lexemes[index].name and lexemes[index + 1].token.token_type is TokenType.DOT:
+        if lexemes[index].name and lexemes[index + 1].kind is TokenType.DOT:
             yield lexemes[index].name
 
 

@@ -448,7 +448,7 @@ def _names_noise(context: SelectContext, span: Span, found: FoundSpans) -> bool:
 
 def _number(lexed: Lexed, span: Span) -> int | None:
     lexemes = lexed.lexemes[span[0] : span[1]]
-    if len(lexemes) != 1 or lexemes[0].token.token_type is not TokenType.NUMBER:
+    if len(lexemes) != 1 or lexemes[0].kind is not TokenType.NUMBER:
         return None
     text = lexemes[0].token.text
     return int(text) if text.isdecimal() else None

@@ -232,7 +232,7 @@ def _public_ranges(sources: Sources, item: Item) -> Iterator[Span]:
     row may meet several, so that they are joined with answers, as a series is."""
     if not isinstance(item, JoinItem):
         return
-    kinds = {one.token.token_type for one in sources.lexed.lexemes[slice(*(item.on or (0, 0)))]}
+    kinds = {one.kind for one in sources.lexed.lexemes[slice(*(item.on or (0, 0)))]}
     for side in (item.left, item.right):
         yield from _public_ranges(sources, side)
         is_range = bool(kinds & _RANGES) and TokenType.EQ not in kinds
@@ -509,7 +509,7 @@ def clauses_below(sources: Sources, select: Select) -> list[str]:
 def _parameter(sources: Sources, span: Span) -> int | None:
     """$1, and nothing else."""
     lexemes = sources.lexed.lexemes[slice(*span)]
-    is_one = len(lexemes) == 2 and lexemes[0].token.token_type is TokenType.PARAMETER
+    is_one = len(lexemes) == 2 and lexemes[0].kind is TokenType.PARAMETER
     return ordinal(lexemes[1].token.text) if is_one else None
 
 

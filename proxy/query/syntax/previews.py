@@ -113,7 +113,7 @@ class _Emptiness:
         first, last = select.clauses["group"]
         words = {lexeme.word for lexeme in self._lexed.lexemes[first:last]}
         is_total = any(
-            self._lexed.lexemes[index].token.token_type is TokenType.L_PAREN
+            self._lexed.lexemes[index].kind is TokenType.L_PAREN
             and self._lexed.partner[index] == index + 1
             for index in range(first, last)
         )

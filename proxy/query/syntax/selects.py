@@ -81,7 +81,7 @@ def select_at(lexed: Lexed, keyword: int, last: int) -> Select:
     index = start
     while index < last:
         lexeme = lexemes[index]
-        kind = lexeme.token.token_type
+        kind = lexeme.kind
         if lexeme.depth < depth:
             break
         if lexeme.depth == depth:
@@ -115,26 +115,24 @@ def _cuts_nothing(lexed: Lexed, span: Span) -> bool:
     while last - first > 2 and lexed.partner[first] == last - 1:
         first, last = first + 1, last - 1
     words = tuple(x.word or x.token.text for x in lexemes[first:last])
-    is_limit = lexemes[span[0] - 1].token.token_type is TokenType.LIMIT
+    is_limit = lexemes[span[0] - 1].kind is TokenType.LIMIT
     return words in _OF_NOTHING and (not is_limit or words[0] != "0")
 
 
 def joins_selects(lexed: Lexed, index: int) -> bool:
     """UNION, INTERSECT, EXCEPT."""
-    return lexed.lexemes[index].token.token_type in _SET_OPERATIONS and not _is_name(lexed, index)
+    return lexed.lexemes[index].kind in _SET_OPERATIONS and not _is_name(lexed, index)
 
 
 def _is_name(lexed: Lexed, index: int) -> bool:
     """After AS and in a dotted name any word may stand (PostgreSQL 17 documentation, appendix C)."""
     before = lexed.lexemes[index - 1]
-    return bool(lexed.lexemes[index].name) and (
-        before.word == "as" or before.token.token_type is TokenType.DOT
-    )
+    return bool(lexed.lexemes[index].name) and (before.word == "as" or before.kind is TokenType.DOT)
 
 
 def _part_of_expression(lexed: Lexed, index: int) -> bool:
     """IS [NOT] DISTINCT FROM is no FROM clause."""
-    if lexed.lexemes[index].token.token_type is not TokenType.FROM:
+    if lexed.lexemes[index].kind is not TokenType.FROM:
         return False
     before = [lexeme.word for lexeme in lexed.lexemes[max(0, index - 3) : index]]
     return before[-2:] == ["is", "distinct"] or before[-3:] == ["is", "not", "distinct"]
@@ -151,17 +149,15 @@ def query_parts(
     for index in own:
         if joins_selects(lexed, index):
             is_all = lexed.lexemes[index + 1].word == "all"
-            only_all &= is_all and lexed.lexemes[index].token.token_type is TokenType.UNION
+            only_all &= is_all and lexed.lexemes[index].kind is TokenType.UNION
             starts.append(index + 1 + is_all)
     parts: list[Select] = []
     for start, end in zip(starts, [*starts[1:], span[1]], strict=True):
-        if lexed.lexemes[start].token.token_type is TokenType.L_PAREN:
+        if lexed.lexemes[start].kind is TokenType.L_PAREN:
             close = lexed.partner[start]
             inner, inner_all = query_parts(lexed, (start + 1, close), found)
             parts += inner
-            ends = close + 1 == span[1] or (
-                lexed.lexemes[close + 1].token.token_type in _SET_OPERATIONS
-            )
+            ends = close + 1 == span[1] or (lexed.lexemes[close + 1].kind in _SET_OPERATIONS)
             only_all &= inner_all and ends
             continue
         here = [s for s in found if start <= s.keyword < end and s.depth == depth]
@@ -220,7 +216,7 @@ def own_lexemes(lexed: Lexed, span: Span) -> Iterator[int]:
 
 
 def opens_query(lexed: Lexed, index: int) -> bool:
-    if lexed.lexemes[index].token.token_type is not TokenType.L_PAREN:
+    if lexed.lexemes[index].kind is not TokenType.L_PAREN:
         return False
     following = lexed.lexemes[index + 1 : index + 2]
     return bool(following) and following[0].word in ("select", "with", "values", "table")
@@ -228,7 +224,7 @@ def opens_query(lexed: Lexed, index: int) -> bool:
 
 def is_call(lexed: Lexed, index: int) -> bool:
     after = lexed.lexemes[index + 1 : index + 2]
-    return bool(after) and after[0].token.token_type is TokenType.L_PAREN
+    return bool(after) and after[0].kind is TokenType.L_PAREN
 
 
 def is_window_call(lexed: Lexed, index: int) -> bool:
@@ -247,10 +243,10 @@ def has_window(lexed: Lexed, select: Select) -> bool:
 def is_relation(lexed: Lexed, index: int) -> bool:
     """Whether what begins here in FROM is a relation, as against a part of ON. A join in brackets may begin
     with one, too: FROM t JOIN ((SELECT ...) q JOIN u ON ...) ON ..."""
-    while lexed.lexemes[index - 1].token.token_type is TokenType.L_PAREN:
+    while lexed.lexemes[index - 1].kind is TokenType.L_PAREN:
         index -= 1
     before = lexed.lexemes[index - 1]
-    return before.word in ("from", "join", "lateral") or before.token.token_type in (
+    return before.word in ("from", "join", "lateral") or before.kind in (
         TokenType.FROM,
         TokenType.COMMA,
     )
@@ -273,7 +269,7 @@ def conjuncts(lexed: Lexed, span: Span) -> tuple[Span, ...]:
     index = span[0]
     while index < span[1]:
         lexeme = lexed.lexemes[index]
-        is_name = index > span[0] and lexed.lexemes[index - 1].token.token_type is TokenType.DOT
+        is_name = index > span[0] and lexed.lexemes[index - 1].kind is TokenType.DOT
         word = "" if is_name else lexeme.word
         if word == "case":
             cases += 1
@@ -309,7 +305,7 @@ def equal_sides(lexed: Lexed, span: Span) -> tuple[Span, Span] | None:
     found: list[tuple[Span, Span]] = []
     for index in own:
         words = tuple(x.word for x in lexed.lexemes[index : index + 4])
-        if lexed.lexemes[index].token.token_type is TokenType.EQ:
+        if lexed.lexemes[index].kind is TokenType.EQ:
             found.append(((span[0], index), (index + 1, span[1])))
         elif words == ("is", "not", "distinct", "from"):
             found.append(((span[0], index), (index + 4, span[1])))
@@ -324,7 +320,7 @@ def _bare(lexed: Lexed, span: Span) -> Span:
     first, last = span
     while (
         last - first > 2
-        and lexed.lexemes[first].token.token_type is TokenType.L_PAREN
+        and lexed.lexemes[first].kind is TokenType.L_PAREN
         and lexed.partner[first] == last - 1
         and not opens_query(lexed, first)
     ):
@@ -368,7 +364,7 @@ def is_distinct(lexed: Lexed, group: Span) -> bool:
 
 def _sets(lexed: Lexed, item: Span) -> Sets:
     first, last = item
-    kind = lexed.lexemes[first].token.token_type if first < last else None
+    kind = lexed.lexemes[first].kind if first < last else None
     if kind not in _NESTED or not _is_bracketed(lexed, (first + 1, last)):
         return [_expressions(lexed, item)]
     inner = split_commas(lexed, first + 2, last - 1)
@@ -406,7 +402,7 @@ def _is_bracketed(lexed: Lexed, span: Span) -> bool:
     first, last = span
     return (
         first < last
-        and lexed.lexemes[first].token.token_type is TokenType.L_PAREN
+        and lexed.lexemes[first].kind is TokenType.L_PAREN
         and lexed.partner[first] == last - 1
     )
 
