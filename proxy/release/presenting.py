@@ -12,7 +12,6 @@ from proxy.kernel.plan import Answer, BlockPlan, OrderStatistic
 from proxy.query.ir.noisy_expressions import NoisyExpression, count_parts
 from proxy.release.agreement import agreed, operand_answers
 from proxy.release.counted_rows import better_rows, counts_of_means
-from proxy.release.deriving import answered
 from proxy.release.drawn_values import DrawnBlock, DrawnGroup, Keys
 from proxy.release.expression_intervals import BlockIntervals
 from proxy.release.noisy_relation import (
@@ -23,7 +22,7 @@ from proxy.release.noisy_relation import (
     NoisyValue,
     capped,
 )
-from proxy.release.noisy_values import noisy_value
+from proxy.release.noisy_values import answered, noisy_value
 from proxy.release.null_answers import answer_rules, with_nulls
 from proxy.release.small_groups import hidden, is_shown
 from proxy.release.spread_values import spread_release, spread_value
