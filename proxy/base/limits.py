@@ -38,7 +38,7 @@ What a row may cost has one price, of all that it computes and carries: kernel/w
 kernel/work.py. The limits on single constants that stay here guard other things: memory of one call, stack,
 the statement's size.
 
-Constants are measured after binding and before the charge (planner/constant_sizes.py): an error that
+Constants are measured after binding and before the charge (planner/text_lengths.py): an error that
 only large arguments cause, and only on some row, tells whether the row is there. Why nothing raises within
 these limits: proxy/mechanisms/TOTALITY.md.
 """

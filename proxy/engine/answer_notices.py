@@ -39,8 +39,13 @@ from proxy.query.ir.noisy_expressions import AnswerOf, NoisyArithmetic, NoisyOpe
 from proxy.query.ir.query import TopList
 from proxy.query.ir.query_aggregates import SPREADS, Aggregate, AggregateKind
 from proxy.query.ir.relations import Scan, scans
-from proxy.release.noisy_interval import NoInterval, NoisyInterval
-from proxy.release.noisy_relation import NoisyTable, NoisyValue, NullReason
+from proxy.release.noisy_relation import (
+    NoInterval,
+    NoisyInterval,
+    NoisyTable,
+    NoisyValue,
+    NullReason,
+)
 from proxy.release.null_answers import rows_needed
 from proxy.release.small_groups import number_needed
 from proxy.release.spread_values import units_needed

@@ -23,8 +23,7 @@ from proxy.mechanisms import order_statistic
 from proxy.query.ir.noisy_expressions import AnswerOf, NoisyExpression, answers_in, is_of_one_row
 from proxy.query.ir.query import COMPUTED_AROUND, OF_A_RANK, AggregateBlock, OutputColumn
 from proxy.query.ir.query_aggregates import AggregateKind
-from proxy.release.noisy_interval import NoInterval, NoisyInterval
-from proxy.release.noisy_relation import NoisyTable, NoisyValue
+from proxy.release.noisy_relation import NoInterval, NoisyInterval, NoisyTable, NoisyValue
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,8 +29,7 @@ from proxy.query.ir.query import NoisyComparison, RowChoice, TopList
 from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.query.ir.relations import Scan
 from proxy.release.expression_intervals import interval_of
-from proxy.release.noisy_interval import NoInterval, NoisyInterval
-from proxy.release.noisy_relation import NoisyRow, NoisyTable, NoisyValue
+from proxy.release.noisy_relation import NoInterval, NoisyInterval, NoisyRow, NoisyTable, NoisyValue
 from proxy.release.value_ranges import Ranges, ranges_of
 
 # Which groups a statement shows, as far as noisy numbers say: HAVING, WHERE around, ORDER BY with LIMIT.

@@ -128,10 +128,7 @@ def half_width(
 
 
 def exists(
-    noisy: NoisyDeviations,
-    epsilon: Fraction,
-    declared: int | None,
-    rows: NoisyRows | None = None,
+    noisy: NoisyDeviations, epsilon: Fraction, declared: int | None, rows: NoisyRows | None = None
 ) -> bool:
     """Whether the released numbers show rows: clearly, or units enough for a rough mean. Post-processing."""
     if noisy.bound is None:
@@ -166,10 +163,7 @@ def count_half_width(noisy: NoisyDeviations, epsilon: Fraction, declared: int | 
 
 def _spent(noisy: NoisyDeviations, epsilon: Fraction, declared: int | None) -> DeviationShares:
     return shares(
-        epsilon,
-        is_few=noisy.is_few,
-        is_declared=declared is not None,
-        is_single=noisy.is_single,
+        epsilon, is_few=noisy.is_few, is_declared=declared is not None, is_single=noisy.is_single
     )
 
 

@@ -14,10 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
-from proxy.estimates import (
-    ratio_mean_estimate,
-    variance,
-)
+from proxy.estimates import ratio_mean_estimate, variance
 from proxy.estimates.ratio_mean_estimate import ends
 from proxy.mechanisms import ratio_mean
 from proxy.mechanisms.estimate import LEVEL, Estimate

@@ -160,11 +160,7 @@ def polyplace_expected_floor(
 
 
 def polyplace_feasible(
-    steps: int,
-    m: int,
-    epsilon: Fraction,
-    shape: int = DEFAULT_SHAPE,
-    units: int | None = None,
+    steps: int, m: int, epsilon: Fraction, shape: int = DEFAULT_SHAPE, units: int | None = None
 ) -> bool:
     """Whether an answer can be more than one end of the bounds, judged by public numbers only.
 

@@ -10,9 +10,9 @@ from proxy.base.errors import Code, Refusal
 from proxy.base.result_columns import UNIT_COLUMN, key_column
 from proxy.kernel.column_types import conjuncts
 from proxy.kernel.key_plans import KeyPlan
-from proxy.planner.column_origins import whole_table
 from proxy.planner.computed_columns import narrowed_as_computed
 from proxy.planner.facts import Facts, PlanningContext, PublicRows, RelationWithUnit, typed
+from proxy.planner.joins import whole_table
 from proxy.planner.neighbours import lacks_bound
 from proxy.planner.numbered_rows import first_rows, with_first_rows
 from proxy.planner.planned_keys import columns_of_keys, planned_keys

@@ -29,7 +29,7 @@ from proxy.planner.calendar_clamps import (
 )
 from proxy.planner.constant_times import constant_field
 from proxy.planner.facts import Facts
-from proxy.planner.intrinsic_bounds import clamped_by_type, is_of_day, unlimited, with_ends
+from proxy.planner.intervals import clamped_by_type, is_of_day, unlimited, with_ends
 from proxy.planner.number_texts import cast_of_text, printed, without_text
 from proxy.planner.text_lengths import longest
 from proxy.planner.time_bounds import time_bounds

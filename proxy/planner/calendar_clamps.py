@@ -77,9 +77,7 @@ def shifted_by(expression: ir.Expression) -> int:
     match expression:
         case ir.Shift():
             own = TimeSpan(
-                months=expression.months,
-                days=expression.days,
-                microseconds=expression.microseconds,
+                months=expression.months, days=expression.days, microseconds=expression.microseconds
             ).days_at_most
         case ir.TimeBin():
             own = expression.width // (86_400 * 10**6) + 1

@@ -13,14 +13,7 @@ from proxy.base.sql_types import SqlType
 from proxy.base.time_templates import UNITS, template
 from proxy.planner.facts import ColumnFacts, Range, Values
 from proxy.planner.label_evaluation import allowed, evaluated
-from proxy.planner.possible_truth import (
-    Between,
-    Unknown,
-    Value,
-    Within,
-    fixed_value,
-    truths,
-)
+from proxy.planner.possible_truth import Between, Unknown, Value, Within, fixed_value, truths
 from proxy.planner.time_intervals import (
     FIELD_UNITS,
     MOST_STARTS,
@@ -164,10 +157,7 @@ def _hull(known: ColumnFacts) -> Within:
 
 
 def _left(
-    column: ColumnRef,
-    known: ColumnFacts,
-    about: Sequence[ConditionPart],
-    seen: _Seen,
+    column: ColumnRef, known: ColumnFacts, about: Sequence[ConditionPart], seen: _Seen
 ) -> tuple[Range, ...] | None:
     """The ranges in which no condition is false for sure, as far as these points tell."""
     steps, functions = list(_between(seen.points)), seen.functions

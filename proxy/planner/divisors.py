@@ -16,7 +16,7 @@ from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.planner import intervals
 from proxy.planner.facts import Facts
-from proxy.planner.intrinsic_bounds import constant_number
+from proxy.planner.intervals import constant_number
 from proxy.policy.policy_model import Bounds
 from proxy.query.ir import expressions as ir
 from proxy.query.ir.expressions import RealCall, RealFunction

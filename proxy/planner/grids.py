@@ -11,8 +11,7 @@ from fractions import Fraction
 from proxy.base import limits
 from proxy.base.sql_types import SqlType
 from proxy.planner.facts import Facts
-from proxy.planner.intervals import is_within_limits
-from proxy.planner.intrinsic_bounds import whole_parts_of_day
+from proxy.planner.intervals import is_within_limits, whole_parts_of_day
 from proxy.policy.grid import AVERAGE_STEPS, STEPS_DEFAULT, power_of_ten
 from proxy.policy.policy_model import Bounds
 from proxy.query.ir import expressions as ir
@@ -20,11 +19,7 @@ from proxy.query.ir import expressions as ir
 _STEPS_MAX = 10**15  # indices stay exact in float8 and sums far below numeric's limits
 
 
-def of_expression(
-    expression: ir.Expression,
-    bounds: Bounds,
-    facts: Facts,
-) -> Fraction:
+def of_expression(expression: ir.Expression, bounds: Bounds, facts: Facts) -> Fraction:
     """The grid on which all values of an expression lie, or a fine enough decimal one."""
     exact = _exact(expression, facts)
     width = max(abs(bounds.low), abs(bounds.high), bounds.high - bounds.low)

@@ -21,7 +21,7 @@ from proxy.mechanisms import partition_selection
 from proxy.planner.budget_allocation import BudgetAllocation, allocation
 from proxy.planner.facts import ColumnFacts
 from proxy.planner.measuring import MeasureContext, Priced
-from proxy.planner.needed_loss import needs_delta
+from proxy.planner.sample_aggregate import needs_delta
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NoReturn
+
+from typing_extensions import assert_never
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.kernel.column_types import is_hashed
 from proxy.planner import truncation, unit_truncation
 from proxy.planner.bounds import condition
-from proxy.planner.column_origins import origin, part_of_table, whole_table
 from proxy.planner.facts import (
     Facts,
     PlanningContext,
@@ -21,7 +22,6 @@ from proxy.planner.facts import (
     UnitRows,
     typed,
 )
-from proxy.planner.foreign_key_joins import along_a_foreign_key
 from proxy.planner.lookups import (
     along_the_reference,
     compared_exactly,
@@ -30,11 +30,27 @@ from proxy.planner.lookups import (
     unit_names,
 )
 from proxy.planner.narrowing import narrowed
-from proxy.planner.truncation import truncate_public, truncated_join
+from proxy.planner.truncation import (
+    can_be_truncated_by,
+    is_unique,
+    leaf,
+    table_column,
+    truncate_public,
+    truncated_join,
+)
 from proxy.planner.unit_truncation import with_join_condition
 from proxy.policy.policy_model import ProtectedTable
 from proxy.query.ir.expressions import ColumnRef
-from proxy.query.ir.relations import Join, Relation, Scan, scans
+from proxy.query.ir.relations import (
+    GroupByUnit,
+    Join,
+    Relation,
+    Scan,
+    Subquery,
+    Truncate,
+    UnionAll,
+    scans,
+)
 
 _Sides = tuple[RelationWithUnit, RelationWithUnit]
 
@@ -390,3 +406,99 @@ def _both(a: UnitRows, b: UnitRows) -> UnitRows:
         is_chosen=a.is_chosen or b.is_chosen,
         is_unbounded=a.is_unbounded or b.is_unbounded,
     )
+
+
+# --- Joins of two tables of one privacy unit along a foreign key: `payments.rental_id = rentals.rental_id`.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlongForeignKey:
+    """units: the columns of the units, which ON has to set equal as well; key: that is referred to."""
+
+    units: tuple[ColumnRef, ColumnRef]
+    key: ColumnRef
+
+
+def along_a_foreign_key(
+    joined: Join, left: RelationWithUnit, right: RelationWithUnit, known: PlanningContext
+) -> AlongForeignKey | None:
+    """
+    Given    sides whose rows have the same kind of unit, each in a column of its own
+    Gives    None where no equality of ON is that of a declared foreign key
+
+    With the units equal, all rows that a joined row is made of belong to one unit, whatever the data is; by the
+    key, which the server checks, a row meets one row at most, so that a unit has as many joined rows as it has
+    rows that refer (with those that have no partner, if they stay). Where the data is as it should be, the row
+    that is referred to is of the same unit anyway, and nothing is left out.
+    """
+    a, b = left.ownership, right.ownership
+    assert isinstance(a, UnitRows) and isinstance(b, UnitRows)
+    if not can_be_truncated_by(a.column, b.column):
+        return None
+    for x, y in joined.equal:
+        if not can_be_truncated_by(x, y):
+            continue
+        if _refers(joined, x, y, known):
+            return AlongForeignKey(units=(a.column, b.column), key=y)
+        if _refers(joined, y, x, known):
+            return AlongForeignKey(units=(a.column, b.column), key=x)
+    return None
+
+
+def _refers(joined: Join, here: ColumnRef, there: ColumnRef, known: PlanningContext) -> bool:
+    """Whether a column is declared to refer to another, which names a row of its side."""
+    source, target = leaf(joined, here.relation), leaf(joined, there.relation)
+    if source is None or target is None or not is_unique(target, there.column, known):
+        return False
+    of, to = table_column(source, here.column), table_column(target, there.column)
+    return (
+        of is not None
+        and to is not None
+        and any(
+            (key.columns, key.target, key.target_columns) == ((of[1],), to[0], (to[1],))
+            for key in known.catalog.tables[of[0]].foreign_keys
+        )
+    )
+
+
+# --- Columns of row-wise subqueries followed to the table that holds them.
+
+
+def origin(relation: Relation, column: ColumnRef, *, or_null: bool = False) -> ColumnRef | None:
+    """
+    Given    column: of a relation, or of a part of it; or_null: it may be NULL in rows of an outer join
+    Gives    the column of a table that it is in every row; None where it is computed, or NULL in some rows
+    """
+    match relation:
+        case Scan():
+            return column if column.relation == relation.alias else None
+        case Join():
+            left = origin(relation.left, column, or_null=or_null)
+            if left is not None or (relation.left_outer and not or_null):
+                return left
+            return origin(relation.right, column, or_null=or_null)
+        case Subquery():
+            if column.relation != relation.alias:
+                return None
+            found = dict(relation.outputs).get(column.column)
+            if not isinstance(found, ColumnRef):
+                return None
+            return origin(relation.source, found, or_null=or_null)
+        case Truncate() | GroupByUnit() | UnionAll():
+            return None
+        case _:
+            assert_never(relation)
+
+
+def whole_table(relation: Relation) -> Scan | None:
+    """The table of which a relation has every row once, under names of its own perhaps."""
+    while isinstance(relation, Subquery) and relation.where is None:
+        relation = relation.source
+    return relation if isinstance(relation, Scan) else None
+
+
+def part_of_table(relation: Relation) -> Scan | None:
+    """The table of which a relation has no row twice."""
+    while isinstance(relation, Subquery):
+        relation = relation.source
+    return relation if isinstance(relation, Scan) else None

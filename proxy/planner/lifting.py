@@ -33,11 +33,7 @@ from proxy.planner.column_buckets import (
 from proxy.planner.facts import Facts, Values, typed
 from proxy.planner.planning import Planned, planned
 from proxy.query.ir.expression_walk import conjunction
-from proxy.query.ir.expressions import (
-    Clamped,
-    ColumnRef,
-    Expression,
-)
+from proxy.query.ir.expressions import Clamped, ColumnRef, Expression
 from proxy.query.ir.query import AggregateBlock, Key, Query, uses_answers
 
 _FLAT = (NoisyStatistic, DistinctCount, RecentredMean)

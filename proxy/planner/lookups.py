@@ -121,10 +121,7 @@ def _hint(
     written = dict(joined.written)
     named = []
     for side, ownership in ((left, a), (right, b)):
-        scan, found = (
-            next(scans(side.relation)),
-            stored_column(side.relation, ownership.column),
-        )
+        scan, found = (next(scans(side.relation)), stored_column(side.relation, ownership.column))
         if found is None or found[0] != scan.table or scan.alias not in written:
             return (
                 "Compare the units of both tables in it: table.unit = outer_table.unit, or along the"

@@ -27,14 +27,7 @@ from proxy.planner.computed_labels import combined
 from proxy.planner.facts import ColumnFacts, Facts, Range, Values
 from proxy.planner.intervals import STEPWISE
 from proxy.planner.label_evaluation import allowed, evaluated
-from proxy.planner.possible_truth import (
-    OtherText,
-    Unknown,
-    Value,
-    listed_value,
-    results,
-    truths,
-)
+from proxy.planner.possible_truth import OtherText, Unknown, Value, listed_value, results, truths
 from proxy.planner.public_keys import constant_text, is_computed, key_parts, label_values
 from proxy.query.ir.expression_walk import children, columns, size
 from proxy.query.ir.expressions import (

@@ -15,7 +15,7 @@ from fractions import Fraction
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.planner.facts import Facts
-from proxy.planner.intrinsic_bounds import whole_parts_of_day
+from proxy.planner.intervals import whole_parts_of_day
 from proxy.query.ir import expressions as ir
 from proxy.query.ir.expression_walk import position_in
 

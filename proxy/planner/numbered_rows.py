@@ -17,13 +17,7 @@ from proxy.base.sql_types import SqlType
 from proxy.kernel.column_types import conjuncts
 from proxy.planner.facts import RowOwnership, UnitRows
 from proxy.query.ir.expression_walk import conjunction
-from proxy.query.ir.expressions import (
-    ColumnRef,
-    Comparator,
-    Comparison,
-    Constant,
-    Expression,
-)
+from proxy.query.ir.expressions import ColumnRef, Comparator, Comparison, Constant, Expression
 from proxy.query.ir.relations import Join, Relation, Subquery, WindowFunction
 
 

@@ -93,11 +93,7 @@ def value_choices(
         # Every formula over pairs has a sum of each side alone (planner/formulas.py).
         alone = (n for n in sorted(used) if _operands(releases[n]) <= one.operands)
         yield ValueChoice(
-            number=next(alone),
-            releases=used,
-            measured=one.measured,
-            choice=choice,
-            bound=one.bound,
+            number=next(alone), releases=used, measured=one.measured, choice=choice, bound=one.bound
         )
 
 

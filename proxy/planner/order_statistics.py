@@ -132,9 +132,7 @@ def valued_rows(aggregate: Aggregate, context: MeasureContext) -> ValuedRows:
 
 
 def unit_weights(
-    aggregates: Sequence[Aggregate],
-    independent: Mapping[int, Fraction],
-    context: MeasureContext,
+    aggregates: Sequence[Aggregate], independent: Mapping[int, Fraction], context: MeasureContext
 ) -> tuple[dict[int, Fraction], dict[ValuedRows, Fraction]]:
     """Take the part of the numbers of units out of the weights of minima and maxima.
 

@@ -11,13 +11,7 @@ from itertools import islice
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.result_columns import IntervalEnd
-from proxy.kernel.checked_plan import (
-    CheckedBlock,
-    CheckedPlan,
-    check_bounded,
-    check_plan,
-    together,
-)
+from proxy.kernel.checked_plan import CheckedBlock, CheckedPlan, check_bounded, check_plan, together
 from proxy.kernel.key_plans import KeyPlan
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import BlockPlan, PrivatePlan, Release, SampleAggregate
@@ -30,15 +24,7 @@ from proxy.mechanisms.loss import Loss
 from proxy.planner.blocks_with_units import BlockWithUnit, blocks_with_units
 from proxy.planner.bounds import condition
 from proxy.planner.budget_allocation import BudgetAllocation
-from proxy.planner.constant_sizes import check_sizes
-from proxy.planner.distinct_values import most_values
-from proxy.planner.facts import (
-    PlanningContext,
-    RowOwnership,
-    UnitRows,
-    Values,
-    typed,
-)
+from proxy.planner.facts import PlanningContext, RowOwnership, UnitRows, Values, typed
 from proxy.planner.group_count import (
     GroupCount,
     allocated,
@@ -59,7 +45,6 @@ from proxy.planner.measuring import (
     needs_rows,
 )
 from proxy.planner.narrowed_operands import has_fixed_bounds, operand_facts
-from proxy.planner.needed_loss import NeedsEpsilon
 from proxy.planner.neighbours import (
     check_private_keys,
     choice_of,
@@ -78,10 +63,12 @@ from proxy.planner.open_operands import (
     with_open_values,
 )
 from proxy.planner.order_statistics import weight_choice
-from proxy.planner.planned_keys import listed_groups
+from proxy.planner.planned_keys import listed_groups, most_values
 from proxy.planner.rows_per_unit import reach_of
+from proxy.planner.sample_aggregate import NeedsEpsilon
 from proxy.planner.series import in_order, refuse_no_series
 from proxy.planner.shared_releases import Spent, block_releases
+from proxy.planner.text_lengths import check_sizes
 from proxy.planner.time_blocks import with_blocks
 from proxy.planner.unit_truncation import most_read, with_condition
 from proxy.policy.policy_model import Privacy, Weighed
@@ -309,10 +296,7 @@ class _Draft:
     least_units: int
 
     def with_bounds(
-        self,
-        chosen: Mapping[int | None, int],
-        values: Mapping[Measured, int],
-        weights: int | None,
+        self, chosen: Mapping[int | None, int], values: Mapping[Measured, int], weights: int | None
     ) -> _Draft:
         """With what follows from bounds; the rest, of which keys and conditions take long, stays.
 

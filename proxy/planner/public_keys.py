@@ -17,8 +17,7 @@ from proxy.planner.bounds import bounded
 from proxy.planner.calendar_clamps import is_of_clamped
 from proxy.planner.computed_labels import combined, parts_of_key
 from proxy.planner.facts import Facts, Range, Values
-from proxy.planner.intervals import STEPWISE
-from proxy.planner.intrinsic_bounds import whole_parts_of_day
+from proxy.planner.intervals import STEPWISE, whole_parts_of_day
 from proxy.planner.label_evaluation import evaluated, made_once
 from proxy.planner.mapped_texts import depends_on_locale, mapped_texts
 from proxy.planner.possible_truth import Within

@@ -20,14 +20,7 @@ from proxy.kernel.plan import (
     RecentredMean,
     Release,
 )
-from proxy.kernel.sensitivities import (
-    Sensitivity,
-    gaussian,
-    laplace,
-    of_distinct,
-    of_sum,
-    of_total,
-)
+from proxy.kernel.sensitivities import Sensitivity, gaussian, laplace, of_distinct, of_sum, of_total
 from proxy.kernel.statistics import Counted, Measured, Statistic, of_row
 from proxy.mechanisms import zcdp
 from proxy.mechanisms.loss import NOTHING, Loss
@@ -46,10 +39,9 @@ from proxy.planner.measuring import (
     never_null,
     operands_of,
 )
-from proxy.planner.needed_loss import needs_delta
 from proxy.planner.neighbours import PARTS, chosen_total, noise_loss
 from proxy.planner.order_statistics import order_release, unit_extreme
-from proxy.planner.sample_aggregate import clipped_mean_of, smoothed
+from proxy.planner.sample_aggregate import clipped_mean_of, needs_delta, smoothed
 from proxy.planner.series import of_no_series, series_noise, without_row_bound
 from proxy.planner.text_lengths import is_long
 from proxy.policy import policy_model
@@ -135,10 +127,7 @@ def shared_statistic(
 
 
 def _statistic(
-    aggregate: Aggregate,
-    statistic: Statistic,
-    of: Counted | tuple[Measured, ...],
-    priced: Priced,
+    aggregate: Aggregate, statistic: Statistic, of: Counted | tuple[Measured, ...], priced: Priced
 ) -> NoisyStatistic:
     """With the noise that the policy chooses."""
     context = priced.context
@@ -150,22 +139,13 @@ def _statistic(
     moved = of_sum(context.shape, statistic, of)
     noise, loss = _noise(priced, moved)
     return _stepwise(
-        NoisyStatistic(
-            aggregate=aggregate,
-            statistic=statistic,
-            of=of,
-            noise=noise,
-            loss=loss,
-        ),
+        NoisyStatistic(aggregate=aggregate, statistic=statistic, of=of, noise=noise, loss=loss),
         priced,
     )
 
 
 def _total(
-    aggregate: Aggregate,
-    statistic: Statistic,
-    of: Counted | tuple[Measured, ...],
-    priced: Priced,
+    aggregate: Aggregate, statistic: Statistic, of: Counted | tuple[Measured, ...], priced: Priced
 ) -> UnitTotal | None:
     """The bound on what a unit adds, where that is not as many rows as count of the largest values."""
     context = priced.context

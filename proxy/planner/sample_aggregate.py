@@ -29,8 +29,7 @@ from proxy.planner.measuring import (
     may_be_best,
     measured_of,
 )
-from proxy.planner.needed_loss import LARGEST_DELTA, NeedsEpsilon, needs_delta
-from proxy.policy.policy_model import MedianNoise
+from proxy.policy.policy_model import MedianNoise, Privacy
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 
@@ -147,11 +146,9 @@ def _partition_answers(aggregate: Aggregate, context: MeasureContext) -> _Partit
     low = math.ceil(measured.clamp.low / grid)
     high = math.floor(measured.clamp.high / grid)
     check_size(low, high)
-    fill = {
-        AggregateKind.AVG: (low + high) // 2,
-        AggregateKind.MIN: high,
-        AggregateKind.MAX: low,
-    }[aggregate.kind]
+    fill = {AggregateKind.AVG: (low + high) // 2, AggregateKind.MIN: high, AggregateKind.MAX: low}[
+        aggregate.kind
+    ]
     return _PartitionAnswers(measured=measured, grid=grid, low=low, high=high, fill=fill)
 
 
@@ -247,3 +244,38 @@ def _rounded_up(value: Fraction) -> Fraction:
     """
     unit = Fraction(10) ** (math.floor(math.log10(value)) - 1)
     return math.ceil(value / unit) * unit
+
+
+# --- What cannot be answered at an epsilon or without delta, and at which the policy allows it would be.
+
+
+LARGEST_DELTA = Fraction(7, 10)  # the smoothed median is proven for delta <= 2/e
+_MODERATE = Fraction(1, 10**6)
+
+
+class NeedsEpsilon(Refusal):
+    """INFEASIBLE, but not at `epsilon` of the whole statement, which the policy allows and the hint names."""
+
+    def __init__(
+        self, message: str, hint: str, epsilon: Fraction, position: int | None = None
+    ) -> None:
+        super().__init__(Code.INFEASIBLE, message, hint, position)
+        self.epsilon = epsilon
+
+    def at(self, position: int | None) -> NeedsEpsilon:
+        return NeedsEpsilon(self.message, self.hint, self.epsilon, position)
+
+
+def needs_delta(
+    message: str, privacy: Privacy, otherwise: str, position: int | None = None
+) -> Refusal:
+    """
+    Given    otherwise: what to do instead, which needs no delta
+    """
+    most = privacy.max_delta
+    if most == 0:
+        hint = f"The policy allows no delta: {otherwise}."
+    else:
+        wanted = most if most <= LARGEST_DELTA else _MODERATE
+        hint = f"{how_to_set('dp.delta', decimal_text(wanted))}, or {otherwise}."
+    return Refusal(Code.INFEASIBLE, message, hint, position)

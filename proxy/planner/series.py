@@ -164,8 +164,7 @@ def _other_groups(groups: str, terms: SeriesTerms) -> Refusal:
         return no_series(f"has {groups} groups, and continual: {terms.steps} days", BY_THE_DAY)
     least, most = max(2, terms.most_steps), continual.LARGEST_STEPS
     return no_series(
-        f"has {groups} groups, where ranges: day needs {least} to {most} days",
-        BY_DAYS,
+        f"has {groups} groups, where ranges: day needs {least} to {most} days", BY_DAYS
     )
 
 

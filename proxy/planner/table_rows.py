@@ -21,12 +21,7 @@ from proxy.planner.facts import (
 from proxy.planner.unit_truncation import truncate_stored
 from proxy.policy.grid import grid_of, grid_within, type_least, type_step
 from proxy.policy.moving_bounds import bounds_on
-from proxy.policy.policy_model import (
-    IdentifierUnit,
-    ProtectedTable,
-    RowUnit,
-    UnitPath,
-)
+from proxy.policy.policy_model import IdentifierUnit, ProtectedTable, RowUnit, UnitPath
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.relations import Join, Relation, Scan
 

@@ -97,10 +97,7 @@ def _block(block: AggregateBlock, known: PlanningContext) -> AggregateBlock:
     if not timed:
         return block
     reading = _BlockReading(
-        known=known,
-        timed=timed,
-        read={},
-        persons={name(one.person): one for one in timed.values()},
+        known=known, timed=timed, read={}, persons={name(one.person): one for one in timed.values()}
     )
     source = reading.relation(block.source, block.where)
     counted = replace(

@@ -14,13 +14,7 @@ from proxy.planner.constant_times import extracted_field
 from proxy.planner.facts import Facts, Values
 from proxy.planner.time_intervals import FIELD_UNITS, start_of
 from proxy.planner.time_labels import clock_times, time_text
-from proxy.query.ir.expressions import (
-    Cast,
-    DateTrunc,
-    Expression,
-    Extract,
-    FormattedTime,
-)
+from proxy.query.ir.expressions import Cast, DateTrunc, Expression, Extract, FormattedTime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

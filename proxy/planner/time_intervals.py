@@ -18,9 +18,8 @@ from proxy.base.instants import is_in_calendar, moment
 from proxy.base.sql_types import SqlType
 from proxy.base.time_templates import UNITS, template
 from proxy.base.zones import UTC, Zone
-from proxy.planner.constant_times import extracted_field
+from proxy.planner.constant_times import extracted_field, shifted_ends, shifted_time
 from proxy.planner.possible_truth import OtherText, Unknown, Value, Within
-from proxy.planner.shifted_times import shifted_ends, shifted_time
 from proxy.planner.varying_operands import (
     arithmetic_turns,
     arithmetic_within,
@@ -450,10 +449,7 @@ def _text_within(key: ir.FormattedTime, of: Within, beside: Collection[Value]) -
     place = known.year_place
     if place is None:
         return Unknown.UNKNOWN
-    years = (
-        0 if of.low is None else first.year,
-        9999 if of.high is None else last.year,
-    )
+    years = (0 if of.low is None else first.year, 9999 if of.high is None else last.year)
     others = {
         text
         for text in beside

@@ -19,10 +19,9 @@ from proxy.base.sql_types import SqlType
 from proxy.base.time_templates import UNITS, template
 from proxy.base.zones import UTC, Zone
 from proxy.planner.bounds import bounded
-from proxy.planner.constant_times import extracted_field
+from proxy.planner.constant_times import bin_starts, extracted_field, shifted_ends, shifted_time
 from proxy.planner.facts import ColumnFacts, Facts
 from proxy.planner.possible_truth import Within
-from proxy.planner.shifted_times import bin_starts, shifted_ends, shifted_time
 from proxy.planner.time_intervals import result_within, seconds_at, starts
 from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.expressions import (
@@ -63,10 +62,7 @@ def _of_question(known: ColumnFacts) -> _Ends:
     own, bounds = (known.ranges[0].low, known.ranges[0].high), _of_policy(known)
     if own == (None, None):
         return own
-    return (
-        bounds[0] if own[0] is None else own[0],
-        bounds[1] if own[1] is None else own[1],
-    )
+    return (bounds[0] if own[0] is None else own[0], bounds[1] if own[1] is None else own[1])
 
 
 def _ends(

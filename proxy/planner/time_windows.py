@@ -11,7 +11,7 @@ from itertools import pairwise
 from proxy.base.instants import iso_text, seconds_of
 from proxy.base.sql_types import SqlType
 from proxy.base.written_times import names_its_zone
-from proxy.planner.shifted_times import shifted_time
+from proxy.planner.constant_times import shifted_time
 from proxy.query.ir.expression_walk import children, rebuild
 from proxy.query.ir.expressions import (
     Case,

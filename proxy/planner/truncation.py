@@ -52,7 +52,7 @@ def key_rule(relation: Relation, column: ColumnRef, known: PlanningContext) -> K
         return None
     if is_unique(place, column.column, known):
         return KeyRule(1, None)
-    table, name = origin(place, column.column) or (None, "")
+    table, name = table_column(place, column.column) or (None, "")
     declared = None if table is None else known.policy.tables[table].join_keys.get(name)
     if declared is None:
         return None
@@ -320,7 +320,7 @@ def truncation_hint(
         missing: list[str] = []
         for side, column in ((left, a), (right, b)):
             place = leaf(side.relation, column.relation)
-            found = None if place is None else origin(place, column.column)
+            found = None if place is None else table_column(place, column.column)
             if found is None or _is_found_through_reference(found[0], known):
                 break
             if place is None or not holds_the_rows(side, place):
@@ -398,7 +398,7 @@ def replaced(relation: Relation, truncated: Scan | Subquery | Truncate) -> Relat
             return relation
 
 
-def origin(place: Scan | Subquery, name: str) -> tuple[TableName, str] | None:
+def table_column(place: Scan | Subquery, name: str) -> tuple[TableName, str] | None:
     """The table's column that a column is, through subqueries that leave it as it is."""
     if isinstance(place, Scan):
         return place.table, name
@@ -406,7 +406,7 @@ def origin(place: Scan | Subquery, name: str) -> tuple[TableName, str] | None:
     if not isinstance(expression, ColumnRef):
         return None
     below = leaf(place.source, expression.relation)
-    return None if below is None else origin(below, expression.column)
+    return None if below is None else table_column(below, expression.column)
 
 
 def is_unique(place: Scan | Subquery, name: str, known: PlanningContext) -> bool:

@@ -106,8 +106,7 @@ def _unit_filters(lexed: Lexed, units: Collection[str]) -> Iterator[Span]:
             words = [lexed.lexemes[i] for i in range(first, last)]
             names = [word.name for word in words if word.name not in ("", "in")]
             has_constant = any(
-                word.token.token_type in _CONSTANTS or word.token.text.startswith("$")
-                for word in words
+                word.kind in _CONSTANTS or word.token.text.startswith("$") for word in words
             )
             if not names or names[-1] not in units or not has_constant:
                 continue
@@ -311,9 +310,8 @@ _WRITTEN = re.compile(r"(?<!\w)(?:column|other|later|earlier)(?!\w)")
 
 def _substituted(refused: ReadRefusal) -> Iterator[str]:
     """A function that is not available in the form that is."""
-    lexed, at = refused.lexed, refused.at
-    while at + 2 < len(lexed.lexemes) and lexed.lexemes[at + 1].token.token_type is TokenType.DOT:
-        at += 2
+    lexed = refused.lexed
+    at = lexed.name_end(refused.at)
     name = lexed.lexemes[at].name
     if not name or not is_call(lexed, at):
         return
@@ -457,9 +455,7 @@ def _column_alike(refused: ReadRefusal) -> Iterator[str]:
 def _table_alike(refused: ReadRefusal) -> Iterator[str]:
     """A table that is in another schema, or spelled otherwise."""
     lexed, at = refused.lexed, refused.at
-    end = at + 1
-    while end + 1 < len(lexed.lexemes) and lexed.lexemes[end].token.token_type is TokenType.DOT:
-        end += 2
+    end = lexed.name_end(at) + 1
     name = lexed.lexemes[end - 1].name
     by_name = {one.rpartition(".")[2]: one for one in refused.tables}
     for found in get_close_matches(name.lower(), list(by_name), n=2, cutoff=_ALIKE):

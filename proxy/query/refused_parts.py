@@ -86,9 +86,9 @@ def read_refusal(refused: RefusedStatement) -> ReadRefusal | None:
     if lexed is None or not lexed.lexemes:
         return None
     lexemes = list(lexed.lexemes)
-    while lexemes and lexemes[-1].token.token_type is TokenType.SEMICOLON:
+    while lexemes and lexemes[-1].kind is TokenType.SEMICOLON:
         lexemes.pop()
-    if not lexemes or any(one.token.token_type is TokenType.SEMICOLON for one in lexemes):
+    if not lexemes or any(one.kind is TokenType.SEMICOLON for one in lexemes):
         return None
     start = (refused.position or 1) - 1
     at = max((n for n, one in enumerate(lexemes) if one.start <= start), default=0)
@@ -166,7 +166,7 @@ def items_of(lexed: Lexed, span: Span) -> list[Span]:
     commas = [
         n
         for n in range(*span)
-        if lexed.lexemes[n].depth == depth and lexed.lexemes[n].token.token_type is TokenType.COMMA
+        if lexed.lexemes[n].depth == depth and lexed.lexemes[n].kind is TokenType.COMMA
     ]
     starts, ends = [span[0], *(n + 1 for n in commas)], [*commas, span[1]]
     return [one for one in zip(starts, ends, strict=True) if one[0] < one[1]]
@@ -186,9 +186,7 @@ def column_of(refused: ReadRefusal, item: Span) -> UsableColumn | None:
     first, last = unnamed(lexed, item)
     if not 0 < last - first <= 5 or (last - first) % 2 == 0:
         return None
-    dots = all(
-        lexed.lexemes[n].token.token_type is TokenType.DOT for n in range(first + 1, last, 2)
-    )
+    dots = all(lexed.lexemes[n].kind is TokenType.DOT for n in range(first + 1, last, 2))
     names = [lexed.lexemes[n].name for n in range(first, last, 2)]
     return refused.columns.get(names[-1]) if dots and all(names) else None
 
@@ -203,13 +201,13 @@ def aggregates(lexed: Lexed, item: Span) -> bool:
 def operand_end(lexed: Lexed, at: int) -> int:
     """The end of a name or a call, with FILTER, WITHIN GROUP and OVER."""
     lexemes, end = lexed.lexemes, at + 1
-    while end + 1 < len(lexemes) and lexemes[end].token.token_type is TokenType.DOT:
+    while end + 1 < len(lexemes) and lexemes[end].kind is TokenType.DOT:
         end += 2
-    if end < len(lexemes) and lexemes[end].token.token_type is TokenType.L_PAREN:
+    if end < len(lexemes) and lexemes[end].kind is TokenType.L_PAREN:
         end = lexed.partner[end] + 1
     while end < len(lexemes) and lexemes[end].word in ("filter", "within", "over"):
         opens = end + 1 + (lexemes[end].word == "within")
-        if opens >= len(lexemes) or lexemes[opens].token.token_type is not TokenType.L_PAREN:
+        if opens >= len(lexemes) or lexemes[opens].kind is not TokenType.L_PAREN:
             break
         end = lexed.partner[opens] + 1
     return end
@@ -219,7 +217,7 @@ def replaced(refused: ReadRefusal, span: Span, text: str) -> str:
     """The whole statement with other words in one place."""
     lexed = refused.lexed
     end = len(lexed.lexemes)
-    while lexed.lexemes[end - 1].token.token_type is TokenType.SEMICOLON:
+    while lexed.lexemes[end - 1].kind is TokenType.SEMICOLON:
         end -= 1
     before, after = text_of(lexed, (0, span[0])), text_of(lexed, (span[1], end))
     gap = " " if span[0] and lexed.lexemes[span[0]].start > lexed.lexemes[span[0] - 1].end else ""
@@ -245,7 +243,7 @@ def operand_of(lexed: Lexed, call: int) -> str:
     if inside[1] + 1 < ends and lexed.lexemes[inside[1] + 1].word == "within":
         opens = inside[1] + 3
         first = opens + 1
-        while first < ends and lexed.lexemes[first].token.token_type in (TokenType.ORDER_BY,):
+        while first < ends and lexed.lexemes[first].kind in (TokenType.ORDER_BY,):
             first += 1
         return text_of(lexed, (first, lexed.partner[opens]))
     arguments = items_of(lexed, (inside[0] + 1, inside[1]))
@@ -258,8 +256,7 @@ def operand_of(lexed: Lexed, call: int) -> str:
 def has_all_columns(lexed: Lexed, select: Select) -> bool:
     """Whether all columns of a table are among the output."""
     return any(
-        lexed.lexemes[item[1] - 1].token.token_type is TokenType.STAR
-        for item in items_of(lexed, select.items)
+        lexed.lexemes[item[1] - 1].kind is TokenType.STAR for item in items_of(lexed, select.items)
     )
 
 

@@ -253,7 +253,7 @@ def _occurrences(
 
 def _is_cte(statement: Statement, index: int, hidden: tuple[Visible, ...]) -> bool:
     lexemes = statement.lexed.lexemes
-    qualified = index + 1 < len(lexemes) and lexemes[index + 1].token.token_type is TokenType.DOT
+    qualified = index + 1 < len(lexemes) and lexemes[index + 1].kind is TokenType.DOT
     return not qualified and any(
         cte.name == lexemes[index].name and cte.span[0] <= index < cte.span[1] for cte in hidden
     )

@@ -13,11 +13,7 @@ from fractions import Fraction
 from typing_extensions import assert_never
 
 from proxy.estimates import deviation_mean_estimate, recentred_mean_estimate
-from proxy.estimates.deviation_mean_estimate import (
-    NoisyRows,
-    averaged,
-    own_rows,
-)
+from proxy.estimates.deviation_mean_estimate import NoisyRows, averaged, own_rows
 from proxy.kernel.plan import (
     Answer,
     BlockPlan,
@@ -38,9 +34,7 @@ from proxy.mechanisms.deviation_variance import NoisySquares
 from proxy.mechanisms.recentred_mean import NoisyMeanSums
 from proxy.query.ir.expressions import Expression
 from proxy.release.drawn_values import Drawn, DrawnGroup, DrawnNumber, DrawnQuantile
-from proxy.release.noisy_values import (
-    noise_half_width,
-)
+from proxy.release.noisy_values import noise_half_width
 
 _REACH = math.log(20)  # the half width of the 95 % interval of Laplace noise, in scales
 # Of a count: the part that its bound on the rows of a unit may have cut, which nobody knows. So a count with

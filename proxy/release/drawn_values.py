@@ -9,9 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from proxy.kernel.plan import (
-    BlockPlan,
-)
+from proxy.kernel.plan import BlockPlan
 from proxy.mechanisms.deviation_mean import NoisyDeviations
 from proxy.mechanisms.deviation_variance import NoisySquares
 from proxy.mechanisms.recentred_mean import NoisyMeanSums

@@ -32,8 +32,7 @@ from proxy.query.ir.noisy_expressions import (
     answers_in,
     noisy_leaves,
 )
-from proxy.release.noisy_interval import NoInterval, NoisyInterval
-from proxy.release.noisy_relation import NoisyValue
+from proxy.release.noisy_relation import NoInterval, NoisyInterval, NoisyValue
 from proxy.release.window_intervals import Ends, PartEnds, WindowGroups, window_ends
 
 _HALF = Fraction(1, 2)

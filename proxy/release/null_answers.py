@@ -33,12 +33,9 @@ from proxy.mechanisms.real_bounds import root_bounds
 from proxy.mechanisms.recentred_mean import NoisyMeanSums
 from proxy.query.ir.query_aggregates import SPREADS, AggregateKind
 from proxy.release.counted_rows import ReleasedCount, counts_of, has_rows, released_count
-from proxy.release.deriving import answered
 from proxy.release.drawn_values import DrawnGroup, DrawnQuantile
 from proxy.release.noisy_relation import NoisyValue, NullReason, missing
-from proxy.release.noisy_values import (
-    noisy_value,
-)
+from proxy.release.noisy_values import answered, noisy_value
 from proxy.release.ordering import lost_ranks
 
 _RANKED = (
@@ -145,10 +142,7 @@ def answer_rules(plan: BlockPlan, groups: int = 1) -> tuple[AnswerRule, ...]:
 
 
 def with_nulls(
-    plan: BlockPlan,
-    rules: Sequence[AnswerRule],
-    group: DrawnGroup,
-    values: Sequence[NoisyValue],
+    plan: BlockPlan, rules: Sequence[AnswerRule], group: DrawnGroup, values: Sequence[NoisyValue]
 ) -> tuple[NoisyValue, ...]:
     """Replace the answers of one group that say nothing by NULL.
 

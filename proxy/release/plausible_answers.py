@@ -40,16 +40,15 @@ from proxy.mechanisms.deviation_mean import PARTS, NoisyDeviations, fineness
 from proxy.mechanisms.deviation_variance import NoisySquares
 from proxy.mechanisms.recentred_mean import NoisyMeanSums
 from proxy.query.ir.noisy_expressions import NoisyExpression
-from proxy.release.drawn_values import (
-    NOTHING,
-    Drawn,
-    DrawnGroup,
-    DrawnNumber,
-    DrawnQuantile,
-    Keys,
+from proxy.release.drawn_values import NOTHING, Drawn, DrawnGroup, DrawnNumber, DrawnQuantile, Keys
+from proxy.release.noisy_relation import (
+    NoInterval,
+    NoisyInterval,
+    NoisyRow,
+    NoisyTable,
+    NoisyValue,
+    relation_json,
 )
-from proxy.release.noisy_interval import NoInterval, NoisyInterval
-from proxy.release.noisy_relation import NoisyRow, NoisyTable, NoisyValue, relation_json
 from proxy.release.presenting import group_values
 
 _GROUPS = 50

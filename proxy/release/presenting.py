@@ -7,21 +7,22 @@ from dataclasses import replace
 from fractions import Fraction
 
 from proxy.base.limits import NOISY_PARTS_PER_BLOCK
-from proxy.estimates.deviation_mean_estimate import (
-    NoisyRows,
-)
+from proxy.estimates.deviation_mean_estimate import NoisyRows
 from proxy.kernel.plan import Answer, BlockPlan, OrderStatistic
 from proxy.query.ir.noisy_expressions import NoisyExpression, count_parts
 from proxy.release.agreement import agreed, operand_answers
 from proxy.release.counted_rows import better_rows, counts_of_means
-from proxy.release.deriving import answered
 from proxy.release.drawn_values import DrawnBlock, DrawnGroup, Keys
 from proxy.release.expression_intervals import BlockIntervals
-from proxy.release.noisy_interval import NoInterval, NoisyInterval
-from proxy.release.noisy_relation import NoisyRow, NoisyTable, NoisyValue, capped
-from proxy.release.noisy_values import (
-    noisy_value,
+from proxy.release.noisy_relation import (
+    NoInterval,
+    NoisyInterval,
+    NoisyRow,
+    NoisyTable,
+    NoisyValue,
+    capped,
 )
+from proxy.release.noisy_values import answered, noisy_value
 from proxy.release.null_answers import answer_rules, with_nulls
 from proxy.release.small_groups import hidden, is_shown
 from proxy.release.spread_values import spread_release, spread_value
@@ -66,8 +67,7 @@ def presented(plan: BlockPlan, drawn: DrawnBlock) -> NoisyTable:
     )
     has_least = any(one.is_least for group in values for one in group)
     return NoisyTable(
-        with_one_side(rows) if has_least else rows,
-        value_ranges(plan) if plan.intervals else (),
+        with_one_side(rows) if has_least else rows, value_ranges(plan) if plan.intervals else ()
     )
 
 

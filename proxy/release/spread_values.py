@@ -7,22 +7,15 @@ from fractions import Fraction
 
 from proxy.base.errors import Fault
 from proxy.estimates import deviation_mean_estimate, deviation_variance_estimate
-from proxy.estimates.deviation_mean_estimate import (
-    NoisyRows,
-)
-from proxy.estimates.deviation_variance_estimate import (
-    SpreadRange,
-)
+from proxy.estimates.deviation_mean_estimate import NoisyRows
+from proxy.estimates.deviation_variance_estimate import SpreadRange
 from proxy.kernel.plan import Answer, BlockPlan, DeviationMean
 from proxy.mechanisms.deviation_variance import NoisySquares
 from proxy.mechanisms.estimate import LEVEL, Estimate
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
-from proxy.release.deriving import on_grid
 from proxy.release.drawn_values import Drawn, DrawnNothing, DrawnNumber
 from proxy.release.noisy_relation import NoisyValue, NullReason, missing
-from proxy.release.noisy_values import (
-    known,
-)
+from proxy.release.noisy_values import known, on_grid
 
 
 def spread_release(answer: Answer, plan: BlockPlan) -> DeviationMean | None:

@@ -13,6 +13,7 @@ from fractions import Fraction
 
 from typing_extensions import assert_never
 
+from proxy.kernel.column_types import conjuncts
 from proxy.kernel.plan import (
     Answer,
     BlockPlan,
@@ -24,7 +25,7 @@ from proxy.kernel.plan import (
     UnitExtreme,
 )
 from proxy.kernel.statistics import Counted, Measured
-from proxy.query.ir.expressions import Connective, Expression, NumericFunction
+from proxy.query.ir.expressions import NumericFunction
 from proxy.query.ir.noisy_expressions import (
     AnswerOf,
     NoisyArithmetic,
@@ -311,7 +312,7 @@ def is_part(one: Aggregate, other: Aggregate, *, is_not_negative: bool) -> bool:
     Args:
         is_not_negative: Of the first aggregate, whether nothing that it adds up is below 0.
     """
-    if not _conjuncts(other.condition) <= _conjuncts(one.condition):
+    if not {*conjuncts(other.condition)} <= {*conjuncts(one.condition)}:
         return False
     is_same = one.operand == other.operand
     if one.kind is AggregateKind.SUM:
@@ -321,12 +322,3 @@ def is_part(one: Aggregate, other: Aggregate, *, is_not_negative: bool) -> bool:
     if _FROM_DISTINCT.index(other.kind) < _FROM_DISTINCT.index(one.kind):
         return False
     return is_same or other.kind is AggregateKind.COUNT_ROWS
-
-
-def _conjuncts(condition: Expression | None) -> frozenset[Expression]:
-    """Conditions that all hold: the more there are, the fewer rows."""
-    if condition is None:
-        return frozenset()
-    if isinstance(condition, Connective) and condition.word.upper() == "AND":
-        return frozenset[Expression]().union(*map(_conjuncts, condition.operands))
-    return frozenset({condition})

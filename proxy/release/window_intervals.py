@@ -16,7 +16,7 @@ from itertools import accumulate
 
 from proxy.base.sql_types import SqlType
 from proxy.query.ir.noisy_expressions import NoisyWindow, WindowOrder, WindowSum
-from proxy.release.noisy_interval import NoInterval
+from proxy.release.noisy_relation import NoInterval
 
 _SORTED_AS_TEXT = re.compile(r"\d{4}-\d\d-\d\d")  # times of four-digit years sort as their texts do
 _SortKey = Fraction | str | bool

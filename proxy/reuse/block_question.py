@@ -38,14 +38,7 @@ from proxy.kernel.shape import Shape, shape_of
 from proxy.kernel.statistics import Counted, Measured
 from proxy.planner.facts import PlanningContext
 from proxy.query.ir.expression_walk import rebuild
-from proxy.query.ir.expressions import (
-    Case,
-    ColumnRef,
-    Constant,
-    Expression,
-    TextCall,
-    TextFunction,
-)
+from proxy.query.ir.expressions import Case, ColumnRef, Constant, Expression, TextCall, TextFunction
 from proxy.query.ir.relations import (
     GroupByUnit,
     Join,
@@ -57,8 +50,7 @@ from proxy.query.ir.relations import (
     rewrite,
     scans,
 )
-from proxy.reuse.canonical_conditions import canonical_condition
-from proxy.reuse.canonical_form import CanonicalForm
+from proxy.reuse.canonical_form import CanonicalForm, canonical_condition
 
 # By class: its question, its terms, what only shows.
 _PARTS: Mapping[type, tuple[frozenset[str], frozenset[str], frozenset[str]]] = {

@@ -93,11 +93,7 @@ def derivable(
         about = _named(f"{relied_on} {days.about}")
         nothing = UsableAnswer(keys=(), releases=())
         return Derivable(
-            question=without_texts,
-            source=nothing,
-            about=about,
-            wanted=(),
-            ranges=((about, days),),
+            question=without_texts, source=nothing, about=about, wanted=(), ranges=((about, days),)
         )
     source = source_of(block, question, lambda number: _is_complete(block, number, known))
     if source is None:
@@ -149,10 +145,7 @@ def _references(
             continue
         values = tuple(value for value in block.keys[number].values or () if value is not None)
         yield ListedKey(
-            place=place,
-            table=reference.target,
-            column=reference.target_columns[0],
-            values=values,
+            place=place, table=reference.target, column=reference.target_columns[0], values=values
         )
 
 

@@ -41,7 +41,7 @@ from proxy.planner.facts import (
     RowOwnership,
     UnitRows,
 )
-from proxy.planner.foreign_key_joins import AlongForeignKey, along_a_foreign_key
+from proxy.planner.joins import AlongForeignKey, along_a_foreign_key
 from proxy.planner.measuring import MeasureContext
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.query_aggregates import Aggregate

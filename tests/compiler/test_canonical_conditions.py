@@ -13,8 +13,7 @@ from proxy.compiler.expression_sql import condition_sql
 from proxy.compiler.relation_sql import relation_sql
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.relations import Relation
-from proxy.reuse.canonical_conditions import canonical_condition
-from proxy.reuse.canonical_form import CanonicalForm
+from proxy.reuse.canonical_form import CanonicalForm, canonical_condition
 from tests.compiler.test_narrowing import random_condition
 from tests.pipeline_world import walk
 

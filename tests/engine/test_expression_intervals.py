@@ -15,8 +15,7 @@ from proxy.base.sql_types import SqlType
 from proxy.kernel.plan import BlockPlan
 from proxy.query.ir.noisy_expressions import AnswerOf, NoisyArithmetic, NoisyExpression, parts_of
 from proxy.release.expression_intervals import interval_of
-from proxy.release.noisy_interval import NoInterval, NoisyInterval
-from proxy.release.noisy_relation import NoisyValue
+from proxy.release.noisy_relation import NoInterval, NoisyInterval, NoisyValue
 from tests.engine.test_every_error import released
 from tests.pipeline_world import POLICIES, walk
 from tests.unchecked_blocks import unchecked_plan

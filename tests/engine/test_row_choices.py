@@ -15,8 +15,7 @@ from proxy.engine.column_errors import ColumnError, column_errors, large_errors,
 from proxy.kernel.plan import BlockPlan, LaplaceNoise, NoisyStatistic
 from proxy.query.ir.query import AggregateBlock, RowChoice
 from proxy.release.drawn_values import DrawnBlock, DrawnGroup, DrawnNumber
-from proxy.release.noisy_interval import NoInterval
-from proxy.release.noisy_relation import NoisyTable, NullReason
+from proxy.release.noisy_relation import NoInterval, NoisyTable, NullReason
 from proxy.release.presenting import presented
 from tests.pipeline_world import POLICIES, read, walk
 

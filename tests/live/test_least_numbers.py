@@ -11,7 +11,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from proxy.release.noisy_interval import NoisyInterval
+from proxy.release.noisy_relation import NoisyInterval
 from tests.asked_by import run_by
 from tests.live.served_database import asked, served_database
 from tests.live_proxy import start_proxy

@@ -29,8 +29,7 @@ from proxy.planner.planning import plan
 from proxy.policy.policy_model import Mechanism, Noise, Policy
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.query.syntax.statements import Statement
-from proxy.release.noisy_interval import NoisyInterval
-from proxy.release.noisy_relation import NoisyRow
+from proxy.release.noisy_relation import NoisyInterval, NoisyRow
 from tests.centre_scans import centre_scan
 from tests.fifty_queries.demo_tables import PUBLIC
 from tests.postgres_labels import POSTGRES_LABELS

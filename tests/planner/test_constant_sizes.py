@@ -13,7 +13,7 @@ from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
-from proxy.planner.constant_sizes import check_sizes
+from proxy.planner.text_lengths import check_sizes
 from proxy.query.ir import expressions as ir
 from proxy.query.ir.query import AggregateBlock, Key, Query
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind

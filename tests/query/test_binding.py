@@ -15,6 +15,7 @@ from proxy.base.errors import Code, Refusal
 from proxy.base.result_columns import IntervalEnd
 from proxy.base.sql_types import SqlType
 from proxy.engine.policy_statements import PolicyStatements
+from proxy.query.bind.outer_joins import NullColumns, adds_nothing, is_null, truths
 from proxy.query.bind.statement_binding import bind_statement
 from proxy.query.checked_columns import CheckedColumn, checked_columns
 from proxy.query.ir import expressions as ir
@@ -27,7 +28,6 @@ from proxy.query.ir.bound_statement import (
 )
 from proxy.query.ir.expressions import Comparison, InPublic, Parameter
 from proxy.query.ir.noisy_expressions import NoisyExpression
-from proxy.query.ir.null_columns import NullColumns, adds_nothing, is_null, truths
 from proxy.query.ir.query import COMPUTED_AROUND, OutputColumn
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import Join, Relation
@@ -206,7 +206,7 @@ def test_parameters(text: str, numbers: str) -> None:
     found = [
         after.token.text
         for before, after in zip(lexed.lexemes, lexed.lexemes[1:], strict=False)
-        if before.token.token_type is TokenType.PARAMETER and before.token.text == "$"
+        if before.kind is TokenType.PARAMETER and before.token.text == "$"
     ]
     assert "".join(found) == numbers
     for lexeme in lexed.lexemes:

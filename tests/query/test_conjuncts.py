@@ -8,7 +8,7 @@ from contextlib import suppress
 import pytest
 
 from proxy.base.errors import Refusal
-from proxy.query.syntax.conjuncts import conjuncts, equal_sides
+from proxy.query.syntax.selects import conjuncts, equal_sides
 from proxy.query.syntax.tokens import lex
 from tests.pipeline_world import read
 

@@ -13,8 +13,7 @@ from proxy.kernel.statistics import Statistic
 from proxy.mechanisms.deviation_mean import PARTS, NoisyDeviations
 from proxy.mechanisms.deviation_variance import NoisySquares
 from proxy.release.drawn_values import DrawnBlock, DrawnGroup, DrawnNumber
-from proxy.release.noisy_interval import NoisyInterval
-from proxy.release.noisy_relation import NoisyTable, NoisyValue, NullReason
+from proxy.release.noisy_relation import NoisyInterval, NoisyTable, NoisyValue, NullReason
 from proxy.release.presenting import presented
 from tests.pipeline_world import POLICIES, walk
 from tests.release.released_world import block_of

@@ -13,7 +13,7 @@ from proxy.base.sql_types import SqlType
 from proxy.kernel.plan import BlockPlan, GaussianNoise, LaplaceNoise, NoisyStatistic
 from proxy.query.ir.noisy_expressions import AnswerOf, NoisyWindow, WindowOrder, WindowSum
 from proxy.release.drawn_values import DrawnBlock, DrawnGroup, DrawnNumber
-from proxy.release.noisy_interval import NoInterval, NoisyInterval
+from proxy.release.noisy_relation import NoInterval, NoisyInterval
 from proxy.release.presenting import presented
 from proxy.release.window_intervals import Ends, WindowGroups, window_ends
 from tests.pipeline_world import read

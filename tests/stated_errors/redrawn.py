@@ -26,8 +26,7 @@ from proxy.query.syntax.placeholders import ScalarAnswer
 from proxy.release.choosing_bounds import ChosenBound, Totals, clamped_totals, totals_of
 from proxy.release.deviation_means import with_centres
 from proxy.release.expression_intervals import BlockIntervals
-from proxy.release.noisy_interval import NoisyInterval
-from proxy.release.noisy_relation import NoisyRow, NoisyTable
+from proxy.release.noisy_relation import NoisyInterval, NoisyRow, NoisyTable
 from proxy.release.window_intervals import WindowGroups
 from tests.centre_scans import centre_scan
 from tests.seeded_bits import SeededBits

@@ -163,10 +163,7 @@ def _quantiles(
 
 def _at(aggregate: Aggregate, of: Percentile) -> Aggregate:
     return replace(
-        aggregate,
-        fraction=of.fraction,
-        fraction_given=of.given,
-        is_descending=of.is_descending,
+        aggregate, fraction=of.fraction, fraction_given=of.given, is_descending=of.is_descending
     )
 
 

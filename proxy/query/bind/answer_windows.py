@@ -160,14 +160,7 @@ def _type(function: WindowSum, operand: SqlType) -> SqlType:
 # Places in an order of noisy numbers: rank(), row_number() and their kin.
 
 
-_RANKS = (
-    exp.Rank,
-    exp.DenseRank,
-    exp.PercentRank,
-    exp.CumeDist,
-    exp.Ntile,
-    exp.RowNumber,
-)
+_RANKS = (exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist, exp.Ntile, exp.RowNumber)
 
 
 def has_rank(node: exp.Expr) -> bool:

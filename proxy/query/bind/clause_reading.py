@@ -8,19 +8,16 @@ from dataclasses import replace
 from sqlglot import exp
 
 from proxy.base.errors import Refusal
-from proxy.query.bind.computed_join_keys import computed_keys
-from proxy.query.bind.declared_types import declared_type
+from proxy.query.bind.declared_types import all_columns, declared_type, named_apart
 from proxy.query.bind.expression_reading import read_condition, read_expression
-from proxy.query.bind.join_conditions import conjuncts, with_equalities
+from proxy.query.bind.join_conditions import computed_keys, conjuncts, with_equalities
 from proxy.query.bind.scope import ColumnType, Scope, column_name
 from proxy.query.bind.sources import Sources
-from proxy.query.bind.subquery_columns import all_columns, named_apart
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.relations import Relation
 from proxy.query.ir.typing_rules import ordinal
-from proxy.query.syntax.grouping_sets import grouping_sets
 from proxy.query.syntax.output_names import NO_NAME, output_name
-from proxy.query.syntax.selects import Select, Span, aggregates_rows
+from proxy.query.syntax.selects import Select, Span, aggregates_rows, grouping_sets
 from proxy.query.syntax.slices import parse, parse_item
 from proxy.query.syntax.statements import split_commas
 

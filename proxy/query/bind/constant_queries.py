@@ -57,10 +57,10 @@ def constant_queries(statement: Statement, tables: Iterable[int]) -> Mapping[int
 def _is_row(lexed: Lexed, index: int) -> bool:
     """Whether what is compared with a list, before IN or = ANY, is a row of several columns."""
     lexemes = lexed.lexemes
-    while lexemes[index].word == "not" or lexemes[index].token.token_type in _COMPARED:
+    while lexemes[index].word == "not" or lexemes[index].kind in _COMPARED:
         index -= 1
     opening = lexed.partner[index]
-    if lexemes[index].token.token_type is not TokenType.R_PAREN:
+    if lexemes[index].kind is not TokenType.R_PAREN:
         return False
     before = lexemes[opening - 1]
     is_call = bool(before.name) and before.word not in ("where", "and", "or", "not", "when", "row")
@@ -143,17 +143,17 @@ def _reads_from(lexed: Lexed, span: tuple[int, int]) -> bool:
     )
 
 
-def _is_dot(lexed: Lexed, index: int) -> bool:
-    return lexed.lexemes[index].token.token_type is TokenType.DOT
-
-
 def _qualifiers(lexed: Lexed, span: tuple[int, int]) -> Iterator[str]:
     """What stands before the name of a column, and in front of no relation."""
     for index in range(span[0], span[1] - 1):
         name = lexed.lexemes[index].name
         before = lexed.lexemes[index - 1]
-        is_first = name and _is_dot(lexed, index + 1) and not _is_dot(lexed, index - 1)
-        of_relation = before.word in ("from", "join") or before.token.token_type is TokenType.DCOLON
+        is_first = (
+            name
+            and lexed.lexemes[index + 1].kind is TokenType.DOT
+            and lexed.lexemes[index - 1].kind is not TokenType.DOT
+        )
+        of_relation = before.word in ("from", "join") or before.kind is TokenType.DCOLON
         if is_first and not of_relation and lexed.lexemes[index].word != "pg_catalog":
             yield name
 
@@ -161,7 +161,7 @@ def _qualifiers(lexed: Lexed, span: tuple[int, int]) -> Iterator[str]:
 def _declared(lexed: Lexed, span: tuple[int, int]) -> Iterator[str]:
     """Names of relations and aliases: all that are before no dot."""
     for index in range(*span):
-        is_last = index + 1 >= span[1] or not _is_dot(lexed, index + 1)
+        is_last = index + 1 >= span[1] or lexed.lexemes[index + 1].kind is not TokenType.DOT
         if lexed.lexemes[index].name and is_last:
             yield lexed.lexemes[index].name
 
@@ -196,7 +196,7 @@ def _found(statement: Statement, tables: Mapping[int, Exposed]) -> Iterator[int]
     lexed = statement.lexed
     for index in range(statement.first, statement.last):
         lexeme = lexed.lexemes[index]
-        opens = lexeme.token.token_type is TokenType.L_PAREN and index > statement.first
+        opens = lexeme.kind is TokenType.L_PAREN and index > statement.first
         if not opens or lexed.lexemes[index + 1].word != "select":
             continue
         close = lexed.partner[index]
@@ -211,7 +211,7 @@ def is_one_value(lexed: Lexed, index: int) -> bool:
     """Whether a subquery in this bracket stands where one value is meant."""
     if is_relation(lexed, index) and not _is_listed(lexed, index):
         return False
-    while index > 0 and lexed.lexemes[index - 1].token.token_type is TokenType.L_PAREN:
+    while index > 0 and lexed.lexemes[index - 1].kind is TokenType.L_PAREN:
         index -= 1
     return index > 0 and lexed.lexemes[index - 1].word not in _OF_ROWS
 
@@ -219,7 +219,7 @@ def is_one_value(lexed: Lexed, index: int) -> bool:
 def _is_listed(lexed: Lexed, index: int) -> bool:
     """Whether what stands behind a comma is in the brackets of IN or of a call, not in FROM."""
     around = [at for at in range(index) if lexed.partner[at] > index]
-    return lexed.lexemes[index - 1].token.token_type is TokenType.COMMA and (
+    return lexed.lexemes[index - 1].kind is TokenType.COMMA and (
         bool(around) and (lexed.lexemes[around[-1] - 1].word in (*_CALLED, "in"))
     )
 
@@ -230,7 +230,7 @@ def _is_of(lexed: Lexed, index: int, chain: int, table: Exposed) -> bool:
     if lexemes[chain - 1].word != "from":
         return False
     end = chain + 1
-    while lexemes[end].token.token_type is TokenType.DOT:
+    while lexemes[end].kind is TokenType.DOT:
         end += 2
     named = {lexemes[end - 1].name}
     alias = end + 1 if lexemes[end].word == "as" else end
@@ -244,7 +244,7 @@ def _is_of(lexed: Lexed, index: int, chain: int, table: Exposed) -> bool:
         if word in _WORDS:
             continue
         if is_call(lexed, at) and name:
-            if word not in _CALLED or lexemes[at - 1].token.token_type is TokenType.DOT:
+            if word not in _CALLED or lexemes[at - 1].kind is TokenType.DOT:
                 return False
         elif name and name not in own:
             return False

@@ -18,12 +18,13 @@ from proxy.query.ir.bound_statement import KeyValue, Level
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.query import Key
 from proxy.query.ir.typing_rules import ordinal
-from proxy.query.syntax.grouping_sets import grouping_sets, is_distinct
 from proxy.query.syntax.output_names import output_name
 from proxy.query.syntax.selects import (
     ANSWERED,
     Span,
+    grouping_sets,
     is_call,
+    is_distinct,
     own_lexemes,
 )
 from proxy.query.syntax.slices import HINT as _RUN_BY_ITSELF
@@ -276,18 +277,12 @@ def column_at(
     lexemes = lexed.lexemes
     if not lexemes[index].name or (index > 0 and is_no_column(lexed, index)):
         return index + 1, None
-    last = index
-    while (
-        last + 2 < len(lexemes)
-        and lexemes[last + 1].token.token_type is TokenType.DOT
-        and lexemes[last + 2].name
-    ):
-        last += 2
+    last = lexed.name_end(index)
     name = lexemes[last].name
     qualifier = tuple(lexemes[i].name for i in range(index, last, 2))
     if qualifier and not any(qualifier in r.qualifiers for r in context.scope.relations):
         return last + 1, None
-    after = lexemes[last + 1].token.token_type if last + 1 < len(lexemes) else None
+    after = lexemes[last + 1].kind if last + 1 < len(lexemes) else None
     if after in (TokenType.L_PAREN, TokenType.STRING):
         return last + 1, None
     found = context.scope.find(qualifier, name)

@@ -35,13 +35,13 @@ from proxy.query.ir.expression_walk import conjunction
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.query.ir.relations import Relation
-from proxy.query.syntax.conjuncts import equal_sides
 from proxy.query.syntax.from_clause import JoinItem, QueryItem, TableItem, leaves
 from proxy.query.syntax.output_names import output_name
 from proxy.query.syntax.selects import (
     ANSWERED,
     Select,
     Span,
+    equal_sides,
     is_call,
     is_window_call,
     opens_query,
@@ -281,13 +281,9 @@ def _refuse_answers(context: SelectContext, joins: Sequence[AnswerJoin], refusal
 def _chain_around(lexed: Lexed, index: int) -> tuple[str, ...]:
     """The dotted name of which a lexeme is a part."""
     lexemes = lexed.lexemes
-    while lexemes[index - 1].token.token_type is TokenType.DOT:
+    while lexemes[index - 1].kind is TokenType.DOT:
         index -= 2
-    chain = [lexemes[index].name]
-    while index + 2 < len(lexemes) and lexemes[index + 1].token.token_type is TokenType.DOT:
-        index += 2
-        chain.append(lexemes[index].name)
-    return tuple(chain)
+    return tuple(lexemes[at].name for at in range(index, lexed.name_end(index) + 1, 2))
 
 
 def _refuse_unsummed(context: SelectContext, found: FoundSpans) -> None:
@@ -386,7 +382,7 @@ def _is_whole_query(sources: Sources, span: Span, select: Select) -> bool:
     first = lexed.lexemes[span[0]]
     if first.word == "select":
         return (select.keyword, select.end) == span
-    if first.token.token_type is TokenType.L_PAREN:
+    if first.kind is TokenType.L_PAREN:
         close = lexed.partner[span[0]]
         return close + 1 == span[1] and _is_whole_query(sources, (span[0] + 1, close), select)
     return first.word == "with" and select.end == span[1]

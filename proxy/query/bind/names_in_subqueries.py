@@ -184,17 +184,11 @@ def _name_at(context: SelectContext, index: int, close: int) -> _Name | None:
     is_word = not lexemes[index].name or lexemes[index].word in _RESERVED
     if is_word or (index > 0 and is_no_column(lexed, index)):
         return None
-    last = index
-    while (
-        last + 2 < close
-        and lexemes[last + 1].token.token_type is TokenType.DOT
-        and lexemes[last + 2].name
-    ):
-        last += 2
+    last = lexed.name_end(index)
     names = tuple(lexemes[at].name for at in range(index, last + 1, 2))
-    if last + 2 < close and lexemes[last + 1].token.token_type is TokenType.DOT:
+    if last + 2 < close and lexemes[last + 1].kind is TokenType.DOT:
         return _Name((index, last + 1), names, "")  # name.*
-    after = lexemes[last + 1].token.token_type if last + 1 < len(lexemes) else None
+    after = lexemes[last + 1].kind if last + 1 < len(lexemes) else None
     if after in (TokenType.L_PAREN, TokenType.STRING):
         return None
     return _Name((index, last + 1), names[:-1], names[-1])

@@ -15,12 +15,7 @@ from proxy.query.bind.noisy_expression_reading import NoisyReader
 from proxy.query.bind.scope import column_name, unknown
 from proxy.query.bind.select_context import OutputItem, SelectContext
 from proxy.query.bind.span_reading import FoundSpans
-from proxy.query.ir.bound_statement import (
-    AnswerArray,
-    ExpressionInterval,
-    IntervalValue,
-    SureTruth,
-)
+from proxy.query.ir.bound_statement import AnswerArray, ExpressionInterval, IntervalValue, SureTruth
 from proxy.query.ir.noisy_expressions import AnswerOf, NoisyExpression, parts_of
 from proxy.query.ir.query import COMPUTED_AROUND, OF_A_RANK, Key, OutputColumn
 from proxy.query.ir.query_aggregates import Aggregate
@@ -86,14 +81,14 @@ def scalar_column(
     if len(listed) != 1 or not is_item or partner[opening] < 0:
         return listed
     before, at = lexemes[opening - 1], partner[opening] + 1
-    if before.word != "select" and before.token.token_type is not TokenType.COMMA:
+    if before.word != "select" and before.kind is not TokenType.COMMA:
         return listed
     if at < len(lexemes) and lexemes[at].word == "as":
         at += 1
     if at >= len(lexemes) or not lexemes[at].name or lexemes[at].word in ("from", "where"):
         return listed
     is_last = at + 1 == len(lexemes) or lexemes[at + 1].word == "from"
-    if not (is_last or lexemes[at + 1].token.token_type in (TokenType.COMMA, TokenType.SEMICOLON)):
+    if not (is_last or lexemes[at + 1].kind in (TokenType.COMMA, TokenType.SEMICOLON)):
         return listed
     return (replace(listed[0], name=lexemes[at].name),)
 
@@ -267,7 +262,7 @@ def plain_query_around(context: SelectContext) -> Select | None:
     lexemes, keyword = lexed.lexemes, context.select.keyword
     if first >= last or context.select.distinct:
         return None
-    if lexemes[first].token.token_type is TokenType.L_PAREN:
+    if lexemes[first].kind is TokenType.L_PAREN:
         is_this = keyword == first + 1 and _is_alias(lexed, (lexed.partner[first] + 1, last))
         return result if is_this else None
     bodies = [cte.body for cte in sources.ctes if cte.name == lexemes[first].name]

@@ -12,15 +12,9 @@ from proxy.base.errors import Code, Refusal
 from proxy.query.bind.scope import Scope, column_name
 from proxy.query.bind.source_reading import nature_of, source_of
 from proxy.query.bind.sources import Nature, Sources
-from proxy.query.syntax.conjuncts import conjuncts
 from proxy.query.syntax.from_clause import QueryItem, TableItem, leaves
-from proxy.query.syntax.placeholders import (
-    Placeholder,
-    PublicSubquery,
-    RowSubquery,
-    ScalarAnswer,
-)
-from proxy.query.syntax.selects import Select, Span, is_relation, opens_query
+from proxy.query.syntax.placeholders import Placeholder, PublicSubquery, RowSubquery, ScalarAnswer
+from proxy.query.syntax.selects import Select, Span, conjuncts, is_relation, opens_query
 from proxy.query.syntax.slices import HINT, parse
 
 _APART = (
@@ -169,7 +163,7 @@ def _is_around(name: str, scope: Scope) -> bool:
 def _qualifiers(sources: Sources, span: Span) -> Iterator[str]:
     lexemes = sources.lexed.lexemes
     for index in range(span[0], span[1] - 1):
-        if lexemes[index].name and lexemes[index + 1].token.token_type is TokenType.DOT:
+        if lexemes[index].name and lexemes[index + 1].kind is TokenType.DOT:
             yield lexemes[index].name
 
 

@@ -34,9 +34,8 @@ from proxy.query.ir.noisy_expressions import (
 )
 from proxy.query.ir.query import Key, NoisyComparison, OutputColumn, RowChoice, TopList
 from proxy.query.ir.query_aggregates import Aggregate
-from proxy.query.syntax.conjuncts import conjuncts
 from proxy.query.syntax.output_names import output_name
-from proxy.query.syntax.selects import Select, Span, is_call
+from proxy.query.syntax.selects import Select, Span, conjuncts, is_call
 from proxy.query.syntax.slices import parse
 from proxy.query.syntax.statements import split_commas
 from proxy.query.syntax.tokens import Lexed
@@ -428,9 +427,7 @@ def _first_term(lexed: Lexed, select: Select) -> _Term:
     if is_descending is not None:
         last -= 1
     return _Term(
-        span=(first, last),
-        is_descending=bool(is_descending),
-        has_nulls_first=has_nulls_first,
+        span=(first, last), is_descending=bool(is_descending), has_nulls_first=has_nulls_first
     )
 
 
@@ -451,7 +448,7 @@ def _names_noise(context: SelectContext, span: Span, found: FoundSpans) -> bool:
 
 def _number(lexed: Lexed, span: Span) -> int | None:
     lexemes = lexed.lexemes[span[0] : span[1]]
-    if len(lexemes) != 1 or lexemes[0].token.token_type is not TokenType.NUMBER:
+    if len(lexemes) != 1 or lexemes[0].kind is not TokenType.NUMBER:
         return None
     text = lexemes[0].token.text
     return int(text) if text.isdecimal() else None

@@ -23,12 +23,7 @@ from proxy.base.result_columns import UNIT_COLUMN, aggregate_column, key_column
 from proxy.base.sql_types import SqlType
 from proxy.query.bind.aggregate_reading import Inner, readers_within
 from proxy.query.bind.clause_reading import condition_of, outputs_of
-from proxy.query.bind.join_conditions import (
-    aliases,
-    conjuncts,
-    equalities,
-    with_equalities,
-)
+from proxy.query.bind.join_conditions import aliases, conjuncts, equalities, with_equalities
 from proxy.query.bind.scope import ColumnType, Named, Scope
 from proxy.query.bind.sources import Sources
 from proxy.query.ir.expression_walk import columns, conjunction, rebuild

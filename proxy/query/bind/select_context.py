@@ -96,17 +96,9 @@ def call_end(context: SelectContext, index: int) -> int | None:
     lexemes = lexed.lexemes
     if not lexemes[index].name or (index > 0 and is_no_column(lexed, index)):
         return None
-    last = index
-    while (
-        last + 2 < len(lexemes)
-        and lexemes[last + 1].token.token_type is TokenType.DOT
-        and lexemes[last + 2].name
-    ):
-        last += 2
+    last = lexed.name_end(index)
     if not is_call(lexed, last):
-        is_typed = lexemes[last + 1 : last + 2] and (
-            lexemes[last + 1].token.token_type is TokenType.STRING
-        )
+        is_typed = lexemes[last + 1 : last + 2] and (lexemes[last + 1].kind is TokenType.STRING)
         return None if is_typed or lexemes[index].word in _NO_NAMES else last + 1
     return None if lexemes[last].word in _NO_NAMES else lexed.partner[last + 1] + 1
 
@@ -115,7 +107,7 @@ def is_no_column(lexed: Lexed, index: int) -> bool:
     """Whether a word is a type after :: or AS, a part of a longer name, a field of extract(field FROM ...), AT
     TIME ZONE."""
     before = lexed.lexemes[index - 1]
-    if before.token.token_type in (TokenType.DCOLON, TokenType.DOT) or before.word == "as":
+    if before.kind in (TokenType.DCOLON, TokenType.DOT) or before.word == "as":
         return True
     following = lexed.lexemes[index + 1].word if index + 1 < len(lexed.lexemes) else ""
     if lexed.lexemes[index].word == "at" and following == "time":

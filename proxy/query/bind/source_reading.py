@@ -25,15 +25,14 @@ from proxy.query.bind.clause_reading import (
     outputs_of,
     read_where,
 )
-from proxy.query.bind.computed_join_keys import computed_keys
+from proxy.query.bind.declared_types import joined_columns, renamed
 from proxy.query.bind.expression_reading import READERS
-from proxy.query.bind.join_conditions import conjuncts, equalities, of_both
+from proxy.query.bind.join_conditions import computed_keys, conjuncts, equalities, of_both
 from proxy.query.bind.outer_joins import without_public_rows
 from proxy.query.bind.per_unit_reading import distinct_rows, read_per_unit
 from proxy.query.bind.row_lookups import RowLookups
 from proxy.query.bind.scope import ColumnType, Named, PublicColumn, Scope, column_type_of
 from proxy.query.bind.sources import Nature, Sources
-from proxy.query.bind.subquery_columns import joined_columns, renamed
 from proxy.query.bind.union_reading import union_all
 from proxy.query.bind.window_reading import WindowsOfSelect
 from proxy.query.ir.exposed import row_names, unit_columns
@@ -233,7 +232,7 @@ def _public_ranges(sources: Sources, item: Item) -> Iterator[Span]:
     row may meet several, so that they are joined with answers, as a series is."""
     if not isinstance(item, JoinItem):
         return
-    kinds = {one.token.token_type for one in sources.lexed.lexemes[slice(*(item.on or (0, 0)))]}
+    kinds = {one.kind for one in sources.lexed.lexemes[slice(*(item.on or (0, 0)))]}
     for side in (item.left, item.right):
         yield from _public_ranges(sources, side)
         is_range = bool(kinds & _RANGES) and TokenType.EQ not in kinds
@@ -510,7 +509,7 @@ def clauses_below(sources: Sources, select: Select) -> list[str]:
 def _parameter(sources: Sources, span: Span) -> int | None:
     """$1, and nothing else."""
     lexemes = sources.lexed.lexemes[slice(*span)]
-    is_one = len(lexemes) == 2 and lexemes[0].token.token_type is TokenType.PARAMETER
+    is_one = len(lexemes) == 2 and lexemes[0].kind is TokenType.PARAMETER
     return ordinal(lexemes[1].token.text) if is_one else None
 
 

@@ -22,11 +22,7 @@ from proxy.query.bind.group_keys import (
     key_in_other_words,
     repeated_key_at,
 )
-from proxy.query.bind.names_in_subqueries import (
-    is_captured,
-    keys_in_subquery,
-    refuse_captured,
-)
+from proxy.query.bind.names_in_subqueries import is_captured, keys_in_subquery, refuse_captured
 from proxy.query.bind.noisy_expression_reading import NoisyReader
 from proxy.query.bind.select_context import OutputItem, SelectContext, placed
 from proxy.query.ir.bound_statement import (
@@ -116,7 +112,7 @@ def is_interval(lexed: Lexed, index: int) -> bool:
     return (
         index + 3 < len(lexemes)
         and lexemes[index].name == "dp"
-        and lexemes[index + 1].token.token_type is TokenType.DOT
+        and lexemes[index + 1].kind is TokenType.DOT
         and lexemes[index + 2].name in _INTERVALS
         and is_call(lexed, index + 2)
     )
@@ -292,9 +288,7 @@ class _Spans:
 def _aggregate_span(lexed: Lexed, index: int) -> Span | None:
     """The lexemes of an aggregate call with its FILTER, if one starts here."""
     lexemes = lexed.lexemes
-    at = index
-    while at + 2 < len(lexemes) and lexemes[at + 1].token.token_type is TokenType.DOT:
-        at += 2
+    at = lexed.name_end(index)
     name = lexemes[at].name
     if not is_call(lexed, at) or name not in ANSWERED | OTHER_AGGREGATES:
         return None

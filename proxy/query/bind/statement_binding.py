@@ -170,7 +170,7 @@ def _probe(statement: Statement, select: Select) -> str | None:
     lexemes = lexed.lexemes
     is_exists = select.keyword > 1 and lexemes[select.keyword - 2].word == "exists"
     items = lexemes[slice(*select.items)]
-    is_constant = bool(items) and items[0].token.token_type in (TokenType.NUMBER, TokenType.STRING)
+    is_constant = bool(items) and items[0].kind in (TokenType.NUMBER, TokenType.STRING)
     if "from" not in clauses or not (is_exists or (is_constant and "limit" in clauses)):
         return None
     around = [one for one in selects(statement) if one.keyword < select.keyword < one.end]
@@ -264,8 +264,8 @@ def _names_others(sources: Sources, select: Select) -> bool:
     clauses = [span for name, span in select.clauses.items() if name != "from"]
     for first, last in clauses:
         for index in range(first + 1, last - 1):
-            is_dot = lexemes[index].token.token_type is TokenType.DOT
-            starts = index < 2 or lexemes[index - 2].token.token_type is not TokenType.DOT
+            is_dot = lexemes[index].kind is TokenType.DOT
+            starts = index < 2 or lexemes[index - 2].kind is not TokenType.DOT
             if (
                 is_dot
                 and starts
@@ -305,7 +305,7 @@ def _is_function(lexed: Lexed, bracket: int) -> bool:
     name = bracket - 1
     if not lexemes[name].name or not is_call(lexed, name) or opens_query(lexed, bracket):
         return False
-    while lexemes[name - 1].token.token_type is TokenType.DOT:
+    while lexemes[name - 1].kind is TokenType.DOT:
         name -= 2
     return is_relation(lexed, name)
 
@@ -492,7 +492,7 @@ def numbered_as_before(
 
 def _words(lexed: Lexed, select: Select) -> Words:
     lexemes = lexed.lexemes[select.keyword : select.end]
-    return tuple((one.token.token_type, one.token.text) for one in lexemes)
+    return tuple((one.kind, one.token.text) for one in lexemes)
 
 
 def _meaning(subquery: AggregateSubquery, scalars: Sequence[Scalar]) -> str:

@@ -152,9 +152,7 @@ def _formatted(part: ir.FormattedTime, found: Found) -> ir.Expression:
     text = _text(found, "template")
     if text is None:
         raise Refusal(
-            Code.FUNCTION,
-            "the template of to_char() is null",
-            "Write a template, e.g. 'YYYY-MM'.",
+            Code.FUNCTION, "the template of to_char() is null", "Write a template, e.g. 'YYYY-MM'."
         )
     check_template(text, None)
     return replace(part, template=text, given=())

@@ -10,11 +10,7 @@ from proxy.base.node_parts import each_changed, with_parts
 from proxy.base.result_columns import IntervalColumn, IntervalEnd
 from proxy.base.sql_types import SqlType
 from proxy.query.ir.expression_walk import rebuild
-from proxy.query.ir.expressions import (
-    Comparison,
-    Expression,
-    Parameter,
-)
+from proxy.query.ir.expressions import Comparison, Expression, Parameter
 from proxy.query.ir.noisy_expressions import NoisyExpression
 from proxy.query.ir.query_aggregates import Aggregate
 from proxy.query.ir.relations import Relation, rewrite

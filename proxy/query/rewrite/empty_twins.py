@@ -64,7 +64,7 @@ def whole_on_twin(lexed: Lexed, protected: Mapping[int, Exposed]) -> tuple[Edit,
     """The edit that puts the twin into TABLE t, which has no alias and no columns."""
     index, table = next(iter(protected.items()))
     twin = twin_of(table.name)
-    end = lexed.lexemes[_end_of_chain(lexed, index) - 1].end
+    end = lexed.lexemes[lexed.name_end(index) + 1 - 1].end
     return (Edit(lexed.lexemes[index].start, end, f"{quoted(twin.schema)}.{quoted(twin.name)}"),)
 
 
@@ -97,24 +97,23 @@ def _from_of(lexed: Lexed, found: tuple[Select, ...], index: int) -> Span | None
         return None
     at = index
     while at > span[0] and (
-        lexed.lexemes[at - 1].token.token_type is TokenType.L_PAREN
-        or lexed.lexemes[at - 1].word == "only"
+        lexed.lexemes[at - 1].kind is TokenType.L_PAREN or lexed.lexemes[at - 1].word == "only"
     ):
         at -= 1
     before = lexed.lexemes[at - 1]
-    follows_comma = before.token.token_type is TokenType.COMMA and before.depth == select.depth
+    follows_comma = before.kind is TokenType.COMMA and before.depth == select.depth
     return span if at == span[0] or before.word == "join" or follows_comma else None
 
 
 def _replaced(lexed: Lexed, span: Span, index: int, table: TableName, text: str) -> Edit:
-    last = _end_of_chain(lexed, index)
+    last = lexed.name_end(index) + 1
     end = lexed.lexemes[last - 1].end
     closed = last
-    while closed < span[1] and lexed.lexemes[closed].token.token_type is TokenType.R_PAREN:
+    while closed < span[1] and lexed.lexemes[closed].kind is TokenType.R_PAREN:
         if lexed.lexemes[lexed.partner[closed] - 1].word != "only":
             break
         closed += 1  # ONLY (table) alias
-    if closed < span[1] and lexed.lexemes[closed].token.token_type is TokenType.STAR:
+    if closed < span[1] and lexed.lexemes[closed].kind is TokenType.STAR:
         closed += 1  # table * alias
     has_alias = closed < span[1] and (
         bool(lexed.lexemes[closed].name) and lexed.lexemes[closed].word not in _NO_ALIAS
@@ -127,33 +126,19 @@ def _replaced(lexed: Lexed, span: Span, index: int, table: TableName, text: str)
     return Edit(lexed.lexemes[index].start, end + len(rest), named)
 
 
-def _end_of_chain(lexed: Lexed, index: int) -> int:
-    """After the last part of a dotted name."""
-    at = index + 1
-    while (
-        at + 1 < len(lexed.lexemes)
-        and lexed.lexemes[at].token.token_type is TokenType.DOT
-        and lexed.lexemes[at + 1].name
-    ):
-        at += 2
-    return at
-
-
 def _without_schema(lexed: Lexed, replaced: set[TableName], done: set[int]) -> Iterator[Edit]:
     """schema.table.column -> table.column: an alias has no schema."""
     lexemes = lexed.lexemes
     for index, lexeme in enumerate(lexemes):
-        is_start = lexeme.name and (
-            index == 0 or lexemes[index - 1].token.token_type is not TokenType.DOT
-        )
+        is_start = lexeme.name and (index == 0 or lexemes[index - 1].kind is not TokenType.DOT)
         if not is_start or lexeme.start in done:
             continue
-        end = _end_of_chain(lexed, index)
+        end = lexed.name_end(index) + 1
         names = [lexemes[at].name for at in range(index, end, 2)]
         has_star = (
             end + 1 < len(lexemes)
-            and lexemes[end].token.token_type is TokenType.DOT
-            and lexemes[end + 1].token.token_type is TokenType.STAR
+            and lexemes[end].kind is TokenType.DOT
+            and lexemes[end + 1].kind is TokenType.STAR
         )
         for skipped in (0, 1):  # of which the first may be the database
             if len(names) + has_star < skipped + 3 or len(names) < skipped + 2:

@@ -44,10 +44,7 @@ from proxy.query.syntax.tokens import Lexed
 
 
 def replace_aggregates(
-    lexed: Lexed,
-    subqueries: Iterable[AggregateSubquery],
-    parameter: int,
-    with_errors: bool = False,
+    lexed: Lexed, subqueries: Iterable[AggregateSubquery], parameter: int, with_errors: bool = False
 ) -> tuple[Edit, ...]:
     """
     Given    the aggregate subqueries of a statement; the number of the jsonb parameter that holds their noisy
@@ -305,10 +302,7 @@ def groupings(subquery: AggregateSubquery) -> tuple[GroupingValue, ...]:
 
 
 def _level_items(
-    subquery: AggregateSubquery,
-    level: Level,
-    found: Iterable[GroupingValue],
-    errors: Iterable[int],
+    subquery: AggregateSubquery, level: Level, found: Iterable[GroupingValue], errors: Iterable[int]
 ) -> Iterator[str]:
     """The columns of one level as those of the relation as a whole."""
     keys = subquery.block.keys

@@ -49,18 +49,18 @@ def assignment(text: str) -> Assignment | None:
 
 
 def _read(lexed: Lexed) -> Assignment | None:
-    found = [x for x in lexed.lexemes if x.token.token_type is not TokenType.SEMICOLON]
+    found = [x for x in lexed.lexemes if x.kind is not TokenType.SEMICOLON]
     if not found or found[0].word != "set":
         return None
     rest = found[2:] if len(found) > 1 and found[1].word in _SCOPES else found[1:]
-    if len(rest) < 5 or rest[0].name != "dp" or rest[1].token.token_type is not TokenType.DOT:
+    if len(rest) < 5 or rest[0].name != "dp" or rest[1].kind is not TokenType.DOT:
         return None
     name, sign, values = rest[2].name, rest[3], rest[4:]
-    if not name or not (sign.token.token_type is TokenType.EQ or sign.word == "to"):
+    if not name or not (sign.kind is TokenType.EQ or sign.word == "to"):
         return None
     if values[0].word == "default":
         return None
-    written = [_value(lexed, x.token.token_type, x.start, x.end) for x in values]
+    written = [_value(lexed, x.kind, x.start, x.end) for x in values]
     if any(value is None for value in written):
         return None
     return Assignment(f"dp.{name}", "".join(value for value in written if value is not None))

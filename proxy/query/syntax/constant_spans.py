@@ -32,14 +32,14 @@ def plain_span(lexed: Lexed, index: int) -> TimeSpan | None:
     written = lexed.text[lexeme.start : lexeme.end]
     is_plain = written[:1] == "'" and written[-1:] == "'" and is_simple(written[1:-1])
     following = lexed.lexemes[index + 1 : index + 2]
-    is_split = bool(following) and following[0].token.token_type is TokenType.STRING
+    is_split = bool(following) and following[0].kind is TokenType.STRING
     return span_of(written[1:-1]) if is_plain and not is_split else None
 
 
 def has_words(lexed: Lexed, index: int, type_name: str) -> bool:
     """Whether a lexeme is the text of a time with words in it, as the name of a zone or 'today'."""
     lexeme = lexed.lexemes[index]
-    is_text = lexeme.token.token_type is TokenType.STRING
+    is_text = lexeme.kind is TokenType.STRING
     written = lexed.text[lexeme.start : lexeme.end]
     return is_text and type_name in _TIMES and bool(_WORDS.search(written[1:]))
 
@@ -76,10 +76,7 @@ _OPERATORS = {
     TokenType.CARET: _POWER,
 }
 _COMPARISONS = frozenset(
-    {
-        *(TokenType.EQ, TokenType.NEQ, TokenType.LT, TokenType.LTE),
-        *(TokenType.GT, TokenType.GTE),
-    }
+    {*(TokenType.EQ, TokenType.NEQ, TokenType.LT, TokenType.LTE), *(TokenType.GT, TokenType.GTE)}
 )
 _BEFORE_KINDS = _COMPARISONS | {
     *(TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.COMMA, TokenType.FROM)
@@ -274,7 +271,7 @@ class _Finder:
         return self.lexed.lexemes[index].word if index < self.last else ""
 
     def kind(self, index: int) -> TokenType | None:
-        return self.lexed.lexemes[index].token.token_type if index < self.last else None
+        return self.lexed.lexemes[index].kind if index < self.last else None
 
     def binding_before(self, index: int, first: int) -> int | None:
         """The least that operators of a part that begins here must bind; None: no part begins here."""

@@ -87,4 +87,4 @@ def _word(lexed: Lexed, index: int) -> str:
 
 
 def _kind(lexed: Lexed, index: int) -> TokenType | None:
-    return lexed.lexemes[index].token.token_type if index < len(lexed.lexemes) else None
+    return lexed.lexemes[index].kind if index < len(lexed.lexemes) else None

@@ -25,7 +25,7 @@ def divisors(lexed: Lexed, first: int, last: int) -> Iterator[tuple[int, int]]:
         The first lexeme of a divisor and the one after its last.
     """
     for index in range(first, last):
-        if lexed.lexemes[index].token.token_type not in _DIVISIONS:
+        if lexed.lexemes[index].kind not in _DIVISIONS:
             continue
         end = _operand_end(lexed, index + 1, last)
         if end is not None and _is_named(lexed.lexemes[index + 1 : end]):
@@ -38,14 +38,14 @@ def _is_named(operand: Sequence[Lexeme]) -> bool:
     for lexeme in operand:
         if lexeme.name and not after_cast:
             return True
-        after_cast = lexeme.token.token_type is TokenType.DCOLON
+        after_cast = lexeme.kind is TokenType.DCOLON
     return False
 
 
 def _operand_end(lexed: Lexed, start: int, last: int) -> int | None:
     """Find where the right operand of a division ends, exclusive; None of a form that is not known."""
     index = start
-    while index < last and lexed.lexemes[index].token.token_type in _SIGNS:
+    while index < last and lexed.lexemes[index].kind in _SIGNS:
         index += 1
     end = _primary_end(lexed, index, last)
     while end is not None and end < last:
@@ -61,13 +61,13 @@ def _primary_end(lexed: Lexed, index: int, last: int) -> int | None:
     if index >= last:
         return None
     lexeme = lexed.lexemes[index]
-    if lexeme.token.token_type is TokenType.L_PAREN:
+    if lexeme.kind is TokenType.L_PAREN:
         return lexed.partner[index] + 1
     if lexeme.word == "case":
         return _case_end(lexed, index, last)
-    if lexeme.token.token_type is TokenType.PARAMETER:
+    if lexeme.kind is TokenType.PARAMETER:
         return index + 2
-    if lexeme.token.token_type is TokenType.NUMBER:
+    if lexeme.kind is TokenType.NUMBER:
         return index + 1
     if not lexeme.name:
         return None
@@ -86,13 +86,13 @@ def _case_end(lexed: Lexed, index: int, last: int) -> int | None:
 def _call_end(lexed: Lexed, index: int, last: int) -> int:
     """After a name: dotted parts, arguments, and FILTER, OVER and WITHIN GROUP."""
     lexemes = lexed.lexemes
-    while index + 1 < last and lexemes[index].token.token_type is TokenType.DOT:
+    while index + 1 < last and lexemes[index].kind is TokenType.DOT:
         index += 2
-    if index < last and lexemes[index].token.token_type is TokenType.L_PAREN:
+    if index < last and lexemes[index].kind is TokenType.L_PAREN:
         index = lexed.partner[index] + 1
         while index + 1 < last and lexemes[index].word in _AFTER_A_CALL:
             index += 2 if lexemes[index].word == "within" else 1
-            is_open = lexemes[index].token.token_type is TokenType.L_PAREN
+            is_open = lexemes[index].kind is TokenType.L_PAREN
             index = lexed.partner[index] + 1 if is_open else index + 1
     return index
 
@@ -100,7 +100,7 @@ def _call_end(lexed: Lexed, index: int, last: int) -> int:
 def _suffix_end(lexed: Lexed, index: int, last: int) -> int | None:
     """The end of a cast, a subscript or a power that follows; `index` where nothing does."""
     lexemes = lexed.lexemes
-    match lexemes[index].token.token_type:
+    match lexemes[index].kind:
         case TokenType.DCOLON:
             return _type_end(lexed, index + 1, last)
         case TokenType.L_BRACKET:
@@ -122,8 +122,8 @@ def _type_end(lexed: Lexed, index: int, last: int) -> int | None:
     index += 1
     if second is not None and index < last and lexemes[index].word == second:
         index += 1
-    while index + 1 < last and lexemes[index].token.token_type is TokenType.DOT:
+    while index + 1 < last and lexemes[index].kind is TokenType.DOT:
         index += 2
-    if index < last and lexemes[index].token.token_type is TokenType.L_PAREN:
+    if index < last and lexemes[index].kind is TokenType.L_PAREN:
         index = lexed.partner[index] + 1
     return index

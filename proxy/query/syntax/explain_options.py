@@ -30,7 +30,7 @@ def check_options(statement: Statement) -> None:
     Refuses  SYNTAX, as PostgreSQL: an option or a value that there is not; UNSUPPORTED: XML and YAML
     """
     lexed = statement.lexed
-    if lexed.lexemes[1].token.token_type is not TokenType.L_PAREN or statement.first == 1:
+    if lexed.lexemes[1].kind is not TokenType.L_PAREN or statement.first == 1:
         return
     for first, last in split_commas(lexed, 2, lexed.partner[1]):
         name, values = lexed.lexemes[first], lexed.lexemes[first + 1 : last]
@@ -46,8 +46,8 @@ def judging(text: str) -> str | None:
     lexed = lex(text)
     if lexed is None:
         return None
-    own = [x for x in lexed.lexemes if x.token.token_type is not TokenType.SEMICOLON]
-    words = [x.word for x in own if x.token.token_type is not TokenType.L_PAREN]
+    own = [x for x in lexed.lexemes if x.kind is not TokenType.SEMICOLON]
+    words = [x.word for x in own if x.kind is not TokenType.L_PAREN]
     if not words:
         return text
     makes = words[0] == "create" and any(

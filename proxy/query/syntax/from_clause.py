@@ -117,7 +117,7 @@ class _TokenCursor:
         return self.lexeme.word if self.at < self.end else ""
 
     def is_symbol(self, kind: TokenType) -> bool:
-        return self.at < self.end and self.lexeme.token.token_type is kind
+        return self.at < self.end and self.lexeme.kind is kind
 
     def take(self, *words: str) -> bool:
         if self.word in words:
@@ -166,7 +166,7 @@ def _condition(cursor: _TokenCursor) -> tuple[Span | None, tuple[str, ...]]:
         lexeme = cursor.lexeme
         here = lexeme.depth == depth and not _follows_dot(cursor)
         called = cursor.at + 1 < cursor.end and (
-            cursor.lexed.lexemes[cursor.at + 1].token.token_type is TokenType.L_PAREN
+            cursor.lexed.lexemes[cursor.at + 1].kind is TokenType.L_PAREN
         )
         # left(...) and right(...) are functions
         if (
@@ -175,7 +175,7 @@ def _condition(cursor: _TokenCursor) -> tuple[Span | None, tuple[str, ...]]:
             and not (called and lexeme.word in ("left", "right"))
         ):
             break
-        if here and lexeme.token.token_type is TokenType.COMMA:
+        if here and lexeme.kind is TokenType.COMMA:
             break
         cursor.at += 1
     return (start, cursor.at), ()
@@ -184,7 +184,7 @@ def _condition(cursor: _TokenCursor) -> tuple[Span | None, tuple[str, ...]]:
 def _follows_dot(cursor: _TokenCursor) -> bool:
     """Whether a word is a name, whatever it means elsewhere: q.left (PostgreSQL 17 documentation, appendix
     C)."""
-    return cursor.lexed.lexemes[cursor.at - 1].token.token_type is TokenType.DOT
+    return cursor.lexed.lexemes[cursor.at - 1].kind is TokenType.DOT
 
 
 def _primary(cursor: _TokenCursor) -> Item:
@@ -288,7 +288,7 @@ def is_closed(lexed: Lexed, span: tuple[int, int]) -> bool:
     while index < last:
         lexeme = lexed.lexemes[index]
         typed = type_at(lexed, index)
-        if lexeme.token.token_type is TokenType.DCOLON:
+        if lexeme.kind is TokenType.DCOLON:
             own = own_type_at(lexed, index + 1) if type_at(lexed, index + 1) is None else None
             index = own.end if own is not None else index + 1
         elif typed is not None:

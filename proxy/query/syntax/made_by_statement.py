@@ -166,9 +166,9 @@ def constant_text(statement: Statement, span: Span) -> str | None:
         return None
     for index in range(first, last):
         lexeme = lexemes[index]
-        opened = lexemes[index - 1].token.token_type is TokenType.L_PAREN and index > first
+        opened = lexemes[index - 1].kind is TokenType.L_PAREN and index > first
         is_scalar = lexeme.word == "select" and opened  # (SELECT -1)
-        known = lexeme.token.token_type in _OPERATORS | _CONSTANTS or lexeme.word in _WHOLE_NUMBERS
+        known = lexeme.kind in _OPERATORS | _CONSTANTS or lexeme.word in _WHOLE_NUMBERS
         if not known and not is_scalar:
             return None
     return statement.text[lexemes[first].start : lexemes[last - 1].end]
@@ -248,4 +248,4 @@ def _without(lexemes: Sequence[Lexeme], spans: Sequence[tuple[int, int]]) -> Ite
 def _is_plain(lexeme: Lexeme) -> bool:
     if lexeme.name:
         return lexeme.word not in _COMPUTING
-    return lexeme.token.token_type in _COMPUTING_NOTHING and lexeme.token.text.isascii()
+    return lexeme.kind in _COMPUTING_NOTHING and lexeme.token.text.isascii()

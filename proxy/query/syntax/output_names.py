@@ -62,7 +62,7 @@ def output_name(lexed: Lexed, span: Span) -> OutputName | None:
     if first >= last:
         return None
     lexeme = lexed.lexemes[first]
-    if (not lexeme.name and lexeme.token.token_type in _SIGNS) or lexeme.word == "not":
+    if (not lexeme.name and lexeme.kind in _SIGNS) or lexeme.word == "not":
         return OutputName(NO_NAME, first, weak=True)
     found = _operand(lexed, first, last)
     while found is not None:
@@ -91,7 +91,7 @@ def _operand(lexed: Lexed, first: int, last: int) -> tuple[OutputName, int] | No
     while found is not None and found[1] < last:
         name, at = found
         lexeme = lexed.lexemes[at]
-        match lexeme.token.token_type:
+        match lexeme.kind:
             case TokenType.DCOLON:
                 found = _cast(lexed, name, at + 1, last)
             case TokenType.L_BRACKET:
@@ -108,14 +108,14 @@ def _operand(lexed: Lexed, first: int, last: int) -> tuple[OutputName, int] | No
 def _primary(lexed: Lexed, first: int, last: int) -> tuple[OutputName, int] | None:
     lexemes = lexed.lexemes
     lexeme = lexemes[first]
-    following = lexemes[first + 1].token.token_type if first + 1 < last else None
+    following = lexemes[first + 1].kind if first + 1 < last else None
     if opens_query(lexed, first):
         return None
-    if lexeme.token.token_type is TokenType.L_PAREN:
+    if lexeme.kind is TokenType.L_PAREN:
         close = lexed.partner[first]
         inside = range(first + 1, close)
         if any(
-            lexemes[i].token.token_type is TokenType.COMMA and lexemes[i].depth == lexeme.depth + 1
+            lexemes[i].kind is TokenType.COMMA and lexemes[i].depth == lexeme.depth + 1
             for i in inside
         ):
             return OutputName("row", first), close + 1
@@ -128,14 +128,14 @@ def _primary(lexed: Lexed, first: int, last: int) -> tuple[OutputName, int] | No
     if lexeme.word == "array" and following is TokenType.L_BRACKET:
         return OutputName("array", first), lexed.partner[first + 1] + 1
     if not lexeme.name or lexeme.word in _NO_COLUMNS:
-        two = lexeme.token.token_type in (TokenType.PARAMETER, TokenType.DOLLAR)
+        two = lexeme.kind in (TokenType.PARAMETER, TokenType.DOLLAR)
         return OutputName(NO_NAME, first, weak=True), first + (2 if two else 1)
     end = _end_of_chain(lexed, first, last)
     if is_call(lexed, end - 1):
         return _call(lexed, end - 1, last)
     typed = _type_name(lexed, first, last)
     if typed is not None and typed[1] < last:
-        token_type = lexemes[typed[1]].token.token_type
+        token_type = lexemes[typed[1]].kind
         if token_type is TokenType.STRING:  # date '2026-01-31'
             return OutputName(typed[0], first, weak=True), typed[1] + 1
     return OutputName(lexemes[end - 1].name, end - 1), end
@@ -208,12 +208,12 @@ def _type_name(lexed: Lexed, first: int, last: int) -> tuple[str, int] | None:
         if end < last and lexemes[end].word in ("precision", "varying"):
             words, end = f"{words} {lexemes[end].word}", end + 1
         name = _TYPES.get(words, words)
-    if end < last and lexemes[end].token.token_type is TokenType.L_PAREN:
+    if end < last and lexemes[end].kind is TokenType.L_PAREN:
         end = lexed.partner[end] + 1
     if name in ("time", "timestamp") and end < last and lexemes[end].word in ("with", "without"):
         name += "tz" if lexemes[end].word == "with" else ""
         end += 3  # WITH TIME ZONE
-    while end < last and lexemes[end].token.token_type is TokenType.L_BRACKET:
+    while end < last and lexemes[end].kind is TokenType.L_BRACKET:
         end = lexed.partner[end] + 1
     return name, end
 
@@ -222,9 +222,7 @@ def _end_of_chain(lexed: Lexed, first: int, last: int) -> int:
     """After name.name.name."""
     end = first + 1
     while (
-        end + 1 < last
-        and lexed.lexemes[end].token.token_type is TokenType.DOT
-        and lexed.lexemes[end + 1].name
+        end + 1 < last and lexed.lexemes[end].kind is TokenType.DOT and lexed.lexemes[end + 1].name
     ):
         end += 2
     return end

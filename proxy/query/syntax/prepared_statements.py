@@ -31,7 +31,7 @@ def prepared_query(source: str, name: str) -> str | None:
     lexed, start = found
     for lexeme in lexed.lexemes:
         written = lexed.text[lexeme.start : lexeme.end]
-        if lexeme.token.token_type is TokenType.STRING and written[:1] == "'" and "\\" in written:
+        if lexeme.kind is TokenType.STRING and written[:1] == "'" and "\\" in written:
             raise Refusal(
                 Code.UNSUPPORTED,
                 "a prepared statement on protected tables cannot hold a backslash in a plain string",
@@ -84,7 +84,7 @@ def prepared_names(text: str) -> PreparedNames:
         return _NO_NAMES
     if lexed is None:
         return _NO_NAMES
-    lexemes = [x for x in lexed.lexemes if x.token.token_type is not TokenType.SEMICOLON]
+    lexemes = [x for x in lexed.lexemes if x.kind is not TokenType.SEMICOLON]
     names: list[str] = []
     for command, name in pairwise(lexemes):
         is_whole = name.word not in ("all", "prepare")

@@ -19,11 +19,11 @@ from proxy.query.syntax.selects import (
     OTHER_AGGREGATES,
     Select,
     is_call,
+    is_window_call,
     own_lexemes,
     query_parts,
 )
 from proxy.query.syntax.statements import Statement, StatementKind
-from proxy.query.syntax.tokens import Lexed
 from proxy.query.syntax.with_clauses import Visible, visible_ctes, writes
 
 _RANKS = frozenset({"rank", "dense_rank", "percent_rank", "cume_dist"})  # with WITHIN GROUP
@@ -54,15 +54,6 @@ def is_preview(
 def may_aggregate(name: str) -> bool:
     """Whether a call of this name may make one row of none. Those of windows only are among them."""
     return name in ANSWERED | OTHER_AGGREGATES | _RANKS or "agg" in name
-
-
-def is_windowed(lexed: Lexed, index: int) -> bool:
-    """Whether a call of a function is that of a window: OVER stands behind it, and behind its FILTER."""
-    end = lexed.partner[index + 1] + 1
-    lexemes = lexed.lexemes
-    if end + 1 < len(lexemes) and lexemes[end].word == "filter" and is_call(lexed, end):
-        end = lexed.partner[end + 1] + 1
-    return end < len(lexemes) and lexemes[end].word == "over"
 
 
 class _Emptiness:
@@ -112,7 +103,7 @@ class _Emptiness:
         return any(
             may_aggregate(self._lexed.lexemes[index].name)
             and is_call(self._lexed, index)
-            and not is_windowed(self._lexed, index)
+            and not is_window_call(self._lexed, index)
             for span in spans
             for index in own_lexemes(self._lexed, span)
         )
@@ -122,7 +113,7 @@ class _Emptiness:
         first, last = select.clauses["group"]
         words = {lexeme.word for lexeme in self._lexed.lexemes[first:last]}
         is_total = any(
-            self._lexed.lexemes[index].token.token_type is TokenType.L_PAREN
+            self._lexed.lexemes[index].kind is TokenType.L_PAREN
             and self._lexed.partner[index] == index + 1
             for index in range(first, last)
         )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 
 from sqlglot import TokenType
 
-from proxy.query.syntax.selects import Select, Span, joins_selects, opens_query
+from proxy.query.syntax.selects import Select, Span, conjuncts, joins_selects, opens_query
 from proxy.query.syntax.statements import Statement
 from proxy.query.syntax.tokens import Lexed, Lexeme
 from proxy.query.syntax.with_clauses import WRITES, Visible, visible_ctes, writes
@@ -79,7 +79,7 @@ class _Probe:
     def _branch(self, start: int, last: int) -> bool:
         if start >= last:
             return False
-        if self._lexemes[start].token.token_type is TokenType.L_PAREN:
+        if self._lexemes[start].kind is TokenType.L_PAREN:
             return self.query((start + 1, self._lexed.partner[start]))
         select = self._selects.get(start)
         return select is not None and self._select(select)
@@ -109,8 +109,8 @@ class _Probe:
         # One subquery and its alias, nothing joined to it.
         is_only = all(
             x.name
-            or x.token.token_type in (TokenType.L_PAREN, TokenType.R_PAREN)
-            or (x.token.token_type is TokenType.COMMA and x.depth > select.depth)
+            or x.kind in (TokenType.L_PAREN, TokenType.R_PAREN)
+            or (x.kind is TokenType.COMMA and x.depth > select.depth)
             for x in rest
         ) and not any(x.word == "join" for x in rest)
         return is_only and self.query((opening + 1, close))
@@ -124,16 +124,16 @@ class _Probe:
 
     def _limits_to_nothing(self, index: int, last: int) -> bool:
         """LIMIT 0, OFFSET or LIMIT of a negative number, FETCH FIRST 0 ROWS."""
-        kind = self._lexemes[index].token.token_type
+        kind = self._lexemes[index].kind
         if kind is TokenType.FETCH:
             index += 1  # FIRST or NEXT
         elif kind not in (TokenType.LIMIT, TokenType.OFFSET):
             return False
         at = index + 1
         opened = 0
-        while at < last and self._lexemes[at].token.token_type is TokenType.L_PAREN:
+        while at < last and self._lexemes[at].kind is TokenType.L_PAREN:
             at, opened = at + 1, opened + 1
-        is_negative = at < last and self._lexemes[at].token.token_type is TokenType.DASH
+        is_negative = at < last and self._lexemes[at].kind is TokenType.DASH
         at += is_negative
         number = _number(self._lexemes[at]) if at < last else None
         if number is None or not self._ends(at + 1, last, opened, kind):
@@ -145,7 +145,7 @@ class _Probe:
     def _ends(self, at: int, last: int, opened: int, kind: TokenType) -> bool:
         """Whether nothing more belongs to the number of a LIMIT."""
         for _ in range(opened):
-            if at >= last or self._lexemes[at].token.token_type is not TokenType.R_PAREN:
+            if at >= last or self._lexemes[at].kind is not TokenType.R_PAREN:
                 return False
             at += 1
         if at >= last:
@@ -154,53 +154,29 @@ class _Probe:
         if kind is TokenType.FETCH:
             return lexeme.word in ("row", "rows")
         ends = (TokenType.LIMIT, TokenType.OFFSET, TokenType.FETCH, TokenType.FOR)
-        return lexeme.token.token_type in (*ends, TokenType.SEMICOLON) or (
+        return lexeme.kind in (*ends, TokenType.SEMICOLON) or (
             kind is TokenType.OFFSET and lexeme.word in ("row", "rows")
         )
 
     def _never_true(self, span: Span) -> bool:
         """Whether one of the conditions that AND joins is false or null by its constants."""
-        first, last = self._bare(span)
-        if first >= last:
-            return False
-        depth = self._lexemes[first].depth
-        words = {x.word for x in self._lexemes[first:last] if x.depth == depth}
-        if words & {"or", "case", "between"}:
-            return False
-        starts = [first]
-        for index in range(first, last):
-            if self._lexemes[index].depth == depth and self._lexemes[index].word == "and":
-                starts.append(index + 1)
-        ends = [*(start - 1 for start in starts[1:]), last]
-        spans = list(zip(starts, ends, strict=True))
-        if len(spans) > 1:
-            return any(self._never_true(part) for part in spans)
-        return _is_never_true(self._lexemes[first:last])
-
-    def _bare(self, span: Span) -> Span:
-        """Without brackets around the whole."""
-        first, last = span
-        while (
-            first < last
-            and self._lexemes[first].token.token_type is TokenType.L_PAREN
-            and self._lexed.partner[first] == last - 1
-        ):
-            first, last = first + 1, last - 1
-        return first, last
+        return any(
+            _is_never_true(self._lexemes[slice(*part)]) for part in conjuncts(self._lexed, span)
+        )
 
 
 def _is_never_true(lexemes: tuple[Lexeme, ...]) -> bool:
     """
     false, null, not true, 1 = 0, 1 = null, null::boolean
     """
-    if len(lexemes) > 2 and lexemes[-2].token.token_type is TokenType.DCOLON:
+    if len(lexemes) > 2 and lexemes[-2].kind is TokenType.DCOLON:
         return lexemes[-1].word in ("boolean", "bool") and _is_never_true(lexemes[:-2])
     words = [lexeme.word for lexeme in lexemes]
     if words in (["false"], ["null"], ["not", "true"], ["not", "null"]):
         return True
     if len(lexemes) != 3:
         return False
-    rule = _COMPARED.get(lexemes[1].token.token_type)
+    rule = _COMPARED.get(lexemes[1].kind)
     if rule is None:
         return False
     left, right = _number(lexemes[0]), _number(lexemes[2])
@@ -212,7 +188,7 @@ def _is_never_true(lexemes: tuple[Lexeme, ...]) -> bool:
 
 def _number(lexeme: Lexeme) -> int | None:
     text = lexeme.token.text
-    if lexeme.token.token_type is not TokenType.NUMBER or not (text.isascii() and text.isdigit()):
+    if lexeme.kind is not TokenType.NUMBER or not (text.isascii() and text.isdigit()):
         return None
     return int(text)
 
@@ -271,15 +247,15 @@ def _defines(lexed: Lexed, index: int) -> bool:
     lexemes = lexed.lexemes
     before = lexemes[index - 1] if index else None
     if before is None or not (
-        before.word in ("with", "recursive") or before.token.token_type is TokenType.COMMA
+        before.word in ("with", "recursive") or before.kind is TokenType.COMMA
     ):
         return False
     at = index + 1
-    if at < len(lexemes) and lexemes[at].token.token_type is TokenType.L_PAREN:
+    if at < len(lexemes) and lexemes[at].kind is TokenType.L_PAREN:
         at = lexed.partner[at] + 1
     if at >= len(lexemes) or lexemes[at].word != "as":
         return False
     at += 1
     while at < len(lexemes) and lexemes[at].word in ("not", "materialized"):
         at += 1
-    return at < len(lexemes) and lexemes[at].token.token_type is TokenType.L_PAREN
+    return at < len(lexemes) and lexemes[at].kind is TokenType.L_PAREN

@@ -35,7 +35,7 @@ def words_of(lexed: Lexed, first: int, last: int, present: str | None) -> Iterat
         end, kind = (index + 1, None) if present is None else _present(lexed, index, last)
         lexeme = lexed.lexemes[index]
         if kind is None:
-            is_sign = lexeme.token.token_type is TokenType.PARAMETER
+            is_sign = lexeme.kind is TokenType.PARAMETER
             yield lexed.text[lexeme.start : lexeme.end] + ("" if is_sign else " ")
         else:
             yield f"{present}::pg_catalog.{kind} "
@@ -53,7 +53,7 @@ def _present(lexed: Lexed, index: int, last: int) -> tuple[int, str | None]:
     if _word(lexed, index, last) == "pg_catalog" and _word(lexed, index + 2, last) in _CALLS:
         start = index + 2
     word = _word(lexed, start, last)
-    opens = start + 1 < last and lexed.lexemes[start + 1].token.token_type is TokenType.L_PAREN
+    opens = start + 1 < last and lexed.lexemes[start + 1].kind is TokenType.L_PAREN
     close = lexed.partner[start + 1] if opens else -1
     if word in _CALLS and close == start + 2:
         return close + 1, "timestamptz"

@@ -101,10 +101,10 @@ def _no_operator_for_parameter(lexed: Lexed, index: int, last: int) -> None:
     """`@ 1`, the absolute value, is to sqlglot the parameter 1."""
     lexeme = lexed.lexemes[index]
     if (
-        lexeme.token.token_type is TokenType.PARAMETER
+        lexeme.kind is TokenType.PARAMETER
         and lexeme.token.text != "$"
         and index + 1 < last
-        and lexed.lexemes[index + 1].token.token_type is TokenType.NUMBER
+        and lexed.lexemes[index + 1].kind is TokenType.NUMBER
     ):
         raise Refusal(
             Code.UNSUPPORTED,
@@ -130,7 +130,7 @@ def _no_part_of_an_interval(lexed: Lexed, index: int, last: int) -> None:
     if written[:1] == "'" and is_field and written[1:-1].strip("+-").isdecimal():
         beyond = lexed.lexemes[index + 3] if index + 3 < last else None
         is_whole = beyond is None or beyond.word != "to"
-    is_split = following is not None and following.token.token_type is TokenType.STRING
+    is_split = following is not None and following.kind is TokenType.STRING
     if written[:1] != "'" or not is_whole or is_split:
         raise Refusal(
             Code.UNSUPPORTED,

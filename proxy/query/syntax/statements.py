@@ -52,7 +52,7 @@ class Statement:
     def explain_verbose(self) -> bool:
         """Whether an EXPLAIN has VERBOSE, of which the last one counts."""
         before = self.lexed.lexemes[1 : self.first]
-        if before and before[0].token.token_type is TokenType.L_PAREN:
+        if before and before[0].kind is TokenType.L_PAREN:
             return _is_verbose(before)
         return any(lexeme.word == "verbose" for lexeme in before)
 
@@ -127,7 +127,7 @@ def split(text: str) -> tuple[tuple[int, str], ...]:
     start: int | None = None
     end = 0
     for lexeme in lexed.lexemes:
-        if lexeme.token.token_type is TokenType.SEMICOLON and lexeme.depth == 0:
+        if lexeme.kind is TokenType.SEMICOLON and lexeme.depth == 0:
             if start is not None:
                 pieces.append((start, text[start:end]))
             start = None
@@ -193,7 +193,7 @@ def _view(lexed: Lexed) -> tuple[int, int] | None:
     if words[0] != "create" or not place or words[place] != "view":
         return None
     end = len(words)
-    while end > place and lexed.lexemes[end - 1].token.token_type is TokenType.SEMICOLON:
+    while end > place and lexed.lexemes[end - 1].kind is TokenType.SEMICOLON:
         end -= 1
     if words[end - 2 : end] == ["check", "option"]:  # WITH [LOCAL | CASCADED] CHECK OPTION
         end -= 3 + (words[end - 3] in ("local", "cascaded"))
@@ -204,18 +204,14 @@ def _view(lexed: Lexed) -> tuple[int, int] | None:
 
 def _without_empty_ones(lexed: Lexed | None) -> Lexed | None:
     """Blanks for the semicolons in front of a statement, which PostgreSQL reads over; positions stay."""
-    if lexed is None or not lexed.lexemes or not _is_semicolon(lexed.lexemes[0]):
+    if lexed is None or not lexed.lexemes or lexed.lexemes[0].kind is not TokenType.SEMICOLON:
         return lexed
     text = lexed.text
     for lexeme in lexed.lexemes:
-        if not _is_semicolon(lexeme):
+        if lexeme.kind is not TokenType.SEMICOLON:
             break
         text = text[: lexeme.start] + " " + text[lexeme.end :]
     return lex(text)
-
-
-def _is_semicolon(lexeme: Lexeme) -> bool:
-    return lexeme.token.token_type is TokenType.SEMICOLON
 
 
 def _chains(lexed: Lexed, names: Names) -> tuple[tuple[str, ...], tuple[tuple[int, int], ...]]:
@@ -228,18 +224,12 @@ def _chains(lexed: Lexed, names: Names) -> tuple[tuple[str, ...], tuple[tuple[in
         if not lexemes[index].name:
             index += 1
             continue
-        last = index
-        while last + 2 < len(lexemes) and _is_dot(lexemes[last + 1]) and lexemes[last + 2].name:
-            last += 2
+        last = lexed.name_end(index)
         if lexemes[last].name in names:
             written = lexed.text[lexemes[index].start : lexemes[last].end]
             chains.append((index, relations.setdefault(written, len(relations))))
         index = last + 1
     return tuple(relations), tuple(chains)
-
-
-def _is_dot(lexeme: Lexeme) -> bool:
-    return lexeme.token.token_type is TokenType.DOT
 
 
 def _executed(lexed: Lexed) -> tuple[int, str] | None:
@@ -273,7 +263,7 @@ def _execute(lexed: Lexed, place: int, inside: str) -> Execute | None:
     if name >= end or not lexemes[name].name:
         return None
     opens = name + 1
-    if opens == end or lexemes[opens].token.token_type is not TokenType.L_PAREN:
+    if opens == end or lexemes[opens].kind is not TokenType.L_PAREN:
         # CREATE TABLE AS may go on WITH [NO] DATA.
         return Execute(lexemes[name].name, (), inside) if opens == end or inside else None
     close = lexed.partner[opens]
@@ -298,7 +288,7 @@ def split_commas(lexed: Lexed, first: int, last: int) -> tuple[tuple[int, int], 
     start = first
     for index in range(first, last):
         lexeme = lexed.lexemes[index]
-        if lexeme.token.token_type is TokenType.COMMA and lexeme.depth == depth:
+        if lexeme.kind is TokenType.COMMA and lexeme.depth == depth:
             items.append((start, index))
             start = index + 1
     items.append((start, last))
@@ -309,7 +299,7 @@ _QUERY_WORDS = frozenset({"select", "with", "values"})
 
 
 def _starts_query(lexeme: Lexeme) -> bool:
-    return lexeme.word in _QUERY_WORDS or lexeme.token.token_type is TokenType.L_PAREN
+    return lexeme.word in _QUERY_WORDS or lexeme.kind is TokenType.L_PAREN
 
 
 def _inner_query(lexed: Lexed) -> tuple[StatementKind, int, int, bool] | None:
@@ -342,7 +332,7 @@ def _inner_query(lexed: Lexed) -> tuple[StatementKind, int, int, bool] | None:
             start, end = _inserted(lexed)
             return (StatementKind.WRAPPED, start, end, False) if 0 < start < end else None
         case "copy":
-            if whole > 1 and lexemes[1].token.token_type is TokenType.L_PAREN:
+            if whole > 1 and lexemes[1].kind is TokenType.L_PAREN:
                 return StatementKind.COPY, 2, lexed.partner[1], False
             return StatementKind.TABLE, 0, whole, False
         case "explain":
@@ -398,7 +388,7 @@ def _behind_options(lexed: Lexed) -> tuple[int, bool]:
     lexemes = lexed.lexemes
     index = 1
     as_json = False
-    if index < len(lexemes) and lexemes[index].token.token_type is TokenType.L_PAREN:
+    if index < len(lexemes) and lexemes[index].kind is TokenType.L_PAREN:
         close = lexed.partner[index]
         options = lexemes[index + 1 : close]
         if not any(x.word in ("select", "table") for x in options):

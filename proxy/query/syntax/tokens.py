@@ -58,6 +58,7 @@ class Lexeme:
     lower-case keyword it can be ("" for quoted identifiers and literals); `depth` of open brackets."""
 
     token: Token
+    kind: TokenType
     name: str
     word: str
     start: int  # 0-based characters
@@ -77,6 +78,15 @@ class Lexed:
     text: str
     lexemes: tuple[Lexeme, ...]
     partner: tuple[int, ...]  # index of the matching bracket, -1 for other tokens
+
+    def name_end(self, index: int) -> int:
+        """The last lexeme of the dotted name that begins at a lexeme: in `a.b.c` that of `c`."""
+        lexemes, last = self.lexemes, index
+        while last + 2 < len(lexemes) and lexemes[last + 1].kind is TokenType.DOT:
+            if not lexemes[last + 2].name:
+                break
+            last += 2
+        return last
 
 
 def on_one_line(lexed: Lexed, first: int, last: int) -> str:
@@ -230,7 +240,7 @@ def _lexeme(token: Token, depth: int) -> Lexeme:
         name = truncate(word)
     elif token.token_type is TokenType.VAR:  # a word that begins with a letter beyond ASCII
         name = fold(token.text)
-    return Lexeme(token, name, word, token.start, token.end + 1, depth)
+    return Lexeme(token, token.token_type, name, word, token.start, token.end + 1, depth)
 
 
 def too_complex(what: str) -> Refusal:
@@ -286,10 +296,7 @@ def _is_whole(tokens: Sequence[Token], at: int, end: int) -> bool:
     for number in range(at, len(tokens)):
         if tokens[number].end + 1 >= end:
             follows = tokens[number + 1].start if number + 1 < len(tokens) else end + 1
-            goes_on = follows == end and tokens[number + 1].token_type in (
-                *_STARTS,
-                TokenType.VAR,
-            )
+            goes_on = follows == end and tokens[number + 1].token_type in (*_STARTS, TokenType.VAR)
             return tokens[number].end + 1 == end and not goes_on
     return False
 

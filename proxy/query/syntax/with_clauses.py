@@ -100,7 +100,7 @@ def refuse_unicode_names(lexed: Lexed) -> None:
             and first.end == ampersand.start
             and lexed.text[ampersand.start : ampersand.end] == "&"
             and ampersand.end == name.start
-            and name.token.token_type is TokenType.IDENTIFIER
+            and name.kind is TokenType.IDENTIFIER
         ):
             raise Refusal(
                 Code.UNSUPPORTED,
@@ -192,14 +192,14 @@ def _word(lexed: Lexed, at: int) -> str:
 
 
 def _kind(lexed: Lexed, at: int) -> TokenType | None:
-    return lexed.lexemes[at].token.token_type if at < len(lexed.lexemes) else None
+    return lexed.lexemes[at].kind if at < len(lexed.lexemes) else None
 
 
 def _end_of_query(lexed: Lexed, index: int) -> int:
     """Where the brackets around a WITH close, or the end."""
     depth = lexed.lexemes[index].depth
     for at in range(index, len(lexed.lexemes)):
-        if lexed.lexemes[at].token.token_type is TokenType.R_PAREN and lexed.partner[at] < index:
+        if lexed.lexemes[at].kind is TokenType.R_PAREN and lexed.partner[at] < index:
             return at
         if lexed.lexemes[at].depth < depth:
             return at

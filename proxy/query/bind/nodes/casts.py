@@ -206,6 +206,4 @@ def _cast_number(value: Fraction, target: SqlType, node: exp.Expr) -> Expression
     return ir.Constant(typing_rules.held(value, target), target, position_of(node))
 
 
-READERS: Readers = {
-    exp.Cast: _cast,
-}
+READERS: Readers = {exp.Cast: _cast}

@@ -528,8 +528,4 @@ def _nullif_type(left: SqlType | None, right: SqlType | None, meeting: SqlType) 
     return left if own else meeting
 
 
-CHOICE_READERS: Readers = {
-    exp.Case: _case,
-    **dict.fromkeys(_CHOICES, _choose),
-    exp.Nullif: _nullif,
-}
+CHOICE_READERS: Readers = {exp.Case: _case, **dict.fromkeys(_CHOICES, _choose), exp.Nullif: _nullif}

@@ -100,7 +100,4 @@ def _collate(node: exp.Expr, scope: Scope) -> Expression:
     return operand
 
 
-READERS: Readers = {
-    exp.Operator: _operator,
-    exp.Collate: _collate,
-}
+READERS: Readers = {exp.Operator: _operator, exp.Collate: _collate}

@@ -50,10 +50,7 @@ def read_constant(
             expression = ir.Constant(-inner.value, inner.type, inner.position)
     if not isinstance(expression, ir.Constant | ir.Parameter):
         raise Refusal(
-            Code.UNSUPPORTED,
-            "only a constant can stand here",
-            instead,
-            position_of(node),
+            Code.UNSUPPORTED, "only a constant can stand here", instead, position_of(node)
         )
     return expression
 
