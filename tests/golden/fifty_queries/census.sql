@@ -91,7 +91,7 @@ FROM census.adult
 -- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 99
 --   avg: 0 .. 99000 steps of 0.001, fill 49500, 99 partitions, gate 799 units, scale 5/2, epsilon 8 delta 1/1000000, each epsilon 38/5 delta 1e-06
 -- => backend
-SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p2)s::integer) AS cell, r1."hours_per_week" AS x1 FROM "census"."adult" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT x2, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT r1."hours_per_week" AS x1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p2)s::integer) AS x2 FROM "census"."adult" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 99
 --   p3 = random
@@ -132,7 +132,7 @@ FROM census.adult
 --   min: 0 .. 99 steps of 1, fill 99, 79 partitions, gate 647 units, scale 5, epsilon 4 delta 1/2000000, each epsilon 19/5 delta 5e-07
 --   max: 0 .. 99 steps of 1, fill 0, 79 partitions, gate 647 units, scale 5, epsilon 4 delta 1/2000000, each epsilon 19/5 delta 5e-07
 -- => backend
-SELECT cell, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.min(x1), %(p2)s::integer), %(p1)s::integer), pg_catalog.count(x1), pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x1), %(p2)s::integer), %(p1)s::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r1."hours_per_week" AS x1 FROM "census"."adult" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT x2, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.min(x1), %(p2)s::integer), %(p1)s::integer), pg_catalog.count(x1), pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x1), %(p2)s::integer), %(p1)s::integer) FROM (SELECT r1."hours_per_week" AS x1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS x2 FROM "census"."adult" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 99
 --   p3 = random
@@ -409,7 +409,7 @@ FROM census.adult
 --   sum: clamp 0 .. 1, grid 1, sensitivity 1 steps, scale 1/4, epsilon 4 delta 0
 --   sum: clamp 0 .. 120, grid 1, sensitivity 120 steps, scale 30, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(CASE WHEN (r1."age" < %(p1)s::bigint) THEN %(p2)s::numeric ELSE %(p3)s::numeric END, %(p2)s::numeric), %(p3)s::numeric))::bigint), pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(CASE WHEN (r1."sex" = %(p4)s::text) THEN (pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p6)s::integer), %(p5)s::integer))::numeric ELSE NULL::numeric END, %(p7)s::numeric), %(p3)s::numeric))::bigint) FROM "census"."adult" AS r1
+SELECT pg_catalog.sum(x1), pg_catalog.sum(x2) FROM (SELECT pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(CASE WHEN (r1."age" < %(p1)s::bigint) THEN %(p2)s::numeric ELSE %(p3)s::numeric END, %(p2)s::numeric), %(p3)s::numeric))::bigint AS x1, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(CASE WHEN (r1."sex" = %(p4)s::text) THEN (pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p6)s::integer), %(p5)s::integer))::numeric ELSE NULL::numeric END, %(p7)s::numeric), %(p3)s::numeric))::bigint AS x2 FROM "census"."adult" AS r1 LIMIT ALL) r
 --   p1 = 30
 --   p2 = 1
 --   p3 = 0
@@ -510,7 +510,7 @@ FROM census.adult
 --   sum: clamp 0 .. 65, grid 1, sensitivity 65 steps, scale 195/8, epsilon 8/3 delta 0
 --   count: sensitivity 1, scale 3/8, epsilon 8/3 delta 0
 -- => backend
-SELECT pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(coalesce((pg_catalog.int4larger(pg_catalog.int4smaller(r1."hours_per_week", %(p2)s::integer), %(p1)s::integer))::numeric, %(p3)s::numeric), %(p4)s::numeric), %(p3)s::numeric))::bigint), pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(least((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p5)s::integer), %(p1)s::integer))::numeric, %(p6)s::numeric), %(p6)s::numeric), %(p3)s::numeric))::bigint), pg_catalog.count(nullif(r1."hours_per_week", %(p7)s::bigint)) FROM "census"."adult" AS r1
+SELECT pg_catalog.sum(x1), pg_catalog.sum(x2), pg_catalog.count(x3) FROM (SELECT pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(coalesce((pg_catalog.int4larger(pg_catalog.int4smaller(r1."hours_per_week", %(p2)s::integer), %(p1)s::integer))::numeric, %(p3)s::numeric), %(p4)s::numeric), %(p3)s::numeric))::bigint AS x1, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(least((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p5)s::integer), %(p1)s::integer))::numeric, %(p6)s::numeric), %(p6)s::numeric), %(p3)s::numeric))::bigint AS x2, nullif(r1."hours_per_week", %(p7)s::bigint) AS x3 FROM "census"."adult" AS r1 LIMIT ALL) r
 --   p1 = 0
 --   p2 = 99
 --   p3 = 0
@@ -534,7 +534,7 @@ FROM census.adult
 --   sum: clamp 0 .. 1000000, grid 1, sensitivity 1000000 steps, scale 375000, epsilon 8/3 delta 0
 --   sum: clamp 0 .. 60, grid 0.00001, sensitivity 6000000 steps, scale 2250000, epsilon 8/3 delta 0
 -- => backend
-SELECT pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller((r1."married")::integer::numeric, %(p2)s::numeric), %(p1)s::numeric))::bigint), pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(pg_catalog.round((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r1."income", %(p3)s::numeric), %(p1)s::numeric))::numeric, 0), %(p3)s::numeric), %(p1)s::numeric))::bigint), pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p5)s::integer), %(p4)s::integer))::numeric / %(p6)s::numeric), %(p7)s::numeric), %(p1)s::numeric) * %(p8)s::numeric)::bigint) FROM "census"."adult" AS r1
+SELECT pg_catalog.sum(x1), pg_catalog.sum(x2), pg_catalog.sum(x3) FROM (SELECT pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller((r1."married")::integer::numeric, %(p2)s::numeric), %(p1)s::numeric))::bigint AS x1, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(pg_catalog.round((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r1."income", %(p3)s::numeric), %(p1)s::numeric))::numeric, 0), %(p3)s::numeric), %(p1)s::numeric))::bigint AS x2, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p5)s::integer), %(p4)s::integer))::numeric / %(p6)s::numeric), %(p7)s::numeric), %(p1)s::numeric) * %(p8)s::numeric)::bigint AS x3 FROM "census"."adult" AS r1 LIMIT ALL) r
 --   p1 = 0
 --   p2 = 1
 --   p3 = 1000000
