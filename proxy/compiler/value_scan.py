@@ -169,10 +169,13 @@ def _values(
 def _side(rank: Fraction, needed: int, binds: Binds) -> str:
     """On which side of a rank a value is that need not be known, as it is so far away: -1, 1; else 0. MIN and
     MAX are the ranks 0 and 1, and have one such side."""
-    above, below = (binds.number(part) for part in (rank.numerator, rank.denominator))
-    target = f"whole * {above}"
-    distance = binds.number(needed * rank.denominator)
-    return (
-        f"CASE WHEN {target} - upto * {below} >= {distance} THEN -1"
-        f" WHEN (upto - n) * {below} - {target} >= {distance} THEN 1 ELSE 0 END"
-    )
+
+    def times(value: str, number: int) -> str:
+        return value if number == 1 else f"{value} * {binds.number(number)}"
+
+    parts, distance = rank.denominator, binds.number(needed * rank.denominator)
+    target, least = times("whole", rank.numerator), times("(upto - n)", parts)
+    sides = [f"WHEN {target} - {times('upto', parts)} >= {distance} THEN -1"] if rank > 0 else []
+    if rank < 1:
+        sides.append(f"WHEN {least}{f' - {target}' if rank > 0 else ''} >= {distance} THEN 1")
+    return f"CASE {' '.join(sides)} ELSE 0 END"

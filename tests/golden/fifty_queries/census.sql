@@ -111,12 +111,11 @@ FROM census.adult
 --   min of order: clamp 0 .. 120, grid 1, rows 1, needed 80, epsilon 4 delta 0, size for 6/25
 --   max of order: clamp 0 .. 120, grid 1, rows 1, needed 80, epsilon 4 delta 0, size for 6/25
 -- => backend
-SELECT pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p3)s::numeric - upto * %(p4)s::numeric >= %(p5)s::numeric THEN -1 WHEN (upto - n) * %(p4)s::numeric - whole * %(p3)s::numeric >= %(p5)s::numeric THEN 1 ELSE 0 END AS side1, CASE WHEN whole * %(p4)s::numeric - upto * %(p4)s::numeric >= %(p5)s::numeric THEN -1 WHEN (upto - n) * %(p4)s::numeric - whole * %(p4)s::numeric >= %(p5)s::numeric THEN 1 ELSE 0 END AS side2 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "census"."adult" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side1, side2, CASE WHEN 0 IN (side1, side2) THEN v END
+SELECT pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN (upto - n) >= %(p3)s::numeric THEN 1 ELSE 0 END AS side1, CASE WHEN whole - upto >= %(p3)s::numeric THEN -1 ELSE 0 END AS side2 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "census"."adult" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side1, side2, CASE WHEN 0 IN (side1, side2) THEN v END
 --   p1 = 0
 --   p2 = 120
---   p3 = 0
---   p4 = 1
---   p5 = 80
+--   p3 = 80
+--   p4 = 0
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -152,12 +151,11 @@ FROM census.adult
 -- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
 --   percentile_cont of order: clamp 0 .. 120, grid 1, rows 1, needed 6, epsilon 8 delta 0, size for 12/25
 -- => backend
-SELECT pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p3)s::numeric - upto * %(p4)s::numeric >= %(p5)s::numeric THEN -1 WHEN (upto - n) * %(p4)s::numeric - whole * %(p3)s::numeric >= %(p5)s::numeric THEN 1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "census"."adult" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side1, CASE WHEN 0 IN (side1) THEN v END
+SELECT pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole - upto * %(p4)s::numeric >= %(p3)s::numeric THEN -1 WHEN (upto - n) * %(p4)s::numeric - whole >= %(p3)s::numeric THEN 1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "census"."adult" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side1, CASE WHEN 0 IN (side1) THEN v END
 --   p1 = 0
 --   p2 = 120
---   p3 = 1
+--   p3 = 12
 --   p4 = 2
---   p5 = 12
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -173,14 +171,13 @@ FROM census.adult
 --   percentile_disc of order: clamp 0 .. 1000000, grid 100, rows 1, needed 20, epsilon 4 delta 0, size for 6/25
 --   percentile_disc of order: clamp 0 .. 1000000, grid 100, rows 1, needed 20, epsilon 4 delta 0, size for 6/25
 -- => backend
-SELECT pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p4)s::numeric - upto * %(p5)s::numeric >= %(p6)s::numeric THEN -1 WHEN (upto - n) * %(p5)s::numeric - whole * %(p4)s::numeric >= %(p6)s::numeric THEN 1 ELSE 0 END AS side1, CASE WHEN whole * %(p7)s::numeric - upto * %(p5)s::numeric >= %(p6)s::numeric THEN -1 WHEN (upto - n) * %(p5)s::numeric - whole * %(p7)s::numeric >= %(p6)s::numeric THEN 1 ELSE 0 END AS side2 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."income" / %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) AS v FROM "census"."adult" AS r1 WHERE (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."income" / %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side1, side2, CASE WHEN 0 IN (side1, side2) THEN v END
+SELECT pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole - upto * %(p5)s::numeric >= %(p4)s::numeric THEN -1 WHEN (upto - n) * %(p5)s::numeric - whole >= %(p4)s::numeric THEN 1 ELSE 0 END AS side1, CASE WHEN whole * %(p6)s::numeric - upto * %(p5)s::numeric >= %(p4)s::numeric THEN -1 WHEN (upto - n) * %(p5)s::numeric - whole * %(p6)s::numeric >= %(p4)s::numeric THEN 1 ELSE 0 END AS side2 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."income" / %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) AS v FROM "census"."adult" AS r1 WHERE (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."income" / %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side1, side2, CASE WHEN 0 IN (side1, side2) THEN v END
 --   p1 = 100
 --   p2 = 10000
 --   p3 = 0
---   p4 = 1
+--   p4 = 80
 --   p5 = 4
---   p6 = 80
---   p7 = 3
+--   p6 = 3
 -- => loss
 -- epsilon 8 delta 0
 -- => residual

@@ -291,12 +291,11 @@ SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY i4) FROM people
 -- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
 --   percentile_cont of order: clamp 0 .. 100, grid 1, rows 1, needed 6, epsilon 8 delta 0, size for 12/25
 -- => backend
-SELECT pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p3)s::numeric - upto * %(p4)s::numeric >= %(p5)s::numeric THEN -1 WHEN (upto - n) * %(p4)s::numeric - whole * %(p3)s::numeric >= %(p5)s::numeric THEN 1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."people" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side1, CASE WHEN 0 IN (side1) THEN v END
+SELECT pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole - upto * %(p4)s::numeric >= %(p3)s::numeric THEN -1 WHEN (upto - n) * %(p4)s::numeric - whole >= %(p3)s::numeric THEN 1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."people" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side1, CASE WHEN 0 IN (side1) THEN v END
 --   p1 = 0
 --   p2 = 100
---   p3 = 1
+--   p3 = 12
 --   p4 = 2
---   p5 = 12
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -309,26 +308,25 @@ SELECT percentile_disc(0.25) WITHIN GROUP (ORDER BY n2), percentile_cont(0.75) W
 --   percentile_disc of order: clamp 0 .. 175, grid 0.01, rows 6, needed 120, epsilon 4 delta 0, size for 6/25
 --   percentile_cont of order: clamp -1000 .. 5000, grid 10, rows 6, needed 112, epsilon 4 delta 0, size for 6/25
 -- => backend
-SELECT pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p7)s::numeric - upto * %(p8)s::numeric >= %(p9)s::numeric THEN -1 WHEN (upto - n) * %(p8)s::numeric - whole * %(p7)s::numeric >= %(p9)s::numeric THEN 1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(d."unit", v), %(p5)s::bigint), %(p5)s::bigint), v) AS rank FROM (SELECT r1."uid" AS unit, (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) AS v FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) IS NOT NULL) d) u WHERE rank <= %(p6)s::bigint GROUP BY v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p4)s::bigint), %(p4)s::bigint)) c) p) s GROUP BY side1, CASE WHEN 0 IN (side1) THEN v END
+SELECT pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole - upto * %(p8)s::numeric >= %(p7)s::numeric THEN -1 WHEN (upto - n) * %(p8)s::numeric - whole >= %(p7)s::numeric THEN 1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(d."unit", v), %(p5)s::bigint), %(p5)s::bigint), v) AS rank FROM (SELECT r1."uid" AS unit, (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) AS v FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) IS NOT NULL) d) u WHERE rank <= %(p6)s::bigint GROUP BY v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p4)s::bigint), %(p4)s::bigint)) c) p) s GROUP BY side1, CASE WHEN 0 IN (side1) THEN v END
 --   p1 = 100
 --   p2 = 17500
 --   p3 = 0
 --   p4 = random
 --   p5 = random
 --   p6 = 6
---   p7 = 1
+--   p7 = 480
 --   p8 = 4
---   p9 = 480
-SELECT pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p7)s::numeric - upto * %(p8)s::numeric >= %(p9)s::numeric THEN -1 WHEN (upto - n) * %(p8)s::numeric - whole * %(p7)s::numeric >= %(p9)s::numeric THEN 1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(d."unit", v), %(p5)s::bigint), %(p5)s::bigint), v) AS rank FROM (SELECT r1."uid" AS unit, (pg_catalog.round((pg_catalog.int8larger(pg_catalog.int8smaller(r1."i8", %(p2)s::bigint), %(p1)s::bigint))::numeric / %(p3)s::numeric)::bigint) AS v FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (pg_catalog.round((pg_catalog.int8larger(pg_catalog.int8smaller(r1."i8", %(p2)s::bigint), %(p1)s::bigint))::numeric / %(p3)s::numeric)::bigint) IS NOT NULL) d) u WHERE rank <= %(p6)s::bigint GROUP BY v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p4)s::bigint), %(p4)s::bigint)) c) p) s GROUP BY side1, CASE WHEN 0 IN (side1) THEN v END
+SELECT pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p8)s::numeric - upto * %(p9)s::numeric >= %(p7)s::numeric THEN -1 WHEN (upto - n) * %(p9)s::numeric - whole * %(p8)s::numeric >= %(p7)s::numeric THEN 1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(d."unit", v), %(p5)s::bigint), %(p5)s::bigint), v) AS rank FROM (SELECT r1."uid" AS unit, (pg_catalog.round((pg_catalog.int8larger(pg_catalog.int8smaller(r1."i8", %(p2)s::bigint), %(p1)s::bigint))::numeric / %(p3)s::numeric)::bigint) AS v FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (pg_catalog.round((pg_catalog.int8larger(pg_catalog.int8smaller(r1."i8", %(p2)s::bigint), %(p1)s::bigint))::numeric / %(p3)s::numeric)::bigint) IS NOT NULL) d) u WHERE rank <= %(p6)s::bigint GROUP BY v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p4)s::bigint), %(p4)s::bigint)) c) p) s GROUP BY side1, CASE WHEN 0 IN (side1) THEN v END
 --   p1 = -1000
 --   p2 = 5000
 --   p3 = 10
 --   p4 = random
 --   p5 = random
 --   p6 = 6
---   p7 = 3
---   p8 = 4
---   p9 = 448
+--   p7 = 448
+--   p8 = 3
+--   p9 = 4
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -340,16 +338,15 @@ SELECT t, percentile_cont(0.5) WITHIN GROUP (ORDER BY i4) FROM visits GROUP BY t
 -- w.visits, unit r1."uid": rows 5, groups None, per group None; keys t of 4; cells 0
 --   percentile_cont of order: clamp 0 .. 100, grid 1, rows 5, needed 30, epsilon 8 delta 0, size for 12/25
 -- => backend
-SELECT k1, pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p7)s::numeric - upto * %(p8)s::numeric >= %(p9)s::numeric THEN -1 WHEN (upto - n) * %(p8)s::numeric - whole * %(p7)s::numeric >= %(p9)s::numeric THEN 1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER (PARTITION BY k1 ORDER BY v) AS upto, pg_catalog.sum(n) OVER (PARTITION BY k1) AS whole FROM (SELECT k1, v, pg_catalog.count(*) AS n FROM (SELECT k1, v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW((d."unit" # ((d."unit" >> 32) * (%(p5)s::bigint >> 33))), k1, v), %(p5)s::bigint), %(p5)s::bigint), k1, v) AS rank FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p3)s::text[]::text[]) OR r1."t" IS NULL) AND ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) d) u WHERE rank <= %(p6)s::bigint GROUP BY k1, v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p4)s::bigint), %(p4)s::bigint)) c) p) s GROUP BY k1, side1, CASE WHEN 0 IN (side1) THEN v END
+SELECT k1, pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole - upto * %(p8)s::numeric >= %(p7)s::numeric THEN -1 WHEN (upto - n) * %(p8)s::numeric - whole >= %(p7)s::numeric THEN 1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER (PARTITION BY k1 ORDER BY v) AS upto, pg_catalog.sum(n) OVER (PARTITION BY k1) AS whole FROM (SELECT k1, v, pg_catalog.count(*) AS n FROM (SELECT k1, v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW((d."unit" # ((d."unit" >> 32) * (%(p5)s::bigint >> 33))), k1, v), %(p5)s::bigint), %(p5)s::bigint), k1, v) AS rank FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p3)s::text[]::text[]) OR r1."t" IS NULL) AND ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) d) u WHERE rank <= %(p6)s::bigint GROUP BY k1, v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p4)s::bigint), %(p4)s::bigint)) c) p) s GROUP BY k1, side1, CASE WHEN 0 IN (side1) THEN v END
 --   p1 = 0
 --   p2 = 100
 --   p3 = ['x', 'y', 'z']
 --   p4 = random
 --   p5 = random
 --   p6 = 5
---   p7 = 1
+--   p7 = 60
 --   p8 = 2
---   p9 = 60
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -369,24 +366,21 @@ SELECT pg_catalog.count(r1."i4"), (2 * pg_catalog.sum((pg_catalog.int4larger(pg_
 --   p1 = 100
 --   p2 = 0
 --   p3 = 100
-SELECT pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p3)s::numeric - upto * %(p4)s::numeric >= %(p5)s::numeric THEN -1 WHEN (upto - n) * %(p4)s::numeric - whole * %(p3)s::numeric >= %(p5)s::numeric THEN 1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."people" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side1, CASE WHEN 0 IN (side1) THEN v END
+SELECT pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN (upto - n) >= %(p3)s::numeric THEN 1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."people" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side1, CASE WHEN 0 IN (side1) THEN v END
 --   p1 = 0
 --   p2 = 100
---   p3 = 0
---   p4 = 1
---   p5 = 159
-SELECT pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p4)s::numeric - upto * %(p4)s::numeric >= %(p5)s::numeric THEN -1 WHEN (upto - n) * %(p4)s::numeric - whole * %(p4)s::numeric >= %(p5)s::numeric THEN 1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) AS v FROM "w"."people" AS r1 WHERE (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side1, CASE WHEN 0 IN (side1) THEN v END
+--   p3 = 159
+--   p4 = 0
+SELECT pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole - upto >= %(p4)s::numeric THEN -1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) AS v FROM "w"."people" AS r1 WHERE (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side1, CASE WHEN 0 IN (side1) THEN v END
 --   p1 = 100
 --   p2 = 17500
 --   p3 = 0
---   p4 = 1
---   p5 = 170
-SELECT pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p4)s::numeric - upto * %(p4)s::numeric >= %(p5)s::numeric THEN -1 WHEN (upto - n) * %(p4)s::numeric - whole * %(p4)s::numeric >= %(p5)s::numeric THEN 1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(r1."d", %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint) AS v FROM "w"."people" AS r1 WHERE (pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(r1."d", %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side1, CASE WHEN 0 IN (side1) THEN v END
+--   p4 = 170
+SELECT pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole - upto >= %(p4)s::numeric THEN -1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(r1."d", %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint) AS v FROM "w"."people" AS r1 WHERE (pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(r1."d", %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side1, CASE WHEN 0 IN (side1) THEN v END
 --   p1 = 2000-01-01
 --   p2 = 2020-01-01
 --   p3 = 1970-01-01
---   p4 = 1
---   p5 = 169
+--   p4 = 169
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -538,12 +532,11 @@ SELECT * FROM (SELECT (CASE WHEN pg_catalog.octet_length((r1."t")::text) <= 1024
 --   p7 = 100
 --   p8 = 10000
 --   p9 = ['x', 'y', 'z']
-SELECT k1, pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p4)s::numeric - upto * %(p4)s::numeric >= %(p5)s::numeric THEN -1 WHEN (upto - n) * %(p4)s::numeric - whole * %(p4)s::numeric >= %(p5)s::numeric THEN 1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER (PARTITION BY k1 ORDER BY v) AS upto, pg_catalog.sum(n) OVER (PARTITION BY k1) AS whole FROM (SELECT k1, v, pg_catalog.count(*) AS n FROM (SELECT (r1."t")::text AS k1, ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."trips" AS r1 WHERE (r1."t" = ANY(%(p3)s::text[]::text[]) OR r1."t" IS NULL) AND ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY k1, v) c) p) s GROUP BY k1, side1, CASE WHEN 0 IN (side1) THEN v END
+SELECT k1, pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole - upto >= %(p4)s::numeric THEN -1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER (PARTITION BY k1 ORDER BY v) AS upto, pg_catalog.sum(n) OVER (PARTITION BY k1) AS whole FROM (SELECT k1, v, pg_catalog.count(*) AS n FROM (SELECT (r1."t")::text AS k1, ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."trips" AS r1 WHERE (r1."t" = ANY(%(p3)s::text[]::text[]) OR r1."t" IS NULL) AND ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY k1, v) c) p) s GROUP BY k1, side1, CASE WHEN 0 IN (side1) THEN v END
 --   p1 = 0
 --   p2 = 100
 --   p3 = ['x', 'y', 'z']
---   p4 = 1
---   p5 = 356
+--   p4 = 356
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -730,15 +723,14 @@ SELECT percentile_disc(ARRAY[0.25, 0.5]) WITHIN GROUP (ORDER BY i4 DESC), dp.err
 --   percentile_cont of order: clamp 0 .. 100, grid 1, rows 1, needed 24, epsilon 2 delta 0, size for 3/25
 --   percentile_cont of order: clamp 0 .. 100, grid 1, rows 1, needed 48, epsilon 2 delta 0, size for 3/25
 -- => backend
-SELECT pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p3)s::numeric - upto * %(p4)s::numeric >= %(p5)s::numeric THEN -1 WHEN (upto - n) * %(p4)s::numeric - whole * %(p3)s::numeric >= %(p5)s::numeric THEN 1 ELSE 0 END AS side1, CASE WHEN whole * %(p6)s::numeric - upto * %(p7)s::numeric >= %(p8)s::numeric THEN -1 WHEN (upto - n) * %(p7)s::numeric - whole * %(p6)s::numeric >= %(p8)s::numeric THEN 1 ELSE 0 END AS side2, CASE WHEN whole * %(p6)s::numeric - upto * %(p6)s::numeric >= %(p8)s::numeric THEN -1 WHEN (upto - n) * %(p6)s::numeric - whole * %(p6)s::numeric >= %(p8)s::numeric THEN 1 ELSE 0 END AS side3 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."people" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side1, side2, side3, CASE WHEN 0 IN (side1, side2, side3) THEN v END
+SELECT pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p4)s::numeric - upto * %(p5)s::numeric >= %(p3)s::numeric THEN -1 WHEN (upto - n) * %(p5)s::numeric - whole * %(p4)s::numeric >= %(p3)s::numeric THEN 1 ELSE 0 END AS side1, CASE WHEN whole - upto * %(p7)s::numeric >= %(p6)s::numeric THEN -1 WHEN (upto - n) * %(p7)s::numeric - whole >= %(p6)s::numeric THEN 1 ELSE 0 END AS side2, CASE WHEN whole - upto >= %(p6)s::numeric THEN -1 ELSE 0 END AS side3 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."people" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side1, side2, side3, CASE WHEN 0 IN (side1, side2, side3) THEN v END
 --   p1 = 0
 --   p2 = 100
---   p3 = 3
---   p4 = 4
---   p5 = 144
---   p6 = 1
+--   p3 = 144
+--   p4 = 3
+--   p5 = 4
+--   p6 = 48
 --   p7 = 2
---   p8 = 48
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -787,7 +779,7 @@ SELECT t, percentile_cont(0.5) WITHIN GROUP (ORDER BY i4), percentile_disc(0.9) 
 --   percentile_cont of order: clamp 0 .. 100, grid 1, rows weighed to 10000 of a unit, needed 138214866824, epsilon 18/5 delta 0, size for 27/125
 --   percentile_disc of order: clamp 0 .. 100, grid 1, rows weighed to 10000 of a unit, needed 248786760282, epsilon 18/5 delta 0, size for 27/125
 -- => backend
-SELECT k1, pg_catalog.min(v), pg_catalog.sum(n), pg_catalog.sum(units) FROM (SELECT *, CASE WHEN whole * %(p8)s::numeric - upto * %(p9)s::numeric >= %(p10)s::numeric THEN -1 WHEN (upto - n) * %(p9)s::numeric - whole * %(p8)s::numeric >= %(p10)s::numeric THEN 1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER (PARTITION BY k1 ORDER BY v) AS upto, pg_catalog.sum(n) OVER (PARTITION BY k1) AS whole FROM (SELECT k1, v, pg_catalog.sum((CASE WHEN of_unit <= %(p5)s::bigint THEN %(p6)s::bigint ELSE %(p7)s::bigint / of_unit END)) AS n, pg_catalog.sum(%(p6)s::bigint / of_unit) AS units FROM (SELECT k1, v, pg_catalog.count(*) OVER (PARTITION BY unit) AS of_unit FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p3)s::text[]::text[]) OR r1."t" IS NULL) AND ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) d) u GROUP BY k1, v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p4)s::bigint), %(p4)s::bigint)) c) p) s GROUP BY k1, side1, CASE WHEN 0 IN (side1) THEN v END
+SELECT k1, pg_catalog.min(v), pg_catalog.sum(n), pg_catalog.sum(units) FROM (SELECT *, CASE WHEN whole - upto * %(p9)s::numeric >= %(p8)s::numeric THEN -1 WHEN (upto - n) * %(p9)s::numeric - whole >= %(p8)s::numeric THEN 1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER (PARTITION BY k1 ORDER BY v) AS upto, pg_catalog.sum(n) OVER (PARTITION BY k1) AS whole FROM (SELECT k1, v, pg_catalog.sum((CASE WHEN of_unit <= %(p5)s::bigint THEN %(p6)s::bigint ELSE %(p7)s::bigint / of_unit END)) AS n, pg_catalog.sum(%(p6)s::bigint / of_unit) AS units FROM (SELECT k1, v, pg_catalog.count(*) OVER (PARTITION BY unit) AS of_unit FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p3)s::text[]::text[]) OR r1."t" IS NULL) AND ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) d) u GROUP BY k1, v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p4)s::bigint), %(p4)s::bigint)) c) p) s GROUP BY k1, side1, CASE WHEN 0 IN (side1) THEN v END
 --   p1 = 0
 --   p2 = 100
 --   p3 = ['x', 'y', 'z']
@@ -795,10 +787,9 @@ SELECT k1, pg_catalog.min(v), pg_catalog.sum(n), pg_catalog.sum(units) FROM (SEL
 --   p5 = 10000
 --   p6 = 1048576
 --   p7 = 10485760000
---   p8 = 1
+--   p8 = 276429733648
 --   p9 = 2
---   p10 = 276429733648
-SELECT k1, pg_catalog.min(v), pg_catalog.sum(n), pg_catalog.sum(units) FROM (SELECT *, CASE WHEN whole * %(p8)s::numeric - upto * %(p9)s::numeric >= %(p10)s::numeric THEN -1 WHEN (upto - n) * %(p9)s::numeric - whole * %(p8)s::numeric >= %(p10)s::numeric THEN 1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER (PARTITION BY k1 ORDER BY v) AS upto, pg_catalog.sum(n) OVER (PARTITION BY k1) AS whole FROM (SELECT k1, v, pg_catalog.sum((CASE WHEN of_unit <= %(p5)s::bigint THEN %(p6)s::bigint ELSE %(p7)s::bigint / of_unit END)) AS n, pg_catalog.sum(%(p6)s::bigint / of_unit) AS units FROM (SELECT k1, v, pg_catalog.count(*) OVER (PARTITION BY unit) AS of_unit FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p3)s::text[]::text[]) OR r1."t" IS NULL) AND ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL AND r1."b") d) u GROUP BY k1, v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p4)s::bigint), %(p4)s::bigint)) c) p) s GROUP BY k1, side1, CASE WHEN 0 IN (side1) THEN v END
+SELECT k1, pg_catalog.min(v), pg_catalog.sum(n), pg_catalog.sum(units) FROM (SELECT *, CASE WHEN whole * %(p9)s::numeric - upto * %(p10)s::numeric >= %(p8)s::numeric THEN -1 WHEN (upto - n) * %(p10)s::numeric - whole * %(p9)s::numeric >= %(p8)s::numeric THEN 1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER (PARTITION BY k1 ORDER BY v) AS upto, pg_catalog.sum(n) OVER (PARTITION BY k1) AS whole FROM (SELECT k1, v, pg_catalog.sum((CASE WHEN of_unit <= %(p5)s::bigint THEN %(p6)s::bigint ELSE %(p7)s::bigint / of_unit END)) AS n, pg_catalog.sum(%(p6)s::bigint / of_unit) AS units FROM (SELECT k1, v, pg_catalog.count(*) OVER (PARTITION BY unit) AS of_unit FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p3)s::text[]::text[]) OR r1."t" IS NULL) AND ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL AND r1."b") d) u GROUP BY k1, v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p4)s::bigint), %(p4)s::bigint)) c) p) s GROUP BY k1, side1, CASE WHEN 0 IN (side1) THEN v END
 --   p1 = 0
 --   p2 = 100
 --   p3 = ['x', 'y', 'z']
@@ -806,9 +797,9 @@ SELECT k1, pg_catalog.min(v), pg_catalog.sum(n), pg_catalog.sum(units) FROM (SEL
 --   p5 = 10000
 --   p6 = 1048576
 --   p7 = 10485760000
---   p8 = 9
---   p9 = 10
---   p10 = 2487867602820
+--   p8 = 2487867602820
+--   p9 = 9
+--   p10 = 10
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -838,7 +829,7 @@ SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS
 --   p9 = -17500
 --   p10 = -1750000
 --   p11 = 1750000
-SELECT pg_catalog.min(v), pg_catalog.sum(n), pg_catalog.sum(units) FROM (SELECT *, CASE WHEN whole * %(p8)s::numeric - upto * %(p9)s::numeric >= %(p10)s::numeric THEN -1 WHEN (upto - n) * %(p9)s::numeric - whole * %(p8)s::numeric >= %(p10)s::numeric THEN 1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.sum((CASE WHEN of_unit <= %(p5)s::bigint THEN %(p6)s::bigint ELSE %(p7)s::bigint / of_unit END)) AS n, pg_catalog.sum(%(p6)s::bigint / of_unit) AS units FROM (SELECT v, pg_catalog.count(*) OVER (PARTITION BY unit) AS of_unit FROM (SELECT r1."uid" AS unit, (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) AS v FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) IS NOT NULL) d) u GROUP BY v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p4)s::bigint), %(p4)s::bigint)) c) p) s GROUP BY side1, CASE WHEN 0 IN (side1) THEN v END
+SELECT pg_catalog.min(v), pg_catalog.sum(n), pg_catalog.sum(units) FROM (SELECT *, CASE WHEN whole * %(p9)s::numeric - upto * %(p10)s::numeric >= %(p8)s::numeric THEN -1 WHEN (upto - n) * %(p10)s::numeric - whole * %(p9)s::numeric >= %(p8)s::numeric THEN 1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.sum((CASE WHEN of_unit <= %(p5)s::bigint THEN %(p6)s::bigint ELSE %(p7)s::bigint / of_unit END)) AS n, pg_catalog.sum(%(p6)s::bigint / of_unit) AS units FROM (SELECT v, pg_catalog.count(*) OVER (PARTITION BY unit) AS of_unit FROM (SELECT r1."uid" AS unit, (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) AS v FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) IS NOT NULL) d) u GROUP BY v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p4)s::bigint), %(p4)s::bigint)) c) p) s GROUP BY side1, CASE WHEN 0 IN (side1) THEN v END
 --   p1 = 100
 --   p2 = 17500
 --   p3 = 0
@@ -846,9 +837,9 @@ SELECT pg_catalog.min(v), pg_catalog.sum(n), pg_catalog.sum(units) FROM (SELECT 
 --   p5 = 10000
 --   p6 = 1048576
 --   p7 = 10485760000
---   p8 = 9
---   p9 = 10
---   p10 = 3007263121260
+--   p8 = 3007263121260
+--   p9 = 9
+--   p10 = 10
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -866,15 +857,14 @@ SELECT k1, pg_catalog.count(*) FROM (SELECT * FROM (SELECT *, pg_catalog.row_num
 --   p1 = random
 --   p2 = random
 --   p3 = 2
-SELECT k1, pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p6)s::numeric - upto * %(p7)s::numeric >= %(p8)s::numeric THEN -1 WHEN (upto - n) * %(p7)s::numeric - whole * %(p6)s::numeric >= %(p8)s::numeric THEN 1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER (PARTITION BY k1 ORDER BY v) AS upto, pg_catalog.sum(n) OVER (PARTITION BY k1) AS whole FROM (SELECT k1, v, pg_catalog.count(*) AS n FROM (SELECT k1, v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(d."unit", k1, v), %(p4)s::bigint), %(p4)s::bigint), k1, v) AS rank FROM (SELECT r1."uid" AS unit, (r1."s")::text AS k1, ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) d) u WHERE rank <= %(p5)s::bigint GROUP BY k1, v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, coalesce(pg_catalog.hashtextextended((k1)::text, %(p3)s::bigint), %(p3)s::bigint)), %(p3)s::bigint)) c) p) s GROUP BY k1, side1, CASE WHEN 0 IN (side1) THEN v END
+SELECT k1, pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole - upto * %(p7)s::numeric >= %(p6)s::numeric THEN -1 WHEN (upto - n) * %(p7)s::numeric - whole >= %(p6)s::numeric THEN 1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER (PARTITION BY k1 ORDER BY v) AS upto, pg_catalog.sum(n) OVER (PARTITION BY k1) AS whole FROM (SELECT k1, v, pg_catalog.count(*) AS n FROM (SELECT k1, v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(d."unit", k1, v), %(p4)s::bigint), %(p4)s::bigint), k1, v) AS rank FROM (SELECT r1."uid" AS unit, (r1."s")::text AS k1, ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) d) u WHERE rank <= %(p5)s::bigint GROUP BY k1, v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, coalesce(pg_catalog.hashtextextended((k1)::text, %(p3)s::bigint), %(p3)s::bigint)), %(p3)s::bigint)) c) p) s GROUP BY k1, side1, CASE WHEN 0 IN (side1) THEN v END
 --   p1 = 0
 --   p2 = 100
 --   p3 = random
 --   p4 = random
 --   p5 = 10000
---   p6 = 1
+--   p6 = 316350
 --   p7 = 2
---   p8 = 316350
 -- => loss
 -- epsilon 8 delta 3/8000
 -- => residual
