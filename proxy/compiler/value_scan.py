@@ -50,7 +50,7 @@ def value_scan(plan: BlockPlan, numbers: tuple[int, ...], binds: Binds) -> Backe
     rows have weights all of them count.
 
     One cut serves several order statistics. Each is private by itself over rows that are cut unit by unit, by a
-    seed that no row decides; so they compose as if each had a cut of its own (PROOFS.md 9, "One histogram").
+    seed that no row decides; so they compose as if each had a cut of its own (PROOFS.md 9).
     """
     releases = [plan.releases[number] for number in numbers]
     release, ordered = releases[0], [one for one in releases if isinstance(one, OrderStatistic)]
@@ -145,7 +145,7 @@ def _values(
 
     Values beside each other that are off from the rank of each release by its `needed` or more are put together
     at the least of them, so that what comes back does not grow with the table. Distances are capped there: the
-    law of each release is that of all rows (PROOFS.md 9, "One histogram").
+    law of each release is that of all rows (PROOFS.md 9).
     """
     columns = ", ".join([*names, "v"])
     numbers = ["n", "units"][: len(counted)]

@@ -369,8 +369,10 @@ def _check_factor(factor: Measured) -> None:
     of them is cut to the ends of the operand's own clamp.
 
     >>> from tests.kernel.examples import measured
-    >>> _check_factor(measured(0, 10))
-    >>> _check_factor(measured(0, Fraction(19, 10)))
+    >>> one = measured(0, 10)
+    >>> one = replace(one, operand=Clamped(one.operand, Fraction(0), Fraction(10), SqlType.INT4))
+    >>> _check_factor(one)
+    >>> _check_factor(replace(one, grid=Fraction(3)))
     Traceback (most recent call last):
     proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
