@@ -92,7 +92,7 @@ def _slots(release: Release, output: Output, rows: RowSource) -> Slots:
         case NoisyStatistic():
             return Slots(total=output.add(statistic_sql(release, rows)))
         case DistinctCount():
-            counted = distinct_sql(release, rows.binds)
+            counted = rows.take(distinct_sql(release, rows.binds))
             only = filter_sql(release.condition, rows)
             return Slots(count=output.add(f"pg_catalog.count(DISTINCT {counted}){only}"))
         case RecentredMean():

@@ -47,6 +47,7 @@ def _question(draw: random.Random) -> str:
         "avg(i4 * n2)",
     ]
     made += [f"variance({_operand(draw)})", "sum(n2 * i4) FILTER (WHERE i8 > 3)", "max(n2 * i4)"]
+    made += ["count(DISTINCT i4)", "count(i8) FILTER (WHERE n2 > 5)"]
     asked, key = ", ".join(draw.sample(made, 3)), draw.choice(_KEYS)
     where = draw.choice(("", " WHERE n2 > 20", " WHERE i4 < i8 AND n2 * i4 > 5"))
     by = f" GROUP BY {key}" if key else ""
