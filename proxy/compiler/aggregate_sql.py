@@ -9,11 +9,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 
+from proxy.base.node_parts import nodes
 from proxy.base.sql_types import SqlType
 from proxy.compiler.binds import Binds, column_sql
 from proxy.compiler.clamp_sql import clamp_sql, larger_sql, smaller_sql, within_sql
 from proxy.compiler.expression_sql import clamped_sql, condition_sql, numeric_sql, value_sql
+from proxy.compiler.whole_numbers import Whole, whole
+from proxy.kernel.plan import BlockPlan
 from proxy.kernel.statistics import Counted, Measured
 from proxy.query.ir.expressions import Clamped, ColumnRef, Expression
 from proxy.query.ir.query_aggregates import AggregateKind
@@ -50,8 +54,22 @@ class RowSource:
             return column
         return replace(column, relation="", column=self.take(column_sql(column)))
 
-    def listed(self) -> list[str]:
-        return [f"{sql} AS {name}" for sql, name in self.named.items()]
+    def over(self, source: str) -> str:
+        """What aggregates stand over, once they have taken what they need.
+
+        LIMIT ALL keeps the planner from merging the two, and from nothing else (OFFSET 0 would also forbid it
+        to work in parallel). So each value is computed once per row. The order of an index is lost.
+        """
+        if not self.inner:
+            return source
+        listed = ", ".join(f"{sql} AS {name}" for sql, name in self.named.items())
+        return f"(SELECT {listed} FROM {source} LIMIT ALL) r"
+
+
+def has_computed(plan: BlockPlan) -> bool:
+    """Whether it measures more than columns."""
+    measured = (one for one in nodes(plan.releases) if isinstance(one, Measured))
+    return any(_plain(one.operand) is None for one in measured)
 
 
 def filter_sql(condition: Expression | None, rows: RowSource) -> str:
@@ -86,6 +104,10 @@ def values_sql(measured: Measured, rows: RowSource) -> str:
     # The clamp keeps NULL and makes none.
     if column is not None and not _is_taken_as_index(column, rows):
         return _count(column, False, only, rows)
+    if _whole(measured, rows) is not None:
+        # NULL where one of them is, as what is computed of them.
+        indices = dict.fromkeys(index_sql(factor, rows) for factor in measured.factors)
+        return f"pg_catalog.count({' + '.join(indices)}){only}"
     return f"pg_catalog.count({index_sql(measured, rows)}){only}"
 
 
@@ -170,27 +192,50 @@ def index_sql(measured: Measured, rows: RowSource) -> str:
     largest_index = max(abs(clamp.low), abs(clamp.high)) * steps
     if column is not None and column.type.is_float and largest_index >= _FLOAT_EXACT:
         column = None  # cut once more, in numeric
-    whole = SqlType.INT4 if largest_index < _SMALL_INDEX else SqlType.INT8
+    kind = SqlType.INT4 if largest_index < _SMALL_INDEX else SqlType.INT8
     if column is not None:
         is_whole = column.type.is_integer and grid == 1
         if is_whole or (column.type.is_float and steps.denominator == 1):
             displayed = rows.column(column)
             clamped = clamped_sql(Clamped(displayed, clamp.low, clamp.high, column.type), binds)
             if is_whole:
-                return f"({clamped})::{whole.sql}"
+                return f"({clamped})::{kind.sql}"
             # No underflow: a factor of at least 1 cannot make a float8 smaller (docs/design/sql.md 2.2).
             scale = binds.number(steps, "double precision")
-            return f"(({clamped})::double precision * {scale})::{whole.sql}"
+            return f"(({clamped})::double precision * {scale})::{kind.sql}"
         if column.type is SqlType.NUMERIC:
-            return rows.take(_numeric_index(column_sql(column), measured, whole, binds))
+            return rows.take(_numeric_index(column_sql(column), measured, kind, binds))
         clamped = clamped_sql(Clamped(column, clamp.low, clamp.high, column.type), binds)
         if column.type.is_time:
             clamped = _instant(clamped, column.type, binds)
         return rows.take(_rounded(f"({clamped})::numeric", steps, binds))
+    computed = _whole(measured, rows)
+    if computed is not None:
+        low, high = (binds.number(end, "bigint") for end in (measured.low, measured.high))
+        return within_sql(computed.printed(), low, high, SqlType.INT8)
     value = numeric_sql(operand, binds)
     low, high = binds.number(clamp.low), binds.number(clamp.high)
     clamped = within_sql(value, low, high, SqlType.NUMERIC)
     return rows.take(_rounded(clamped, steps, binds))
+
+
+def _whole(measured: Measured, rows: RowSource) -> Whole | None:
+    """What is computed of factors, in steps of the grid; None where it is computed in numeric."""
+    factors = {
+        factor.operand: Whole(
+            step=factor.grid,
+            low=factor.low,
+            high=factor.high,
+            printed=partial(_bigint_index, factor, rows),
+        )
+        for factor in measured.factors
+    }
+    found = whole(measured.operand, factors, rows.binds) if factors else None
+    return None if found is None else found.finer(measured.grid, rows.binds)
+
+
+def _bigint_index(factor: Measured, rows: RowSource) -> str:
+    return f"({index_sql(factor, rows)})::bigint"
 
 
 def _plain(operand: Expression) -> ColumnRef | None:

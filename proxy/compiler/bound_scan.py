@@ -9,9 +9,9 @@ from proxy.compiler.aggregate_sql import RowSource, index_sql
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
 from proxy.compiler.relation_sql import source_sql
-from proxy.compiler.select_list import Output, finished, key_sql, named_by, row_conditions
+from proxy.compiler.select_list import Output, finished, named_by, row_conditions
 from proxy.compiler.statistic_sql import RowSum, row_sum, statistic_sql
-from proxy.compiler.unit_gathering import gathered_sql, in_group_sql, select_groups
+from proxy.compiler.unit_gathering import gathered_sql, in_group_sql, rows_of_units, select_groups
 from proxy.kernel.bound_choices import BoundChoice, ValueChoice, WeightChoice
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import BlockPlan, NoisyStatistic
@@ -137,7 +137,7 @@ def bound_scan(plan: BlockPlan, binds: Binds) -> BackendQuery:
     unit = plan.neighbours
     if isinstance(unit, RowNeighbours):
         return _row_scan(plan, unit, binds)
-    units = _Units(plan, unit, binds, Output())
+    units = _Units(plan, unit, rows_of_units(plan, binds), Output())
     source, seeds = units.gathered()
     return _counted(plan, units.columns, source, units.places, seeds, binds)
 
@@ -167,17 +167,17 @@ class GatheredBands:
 
 
 def gathered_bands(
-    plan: BlockPlan, unit: UnitNeighbours, binds: Binds, inner: Output
+    plan: BlockPlan, unit: UnitNeighbours, rows: RowSource, inner: Output
 ) -> GatheredBands:
     """Print what bounds are chosen by, over units that are gathered anyway.
 
     Args:
         plan, unit: A block without keys, and its neighbours.
-        binds: Parameters.
+        rows: Of the scan.
         inner: What is gathered; what the bands need is added.
     """
     assert not plan.keys, "units are gathered without keys"
-    units = _Units(plan, unit, binds, inner)
+    units = _Units(plan, unit, rows, inner)
     return GatheredBands(columns=units.columns, places=units.places)
 
 
@@ -234,11 +234,13 @@ def _named(sql: str, columns: dict[str, str]) -> str:
 class _Units:
     """What is made of the rows of each unit: its totals, as columns, and where they are counted."""
 
-    def __init__(self, plan: BlockPlan, unit: UnitNeighbours, binds: Binds, inner: Output) -> None:
+    def __init__(
+        self, plan: BlockPlan, unit: UnitNeighbours, rows: RowSource, inner: Output
+    ) -> None:
         self.columns: dict[str, str] = {}
         self.places: list[Banded] = []
-        self._plan, self._unit, self._binds = plan, unit, binds
-        self._rows, self._inner = RowSource(binds, inner=False), inner
+        self._plan, self._unit, self._binds = plan, unit, rows.binds
+        self._rows, self._inner = rows, inner
         selects_groups = bool(plan.keys) and plan.groups() != 1 and unit.groups is not None
         self._selected = unit.groups if selects_groups else None
         self._in_all = ""
@@ -334,10 +336,9 @@ class _Units:
     def gathered(self) -> tuple[str, tuple[str, ...]]:
         """What the columns are taken from, and its seeds."""
         plan, unit, binds = self._plan, self._unit, self._binds
+        source = gathered_sql(plan, unit, self._inner, self._rows, by_keys=self._by_group)
         if not self._by_group:
-            return f"({gathered_sql(plan, unit, [], 0, self._inner, binds)}) g", ()
-        head = [f"{key_sql(key, binds)} AS k{i}" for i, key in enumerate(plan.keys, 1)]
-        source = gathered_sql(plan, unit, head, len(head), self._inner, binds)
+            return f"({source}) g", ()
         seeds: tuple[str, ...] = ()
         if self._in_all:
             source = f"SELECT *, {self._in_all} FROM ({source}) w"

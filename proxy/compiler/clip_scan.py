@@ -8,9 +8,9 @@ from dataclasses import replace
 from proxy.compiler.aggregate_sql import RowSource
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
-from proxy.compiler.select_list import Output, finished, key_sql
+from proxy.compiler.select_list import Output, finished
 from proxy.compiler.statistic_sql import statistic_sql
-from proxy.compiler.unit_gathering import gathered_sql, in_group_sql
+from proxy.compiler.unit_gathering import gathered_sql, in_group_sql, rows_of_units
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import BlockPlan, DeviationMean, KeptUnits, NoisyStatistic, UnitExtreme
 
@@ -22,10 +22,9 @@ def clip_scan(plan: BlockPlan, binds: Binds) -> BackendQuery:
     """
     unit = plan.neighbours
     assert isinstance(unit, UnitNeighbours), "rows by themselves are not cut"
-    inner = Output()
-    head = [f"{key_sql(key, binds)} AS k{i}" for i, key in enumerate(plan.keys, 1)]
-    exceeds = " OR ".join(_exceeds(plan, unit, inner, binds))
-    source = gathered_sql(plan, unit, head, len(head), inner, binds)
+    inner, rows = Output(), rows_of_units(plan, binds)
+    exceeds = " OR ".join(_exceeds(plan, unit, inner, rows))
+    source = gathered_sql(plan, unit, inner, rows)
     by_unit = (
         f"SELECT CASE WHEN {exceeds} THEN 2 ELSE 1 END AS band FROM ({source}) g GROUP BY unit"
     )
@@ -34,8 +33,11 @@ def clip_scan(plan: BlockPlan, binds: Binds) -> BackendQuery:
     return replace(compiled, keys=0, has_sub_partition=False)
 
 
-def _exceeds(plan: BlockPlan, unit: UnitNeighbours, inner: Output, binds: Binds) -> Iterator[str]:
+def _exceeds(
+    plan: BlockPlan, unit: UnitNeighbours, inner: Output, source: RowSource
+) -> Iterator[str]:
     """When a unit has more than a bound lets count, over its groups."""
+    binds = source.binds
     own = [one for one in plan.releases if isinstance(one, NoisyStatistic) and one.total]
     rows = inner.add("pg_catalog.count(*)")
     of_all_rows = sum(
@@ -50,7 +52,6 @@ def _exceeds(plan: BlockPlan, unit: UnitNeighbours, inner: Output, binds: Binds)
     spread = bool(plan.keys) and plan.groups() != 1
     if spread and unit.groups is not None:
         yield f"pg_catalog.count(*) > {binds.number(unit.groups, 'bigint')}"
-    source = RowSource(binds, inner=False)
     for release in own:
         total = f"v{inner.add(statistic_sql(release, source))}::numeric"
         assert release.total is not None

@@ -31,9 +31,9 @@ from proxy.compiler.backend_query import (
 from proxy.compiler.binds import Binds
 from proxy.compiler.bound_scan import gathered_bands
 from proxy.compiler.clamp_sql import smaller_sql
-from proxy.compiler.select_list import Output, finished, key_sql
+from proxy.compiler.select_list import Output, finished
 from proxy.compiler.statistic_sql import centred_sql, is_of_bigints, squared_sql
-from proxy.compiler.unit_gathering import gathered_sql, rows_in_all_sql
+from proxy.compiler.unit_gathering import gathered_sql, rows_in_all_sql, rows_of_units
 from proxy.compiler.unit_halves import unit_halves
 from proxy.compiler.unit_scan import unit_sums
 from proxy.kernel.neighbour_kinds import UnitNeighbours
@@ -234,10 +234,10 @@ class _Columns:
         is_halved = is_halved and self._is_spread
         self._halves = unit_halves(plan.source, unit, binds) if is_halved else None
         self._inner = Output()
-        rows = RowSource(binds, inner=False)
+        self._rows = rows = rows_of_units(plan, binds)
         self._means = [self._mean(release, rows) for release in plan.deviation_means.values()]
         self._others = unit_sums(plan, others, unit, self._inner, rows)
-        self._choices = gathered_bands(plan, unit, binds, self._inner) if has_choices else None
+        self._choices = gathered_bands(plan, unit, rows, self._inner) if has_choices else None
         if self._is_spread:
             known = {sql: name for name, sql in self._others.totals.items()}
             self._means = [
@@ -336,10 +336,8 @@ class _Columns:
 
     def _with_sums(self) -> str:
         """What is gathered, and what of it is cut."""
-        plan, binds = self._plan, self._binds
-        head = [f"{key_sql(key, binds)} AS k{n}" for n, key in enumerate(plan.keys, 1)]
         of_units = () if self._halves is None else (self._halves.of_rows,)
-        gathered = gathered_sql(plan, self._unit, head, len(head), self._inner, binds, of_units)
+        gathered = gathered_sql(self._plan, self._unit, self._inner, self._rows, of_units)
         # Narrow rows: of ten million what does not fit into work_mem is written to disk and read again.
         columns = dict.fromkeys(self._cut())
         columns |= dict.fromkeys(f"g.v{number}" for number in sorted(self._taken_whole()))

@@ -25,7 +25,7 @@ from proxy.compiler.select_list import (
     private_key_names,
     row_conditions,
 )
-from proxy.compiler.unit_gathering import gathered_sql, select_groups
+from proxy.compiler.unit_gathering import gathered_sql, rows_of_units, select_groups
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import BlockPlan, KeptUnits, UnitExtreme
 from proxy.mechanisms.growing_places import Places
@@ -53,8 +53,9 @@ def extreme_scan(plan: BlockPlan, releases: tuple[int, ...], binds: Binds) -> Ba
     unit = plan.neighbours
     match unit:
         case UnitNeighbours():
-            columns = [_gathered(one, values, places, binds) for one in extremes]
-            source, seeds = _of_units(plan, unit, extremes, values, binds)
+            rows = rows_of_units(plan, binds)
+            columns = [_gathered(one, values, places, rows) for one in extremes]
+            source, seeds = _of_units(plan, unit, extremes, values, rows)
         case RowNeighbours():
             columns = [_of_row(one, values, places, binds) for one in extremes]
             source, seeds = _of_rows(plan, unit, values, binds), ()
@@ -76,25 +77,23 @@ def extreme_scan(plan: BlockPlan, releases: tuple[int, ...], binds: Binds) -> Ba
 
 
 def _of_units(
-    plan: BlockPlan, unit: UnitNeighbours, extremes: _Extremes, values: Output, binds: Binds
+    plan: BlockPlan, unit: UnitNeighbours, extremes: _Extremes, values: Output, rows: RowSource
 ) -> tuple[str, tuple[str, ...]]:
     """One row for each unit and group, of one group of each unit; and the seeds of that choice. The group is
     chosen among all that hold rows of the unit, whatever values these have."""
-    head = [f"{key_sql(key, binds)} AS k{i}" for i, key in enumerate(plan.keys, 1)]
-    source = gathered_sql(plan, unit, head, len(plan.keys), values, binds)
+    source = gathered_sql(plan, unit, values, rows)
     if not any(one.keeps_one_group for one in extremes):
         return source, ()
-    source, seed = select_groups(source, plan, unit, _KEPT, binds)
+    source, seed = select_groups(source, plan, unit, _KEPT, rows.binds)
     return source, (seed,)
 
 
 def _gathered(
-    release: UnitExtreme | KeptUnits, values: Output, places: Output, binds: Binds
+    release: UnitExtreme | KeptUnits, values: Output, places: Output, rows: RowSource
 ) -> int:
     """The column of the places of a minimum or maximum of the rows of a unit."""
-    rows = RowSource(binds, inner=False)
     value = values.add(extreme_sql(release.aggregate.kind, release.measured, rows))
-    return places.add(_place_sql(release, f"v{value}", binds))
+    return places.add(_place_sql(release, f"v{value}", rows.binds))
 
 
 def _of_rows(plan: BlockPlan, unit: RowNeighbours, values: Output, binds: Binds) -> str:

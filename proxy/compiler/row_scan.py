@@ -9,6 +9,7 @@ from proxy.compiler.aggregate_sql import (
     RowSource,
     extreme_sql,
     filter_sql,
+    has_computed,
     total_sql,
     values_sql,
 )
@@ -25,7 +26,6 @@ from proxy.compiler.select_list import (
     key_sql,
     listed_groups_sql,
     named_by,
-    private_key_names,
     private_keys_sql,
     row_conditions,
 )
@@ -54,37 +54,32 @@ _FEW_GROUPS = (
 def row_scan(
     plan: BlockPlan, releases: tuple[int, ...], unit: RowNeighbours, binds: Binds
 ) -> BackendQuery:
-    """Without cells, over the relation itself. With cells, over (SELECT keys, cell, values ... LIMIT ALL).
+    """Over the relation itself; with cells or computed operands over (SELECT keys, cell, values ... LIMIT ALL).
 
-    LIMIT ALL keeps the planner from merging the two, and from nothing else (OFFSET 0 would also forbid
-    it to work in parallel). So each value is computed once per row, and the number of groups is
-    estimated by default, as few: from the cell's expression the planner would expect as many groups as
-    there are units, and then neither hash them nor aggregate in parallel.
+    Then the number of groups is estimated by default, as few: from the cell's expression the planner would
+    expect as many groups as there are units, and then neither hash them nor aggregate in parallel.
     """
     groups = plan.groups()
     many = groups is not None and groups <= _FEW_GROUPS
-    rows = RowSource(binds, inner=bool(plan.sub_partitions), many=many)
+    rows = RowSource(binds, inner=bool(plan.sub_partitions) or has_computed(plan), many=many)
     output = Output()
     slots = tuple(_slots(plan.releases[n], output, rows) for n in releases)
     units = None if plan.selection is None else output.add("pg_catalog.count(*)")
     is_late = bool(groups is not None and plan.keys and not plan.sub_partitions)
-    keys = [(any_key_sql if is_late else key_sql)(key, binds) for key in plan.keys]
+    keys = [rows.take((any_key_sql if is_late else key_sql)(key, binds)) for key in plan.keys]
+    private = [rows.take(sql) for sql in private_keys_sql(plan, binds)]
     found = (conditions_of_all_groups if is_late else row_conditions)(plan, unit.not_null, binds)
     source = source_sql(plan.source, found, binds, *named_by(plan))
     seeds: tuple[str, ...] = ()
-    private = private_key_names(plan) if plan.sub_partitions else private_keys_sql(plan, binds)
     if plan.sub_partitions:
         sub_partition, seeds = sub_partition_sql(unit.hashed_by, plan.sub_partitions, binds)
-        named = [f"{sql} AS k{i}" for i, sql in enumerate(keys, 1)]
-        inner = ", ".join([*named, f"{sub_partition} AS cell", *rows.listed()])
-        source = f"(SELECT {inner} FROM {source} LIMIT ALL) r"
-        keys = [*(f"k{i}" for i in range(1, len(keys) + 1)), "cell"]
+        keys.append(rows.take(sub_partition))
     elif is_late:
         keys = [f"{sql} AS k{i}" for i, sql in enumerate(keys, 1)]
     listed = [*keys, *output.expressions] or ["pg_catalog.count(*)"]
     places = [str(i + 1) for i in range(len(keys))]
     group = ", ".join([*places, *spread_texts_sql(private, binds)])
-    sql = f"SELECT {', '.join(listed)} FROM {source}"
+    sql = f"SELECT {', '.join(listed)} FROM {rows.over(source)}"
     sql += f" GROUP BY {group}" if group else ""
     if is_late:
         # Not row by row: to look for a key in a list of 20 costs what a sum costs.
@@ -97,7 +92,7 @@ def _slots(release: Release, output: Output, rows: RowSource) -> Slots:
         case NoisyStatistic():
             return Slots(total=output.add(statistic_sql(release, rows)))
         case DistinctCount():
-            counted = distinct_sql(release, rows.binds)
+            counted = rows.take(distinct_sql(release, rows.binds))
             only = filter_sql(release.condition, rows)
             return Slots(count=output.add(f"pg_catalog.count(DISTINCT {counted}){only}"))
         case RecentredMean():

@@ -4,38 +4,65 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from proxy.compiler.aggregate_sql import RowSource, has_computed
 from proxy.compiler.binds import Binds, column_sql
 from proxy.compiler.full_joins import Condition
 from proxy.compiler.relation_sql import source_sql
 from proxy.compiler.seeded_keys import spread_texts_sql
-from proxy.compiler.select_list import Output, named_by, private_keys_sql, row_conditions
+from proxy.compiler.select_list import (
+    Output,
+    key_sql,
+    named_by,
+    private_keys_sql,
+    row_conditions,
+)
 from proxy.compiler.sub_partitions import row_order_sql, seed_sql, short_sql
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import BlockPlan
 from proxy.query.ir.expressions import ColumnRef
+from proxy.query.ir.relations import Join
+
+
+def rows_of_units(plan: BlockPlan, binds: Binds) -> RowSource:
+    """What is taken of each row of a unit. Of the rows of a join, which come in no order of an index anyway,
+    each expression is computed once, where one is more than a column (docs/design/backends.md 4)."""
+    return RowSource(binds, inner=isinstance(plan.source, Join) and has_computed(plan))
 
 
 def gathered_sql(
     plan: BlockPlan,
     unit: UnitNeighbours,
-    head: Sequence[str],
-    keys: int,
     inner: Output,
-    binds: Binds,
+    rows: RowSource,
     of_units: Sequence[Condition] = (),
+    *,
+    by_keys: bool = True,
+    cell: str = "",
 ) -> str:
-    """One row per unit, and per key, of which so many stand first in `head`; `inner` as v0, v1, .. Of all units
-    that have a value, or of those among them that conditions name."""
-    gathered = [f"{column_sql(unit.column)} AS unit", *head]
+    """One row per unit, and per key as k1, k2, .. if it is gathered by keys; `inner` as v0, v1, .. of its rows.
+
+    Args:
+        plan, unit: The block, and its neighbours.
+        inner: What is gathered of the rows of a unit.
+        rows: What `inner` is printed of.
+        of_units: Conditions that name the units; of all that have a value, if there are none.
+        by_keys: Whether rows are gathered by group as well.
+        cell: The partition of the unit; "" where there are none.
+    """
+    binds = rows.binds
+    keys = [rows.take(key_sql(key, binds)) for key in plan.keys] if by_keys else []
+    of_unit = rows.take(column_sql(unit.column))
+    gathered = [f"{of_unit} AS unit", *(f"{sql} AS k{n}" for n, sql in enumerate(keys, 1))]
+    gathered += [f"{cell} AS cell"] if cell else []
     gathered += [f"{sql} AS v{n}" for sql, n in inner.expressions.items()]
     # The unit first: an index on (unit, keys) then serves the grouping (docs/design/backends.md 4).
-    places = [str(i + 2) for i in range(keys)]
-    spread = spread_texts_sql(private_keys_sql(plan, binds), binds) if keys else []
-    by = ", ".join([column_sql(unit.column), *places, *spread])
+    places = [str(i + 2) for i in range(len(keys))]
+    private = [rows.take(sql) for sql in private_keys_sql(plan, binds)] if by_keys else []
+    by = ", ".join([of_unit, *places, *spread_texts_sql(private, binds)])
     # Unlike in row_scan, listed keys are picked row by row: with the condition the planner takes the index.
     found = [*of_units, *row_conditions(plan, unit.column, binds)]
-    gathered_from = source_sql(plan.source, found, binds, *named_by(plan))
-    return f"SELECT {', '.join(gathered)} FROM {gathered_from} GROUP BY {by}"
+    source = rows.over(source_sql(plan.source, found, binds, *named_by(plan)))
+    return f"SELECT {', '.join(gathered)} FROM {source} GROUP BY {by}"
 
 
 def select_groups(

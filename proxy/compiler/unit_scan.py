@@ -12,7 +12,7 @@ from proxy.compiler.aggregate_sql import RowSource, count_sql, extreme_sql, tota
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
 from proxy.compiler.seeded_keys import spread_texts_sql
-from proxy.compiler.select_list import Output, finished, key_sql, private_key_names
+from proxy.compiler.select_list import Output, finished, private_key_names
 from proxy.compiler.statistic_sql import (
     RowSum,
     centred_row_sum,
@@ -26,6 +26,7 @@ from proxy.compiler.unit_gathering import (
     gathered_sql,
     in_group_sql,
     rows_in_all_sql,
+    rows_of_units,
     select_groups,
 )
 from proxy.kernel.bound_choices import UnitTotal
@@ -54,17 +55,18 @@ def unit_scan(
     """SELECT ... FROM (per unit [and key], groups cut where a unit may be in too many) GROUP BY keys, cell."""
     inner = Output()
     spread = bool(plan.keys) and plan.groups() != 1
-    found = unit_sums(plan, releases, unit, inner, RowSource(binds, inner=False))
+    rows = rows_of_units(plan, binds)
+    found = unit_sums(plan, releases, unit, inner, rows)
     outer = found.outer
     units = None if plan.selection is None else outer.add("pg_catalog.count(*)")
-    head = [f"{key_sql(key, binds)} AS k{i}" for i, key in enumerate(plan.keys, 1)]
     names = [f"k{i}" for i in range(1, len(plan.keys) + 1)]
+    sub_partition = ""
     seeds: tuple[str, ...] = ()
     if plan.sub_partitions:
-        sub_partition, seeds = sub_partition_sql((unit.column,), plan.sub_partitions, binds)
-        head.append(f"{sub_partition} AS cell")
+        hashed_by = (rows.column(unit.column),)
+        sub_partition, seeds = sub_partition_sql(hashed_by, plan.sub_partitions, binds)
         names.append("cell")
-    source = gathered_sql(plan, unit, head, len(plan.keys), inner, binds)
+    source = gathered_sql(plan, unit, inner, rows, cell=sub_partition)
     if spread and unit.groups is not None:
         if unit.is_in_order:
             source = first_groups(source, plan, unit.groups, binds)

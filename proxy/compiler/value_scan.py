@@ -50,7 +50,7 @@ def value_scan(plan: BlockPlan, numbers: tuple[int, ...], binds: Binds) -> Backe
     rows have weights all of them count.
 
     One cut serves several order statistics. Each is private by itself over rows that are cut unit by unit, by a
-    seed that no row decides; so they compose as if each had a cut of its own (PROOFS.md 9, "One histogram").
+    seed that no row decides; so they compose as if each had a cut of its own (PROOFS.md 9).
     """
     releases = [plan.releases[number] for number in numbers]
     release, ordered = releases[0], [one for one in releases if isinstance(one, OrderStatistic)]
@@ -145,7 +145,7 @@ def _values(
 
     Values beside each other that are off from the rank of each release by its `needed` or more are put together
     at the least of them, so that what comes back does not grow with the table. Distances are capped there: the
-    law of each release is that of all rows (PROOFS.md 9, "One histogram").
+    law of each release is that of all rows (PROOFS.md 9).
     """
     columns = ", ".join([*names, "v"])
     numbers = ["n", "units"][: len(counted)]
@@ -169,10 +169,13 @@ def _values(
 def _side(rank: Fraction, needed: int, binds: Binds) -> str:
     """On which side of a rank a value is that need not be known, as it is so far away: -1, 1; else 0. MIN and
     MAX are the ranks 0 and 1, and have one such side."""
-    above, below = (binds.number(part) for part in (rank.numerator, rank.denominator))
-    target = f"whole * {above}"
-    distance = binds.number(needed * rank.denominator)
-    return (
-        f"CASE WHEN {target} - upto * {below} >= {distance} THEN -1"
-        f" WHEN (upto - n) * {below} - {target} >= {distance} THEN 1 ELSE 0 END"
-    )
+
+    def times(value: str, number: int) -> str:
+        return value if number == 1 else f"{value} * {binds.number(number)}"
+
+    parts, distance = rank.denominator, binds.number(needed * rank.denominator)
+    target, least = times("whole", rank.numerator), times("(upto - n)", parts)
+    sides = [f"WHEN {target} - {times('upto', parts)} >= {distance} THEN -1"] if rank > 0 else []
+    if rank < 1:
+        sides.append(f"WHEN {least}{f' - {target}' if rank > 0 else ''} >= {distance} THEN 1")
+    return f"CASE {' '.join(sides)} ELSE 0 END"

@@ -6,7 +6,7 @@ Each is one case of `of_row`: how much one row can add. Its SQL: compiler.statis
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 
@@ -23,7 +23,9 @@ class Measured:
     clamp: multiples of the grid; low, high: the clamp in grid steps; rows: at most so many rows of one unit
     count, over all groups; on_grid: the column's type holds only grid steps; least: nothing below it;
     is_of_mean: its sum is divided by a number of rows, so that a unit with more rows than count adds its mean
-    so many times (as it does to centred sums).
+    so many times (as it does to centred sums); factors: columns of an operand that is computed, each clamped as
+    it is there, on a grid of its own that its type keeps to: of their indices the operand can be computed in
+    whole numbers. They follow from the operand and the catalogue.
     """
 
     operand: Expression
@@ -34,6 +36,7 @@ class Measured:
     on_grid: bool = False
     least: Fraction | None = None
     is_of_mean: bool = False
+    factors: tuple[Measured, ...] = field(default=(), compare=False)
 
     @property
     def low(self) -> int:

@@ -356,6 +356,31 @@ def _check_measured(measured: Measured, rows: _Judge) -> None:
     rows.of(measured.operand)
     column = _plain(measured.operand)
     check_grid_index(measured, ANYTHING if column is None else rows.of(column))
+    for factor in measured.factors:
+        _check_factor(factor)
+        _check_measured(factor, rows)
+
+
+def _check_factor(factor: Measured) -> None:
+    """Let a column pass whose index is computed with, in whole numbers.
+
+    Totality: what is computed of indices fits in a bigint by their ends (compiler.whole_numbers), so the ends
+    have to be whole steps, which rounding does not leave. Privacy: nothing hangs on factors. What is computed
+    of them is cut to the ends of the operand's own clamp.
+
+    >>> from tests.kernel.examples import measured
+    >>> one = measured(0, 10)
+    >>> one = replace(one, operand=Clamped(one.operand, Fraction(0), Fraction(10), SqlType.INT4))
+    >>> _check_factor(one)
+    >>> _check_factor(replace(one, grid=Fraction(3)))
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
+    """
+    if factor.factors or factor.condition is not None or _plain(factor.operand) is None:
+        raise refused("a factor that is no clamped column")
+    ends = (factor.clamp.low, factor.clamp.high)
+    if factor.grid <= 0 or any((end / factor.grid).denominator != 1 for end in ends):
+        raise refused("a factor whose clamp does not end on steps of its grid")
 
 
 def _plain(operand: Expression) -> ColumnRef | None:

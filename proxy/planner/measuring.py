@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing_extensions import assert_never
 
 from proxy.base.errors import Code, Refusal
+from proxy.base.node_parts import nodes
 from proxy.base.session_settings import how_to_reset, how_to_set
 from proxy.kernel.neighbour_kinds import Neighbours, RowNeighbours, UnitNeighbours
 from proxy.kernel.shape import Shape
@@ -24,7 +25,7 @@ from proxy.planner.open_values import OpenValue, cut_to_kept, kept_facts
 from proxy.planner.series import SeriesTerms
 from proxy.policy.policy_model import Bounds, Mechanism, Privacy
 from proxy.query.ir.expression_walk import conjunction
-from proxy.query.ir.expressions import ColumnRef, Expression, Is, Not
+from proxy.query.ir.expressions import Clamped, ColumnRef, Expression, Is, Not
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 
 # Grid indices stay exact in the floats of smooth sensitivity (proxy/mechanisms/PROOFS.md 3).
@@ -378,7 +379,32 @@ def _measured(
         least=_least(operand, context),
         is_of_mean=aggregate.kind in (AggregateKind.SUM, AggregateKind.AVG)
         and mechanism_of(aggregate, context) is Mechanism.SUM_OVER_COUNT,
+        factors=() if isinstance(operand, ColumnRef) else _factors(found.expression, facts),
     )
+
+
+def _factors(computed: Expression, facts: Facts) -> tuple[Measured, ...]:
+    """The clamped columns of what is computed, where their types keep to steps on which the bounds are."""
+    found = []
+    for one in dict.fromkeys(nodes(computed)):
+        if not isinstance(one, Clamped) or not isinstance(one.operand, ColumnRef):
+            continue
+        known = facts[one.operand.relation, one.operand.column]
+        step, ends = known.step, (one.low, one.high)
+        if step is None or not one.type.is_number or any((e / step).denominator != 1 for e in ends):
+            continue
+        found.append(
+            Measured(
+                operand=one,
+                condition=None,
+                clamp=Bounds(*ends),
+                grid=step,
+                rows=1,
+                on_grid=True,
+                least=known.least,
+            )
+        )
+    return tuple(found)
 
 
 def _on_grid(operand: Expression, grid: Fraction, context: MeasureContext) -> bool:

@@ -205,8 +205,8 @@ def extreme_not_gathered_by_unit(patch: pytest.MonkeyPatch) -> None:
     """Each row of a unit is a value of its own."""
     real = unit_gathering.gathered_sql
 
-    def by_row(plan: BlockPlan, unit: UnitNeighbours, *others: Any) -> str:
-        gathered = real(plan, unit, *others)
+    def by_row(plan: BlockPlan, unit: UnitNeighbours, *others: Any, **named: Any) -> str:
+        gathered = real(plan, unit, *others, **named)
         return (
             f"{gathered}, {unit.column.relation}.ctid"
             if isinstance(plan.source, Scan)

@@ -14,9 +14,10 @@ from itertools import product
 import psycopg
 
 from proxy.audit.movement import bounded_tables
+from proxy.base.slots import Slots
 from proxy.compiler import backend_query
 from proxy.compiler.backend_query import BackendQuery
-from proxy.exact.table import ExactTable
+from proxy.exact.table import ExactRow, ExactTable
 from proxy.kernel.plan import (
     BlockPlan,
     OrderStatistic,
@@ -25,6 +26,7 @@ from proxy.kernel.plan import (
 )
 from proxy.mechanisms import order_statistic
 from proxy.protected.protected_database import ProtectedDatabase
+from proxy.release.ordering import order_law, size_of
 from tests import unchecked_blocks
 from tests.audit.movement import all_moved, is_random
 from tests.audit.reach import Promise, Reach, by_policy, is_crowded
@@ -116,7 +118,7 @@ class Auditor:
         here = self.exact(whole, base.name)
         yield from _grouped(block, here, base)
         if whole != block:
-            yield from _are_ends(block, here, self.exact(block, base.name))
+            yield from _have_laws(block, here, self.exact(block, base.name))
         if not is_random(block) and self.exact(whole, base.reordered) != here:
             yield f"{base.name}: another order of rows gives another result"
         if reach.by_unit and self.exact(whole, base.background) != here:
@@ -138,33 +140,28 @@ def unlimited(release: Release) -> Release:
     return replace(release, needed=None) if isinstance(release, OrderStatistic) else release
 
 
-def _are_ends(block: BlockPlan, whole: Exact, cut: Exact) -> Iterator[str]:
-    """What is fetched of an order statistic is the end of all values that its answer depends on."""
+_PLACES = Slots(extreme=0, count=1)
+
+
+def _have_laws(block: BlockPlan, whole: Exact, cut: Exact) -> Iterator[str]:
+    """What is fetched of an order statistic gives the law, and the size, of all its values."""
     for n, release in enumerate(block.releases):
         if not isinstance(release, OrderStatistic) or release.needed is None:
             continue
         for keys, values in whole.numbers[n].items():
-            pairs = list(zip(values[::2], values[1::2], strict=True))
-            if release.aggregate.fraction is not None:
-                seen = cut.numbers[n].get(keys, ())
-                laws = [_quantile_law(release, one) for one in (values, seen)]
-                if order_statistic.apart(*laws):
-                    yield f"release {n + 1} has another law than of all its values"
-                continue
-            last = release.aggregate.kind.value == "max"
-            expected = pairs[-release.needed :] if last else pairs[: release.needed]
-            found = cut.numbers[n].get(keys, ())
-            if list(zip(found[::2], found[1::2], strict=True)) != expected:
-                yield f"release {n + 1} does not see the end of its values"
+            every, seen = _rows_of(values), _rows_of(cut.numbers[n].get(keys, ()))
+            if order_statistic.apart(
+                *(order_law(release, _PLACES, rows) for rows in (every, seen))
+            ):
+                yield f"release {n + 1} has another law than of all its values"
+            is_sized = release.weights is None
+            if is_sized and len({size_of(release, _PLACES, rows) for rows in (every, seen)}) > 1:
+                yield f"release {n + 1} has another size than of all its values"
 
 
-def _quantile_law(release: OrderStatistic, numbers: Numbers) -> order_statistic.Law:
-    counts = zip(numbers[::2], numbers[1::2], strict=True)
-    values = [order_statistic.ValueCount(*count) for count in counts]
-    measured, fraction = release.measured, release.aggregate.fraction
-    assert fraction is not None
-    low, high, epsilon = measured.low, measured.high, release.own_loss.epsilon
-    return order_statistic.quantile_law(values, fraction, low, high, epsilon, release.moved)
+def _rows_of(numbers: Numbers) -> list[ExactRow]:
+    pairs = zip(numbers[::2], numbers[1::2], strict=True)
+    return [ExactRow((), 0, pair) for pair in pairs]
 
 
 def _grouped(block: BlockPlan, here: Exact, base: Base) -> Iterator[str]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import pytest
 
@@ -77,8 +78,8 @@ def test_values_counted_by_rows_are_seen(auditor: Auditor, monkeypatch: pytest.M
     """A unit with several rows would be in several bands."""
     gathered = unit_gathering.gathered_sql
 
-    def by_rows(*given: object) -> str:
-        text = gathered(*given)  # type: ignore[arg-type]
+    def by_rows(*given: Any, **named: Any) -> str:
+        text = gathered(*given, **named)
         head, _, by = text.rpartition(" GROUP BY ")
         return f"{head} GROUP BY {by}, pg_catalog.gen_random_uuid()"
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
+from typing import Any
 
 import pytest
 
@@ -139,8 +140,8 @@ def test_units_counted_by_rows_are_seen(
 ) -> None:
     gathered = unit_gathering.gathered_sql
 
-    def by_rows(*given: object) -> str:
-        text = gathered(*given)  # type: ignore[arg-type]
+    def by_rows(*given: Any, **named: Any) -> str:
+        text = gathered(*given, **named)
         return text.replace('."uid" AS unit', '."id" AS unit').replace('BY r1."uid"', 'BY r1."id"')
 
     monkeypatch.setattr(clip_scan, "gathered_sql", by_rows)
@@ -252,8 +253,8 @@ def test_totals_of_groups_instead_of_units_are_seen(
     """A unit in several groups would be in several bands."""
     gathered = unit_gathering.gathered_sql
 
-    def by_rows(*given: object) -> str:
-        text = gathered(*given)  # type: ignore[arg-type]
+    def by_rows(*given: Any, **named: Any) -> str:
+        text = gathered(*given, **named)
         return text.replace('."uid" AS unit', '."id" AS unit').replace('BY r1."uid"', 'BY r1."id"')
 
     monkeypatch.setattr(bound_scan, "gathered_sql", by_rows)

@@ -91,7 +91,7 @@ FROM census.adult
 -- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 99
 --   avg: 0 .. 99000 steps of 0.001, fill 49500, 99 partitions, gate 799 units, scale 5/2, epsilon 8 delta 1/1000000, each epsilon 38/5 delta 1e-06
 -- => backend
-SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p2)s::integer) AS cell, r1."hours_per_week" AS x1 FROM "census"."adult" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT x2, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT r1."hours_per_week" AS x1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p2)s::integer) AS x2 FROM "census"."adult" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 99
 --   p3 = random
@@ -111,12 +111,11 @@ FROM census.adult
 --   min of order: clamp 0 .. 120, grid 1, rows 1, needed 80, epsilon 4 delta 0, size for 6/25
 --   max of order: clamp 0 .. 120, grid 1, rows 1, needed 80, epsilon 4 delta 0, size for 6/25
 -- => backend
-SELECT pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p3)s::numeric - upto * %(p4)s::numeric >= %(p5)s::numeric THEN -1 WHEN (upto - n) * %(p4)s::numeric - whole * %(p3)s::numeric >= %(p5)s::numeric THEN 1 ELSE 0 END AS side1, CASE WHEN whole * %(p4)s::numeric - upto * %(p4)s::numeric >= %(p5)s::numeric THEN -1 WHEN (upto - n) * %(p4)s::numeric - whole * %(p4)s::numeric >= %(p5)s::numeric THEN 1 ELSE 0 END AS side2 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "census"."adult" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side1, side2, CASE WHEN 0 IN (side1, side2) THEN v END
+SELECT pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN (upto - n) >= %(p3)s::numeric THEN 1 ELSE 0 END AS side1, CASE WHEN whole - upto >= %(p3)s::numeric THEN -1 ELSE 0 END AS side2 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "census"."adult" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side1, side2, CASE WHEN 0 IN (side1, side2) THEN v END
 --   p1 = 0
 --   p2 = 120
---   p3 = 0
---   p4 = 1
---   p5 = 80
+--   p3 = 80
+--   p4 = 0
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -132,7 +131,7 @@ FROM census.adult
 --   min: 0 .. 99 steps of 1, fill 99, 79 partitions, gate 647 units, scale 5, epsilon 4 delta 1/2000000, each epsilon 19/5 delta 5e-07
 --   max: 0 .. 99 steps of 1, fill 0, 79 partitions, gate 647 units, scale 5, epsilon 4 delta 1/2000000, each epsilon 19/5 delta 5e-07
 -- => backend
-SELECT cell, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.min(x1), %(p2)s::integer), %(p1)s::integer), pg_catalog.count(x1), pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x1), %(p2)s::integer), %(p1)s::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r1."hours_per_week" AS x1 FROM "census"."adult" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT x2, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.min(x1), %(p2)s::integer), %(p1)s::integer), pg_catalog.count(x1), pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x1), %(p2)s::integer), %(p1)s::integer) FROM (SELECT r1."hours_per_week" AS x1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS x2 FROM "census"."adult" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 99
 --   p3 = random
@@ -152,12 +151,11 @@ FROM census.adult
 -- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
 --   percentile_cont of order: clamp 0 .. 120, grid 1, rows 1, needed 6, epsilon 8 delta 0, size for 12/25
 -- => backend
-SELECT pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p3)s::numeric - upto * %(p4)s::numeric >= %(p5)s::numeric THEN -1 WHEN (upto - n) * %(p4)s::numeric - whole * %(p3)s::numeric >= %(p5)s::numeric THEN 1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "census"."adult" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side1, CASE WHEN 0 IN (side1) THEN v END
+SELECT pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole - upto * %(p4)s::numeric >= %(p3)s::numeric THEN -1 WHEN (upto - n) * %(p4)s::numeric - whole >= %(p3)s::numeric THEN 1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "census"."adult" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side1, CASE WHEN 0 IN (side1) THEN v END
 --   p1 = 0
 --   p2 = 120
---   p3 = 1
+--   p3 = 12
 --   p4 = 2
---   p5 = 12
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -173,14 +171,13 @@ FROM census.adult
 --   percentile_disc of order: clamp 0 .. 1000000, grid 100, rows 1, needed 20, epsilon 4 delta 0, size for 6/25
 --   percentile_disc of order: clamp 0 .. 1000000, grid 100, rows 1, needed 20, epsilon 4 delta 0, size for 6/25
 -- => backend
-SELECT pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p4)s::numeric - upto * %(p5)s::numeric >= %(p6)s::numeric THEN -1 WHEN (upto - n) * %(p5)s::numeric - whole * %(p4)s::numeric >= %(p6)s::numeric THEN 1 ELSE 0 END AS side1, CASE WHEN whole * %(p7)s::numeric - upto * %(p5)s::numeric >= %(p6)s::numeric THEN -1 WHEN (upto - n) * %(p5)s::numeric - whole * %(p7)s::numeric >= %(p6)s::numeric THEN 1 ELSE 0 END AS side2 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."income" / %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) AS v FROM "census"."adult" AS r1 WHERE (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."income" / %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side1, side2, CASE WHEN 0 IN (side1, side2) THEN v END
+SELECT pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole - upto * %(p5)s::numeric >= %(p4)s::numeric THEN -1 WHEN (upto - n) * %(p5)s::numeric - whole >= %(p4)s::numeric THEN 1 ELSE 0 END AS side1, CASE WHEN whole * %(p6)s::numeric - upto * %(p5)s::numeric >= %(p4)s::numeric THEN -1 WHEN (upto - n) * %(p5)s::numeric - whole * %(p6)s::numeric >= %(p4)s::numeric THEN 1 ELSE 0 END AS side2 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."income" / %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) AS v FROM "census"."adult" AS r1 WHERE (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."income" / %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side1, side2, CASE WHEN 0 IN (side1, side2) THEN v END
 --   p1 = 100
 --   p2 = 10000
 --   p3 = 0
---   p4 = 1
+--   p4 = 80
 --   p5 = 4
---   p6 = 80
---   p7 = 3
+--   p6 = 3
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -409,7 +406,7 @@ FROM census.adult
 --   sum: clamp 0 .. 1, grid 1, sensitivity 1 steps, scale 1/4, epsilon 4 delta 0
 --   sum: clamp 0 .. 120, grid 1, sensitivity 120 steps, scale 30, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(CASE WHEN (r1."age" < %(p1)s::bigint) THEN %(p2)s::numeric ELSE %(p3)s::numeric END, %(p2)s::numeric), %(p3)s::numeric))::bigint), pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(CASE WHEN (r1."sex" = %(p4)s::text) THEN (pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p6)s::integer), %(p5)s::integer))::numeric ELSE NULL::numeric END, %(p7)s::numeric), %(p3)s::numeric))::bigint) FROM "census"."adult" AS r1
+SELECT pg_catalog.sum(x1), pg_catalog.sum(x2) FROM (SELECT pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(CASE WHEN (r1."age" < %(p1)s::bigint) THEN %(p2)s::numeric ELSE %(p3)s::numeric END, %(p2)s::numeric), %(p3)s::numeric))::bigint AS x1, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(CASE WHEN (r1."sex" = %(p4)s::text) THEN (pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p6)s::integer), %(p5)s::integer))::numeric ELSE NULL::numeric END, %(p7)s::numeric), %(p3)s::numeric))::bigint AS x2 FROM "census"."adult" AS r1 LIMIT ALL) r
 --   p1 = 30
 --   p2 = 1
 --   p3 = 0
@@ -510,7 +507,7 @@ FROM census.adult
 --   sum: clamp 0 .. 65, grid 1, sensitivity 65 steps, scale 195/8, epsilon 8/3 delta 0
 --   count: sensitivity 1, scale 3/8, epsilon 8/3 delta 0
 -- => backend
-SELECT pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(coalesce((pg_catalog.int4larger(pg_catalog.int4smaller(r1."hours_per_week", %(p2)s::integer), %(p1)s::integer))::numeric, %(p3)s::numeric), %(p4)s::numeric), %(p3)s::numeric))::bigint), pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(least((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p5)s::integer), %(p1)s::integer))::numeric, %(p6)s::numeric), %(p6)s::numeric), %(p3)s::numeric))::bigint), pg_catalog.count(nullif(r1."hours_per_week", %(p7)s::bigint)) FROM "census"."adult" AS r1
+SELECT pg_catalog.sum(x1), pg_catalog.sum(x2), pg_catalog.count(x3) FROM (SELECT pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(coalesce((pg_catalog.int4larger(pg_catalog.int4smaller(r1."hours_per_week", %(p2)s::integer), %(p1)s::integer))::numeric, %(p3)s::numeric), %(p4)s::numeric), %(p3)s::numeric))::bigint AS x1, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(least((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p5)s::integer), %(p1)s::integer))::numeric, %(p6)s::numeric), %(p6)s::numeric), %(p3)s::numeric))::bigint AS x2, nullif(r1."hours_per_week", %(p7)s::bigint) AS x3 FROM "census"."adult" AS r1 LIMIT ALL) r
 --   p1 = 0
 --   p2 = 99
 --   p3 = 0
@@ -534,7 +531,7 @@ FROM census.adult
 --   sum: clamp 0 .. 1000000, grid 1, sensitivity 1000000 steps, scale 375000, epsilon 8/3 delta 0
 --   sum: clamp 0 .. 60, grid 0.00001, sensitivity 6000000 steps, scale 2250000, epsilon 8/3 delta 0
 -- => backend
-SELECT pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller((r1."married")::integer::numeric, %(p2)s::numeric), %(p1)s::numeric))::bigint), pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(pg_catalog.round((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r1."income", %(p3)s::numeric), %(p1)s::numeric))::numeric, 0), %(p3)s::numeric), %(p1)s::numeric))::bigint), pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p5)s::integer), %(p4)s::integer))::numeric / %(p6)s::numeric), %(p7)s::numeric), %(p1)s::numeric) * %(p8)s::numeric)::bigint) FROM "census"."adult" AS r1
+SELECT pg_catalog.sum(x1), pg_catalog.sum(x2), pg_catalog.sum(x3) FROM (SELECT pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller((r1."married")::integer::numeric, %(p2)s::numeric), %(p1)s::numeric))::bigint AS x1, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(pg_catalog.round((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r1."income", %(p3)s::numeric), %(p1)s::numeric))::numeric, 0), %(p3)s::numeric), %(p1)s::numeric))::bigint AS x2, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p5)s::integer), %(p4)s::integer))::numeric / %(p6)s::numeric), %(p7)s::numeric), %(p1)s::numeric) * %(p8)s::numeric)::bigint AS x3 FROM "census"."adult" AS r1 LIMIT ALL) r
 --   p1 = 0
 --   p2 = 1
 --   p3 = 1000000

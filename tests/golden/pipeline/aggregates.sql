@@ -57,7 +57,7 @@ SELECT count(DISTINCT i4), avg(i4) FROM people
 --   count(distinct): sensitivity 1, scale 1/4, epsilon 4 delta 0
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 91 partitions, gate 743 units, scale 5, epsilon 4 delta 1/2000, each epsilon 19/5 delta 0.0005
 -- => backend
-SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r1."i4" AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT x2, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT r1."i4" AS x1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS x2 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = random
@@ -270,14 +270,14 @@ SELECT t, stddev(i4 + i2) FROM trips GROUP BY t
 --     centred sum for stddev_samp: clamp -5 .. 110, grid 1, sensitivity 345, scale 1035/8, epsilon 8/3 delta 0
 --     centred squares for stddev_samp: clamp -5 .. 110, grid 1, sensitivity 39675, scale 119025/8, epsilon 8/3 delta 0
 -- => backend
-SELECT * FROM (SELECT (CASE WHEN pg_catalog.octet_length((r1."t")::text) <= 1024 THEN (r1."t")::text ELSE pg_catalog.left((r1."t")::text, 1024) END)::text AS k1, pg_catalog.count(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric + (pg_catalog.int4larger(pg_catalog.int4smaller(r1."i2", %(p4)s::integer), %(p3)s::integer))::numeric), %(p6)s::numeric), %(p5)s::numeric))::bigint), (2 * pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric + (pg_catalog.int4larger(pg_catalog.int4smaller(r1."i2", %(p4)s::integer), %(p3)s::integer))::numeric), %(p6)s::numeric), %(p5)s::numeric))::bigint) - %(p7)s::bigint * pg_catalog.count(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric + (pg_catalog.int4larger(pg_catalog.int4smaller(r1."i2", %(p4)s::integer), %(p3)s::integer))::numeric), %(p6)s::numeric), %(p5)s::numeric))::bigint)), pg_catalog.sum((2 * ((2 * (pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric + (pg_catalog.int4larger(pg_catalog.int4smaller(r1."i2", %(p4)s::integer), %(p3)s::integer))::numeric), %(p6)s::numeric), %(p5)s::numeric))::bigint)::bigint - %(p7)s::bigint)::bigint) * ((2 * (pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric + (pg_catalog.int4larger(pg_catalog.int4smaller(r1."i2", %(p4)s::integer), %(p3)s::integer))::numeric), %(p6)s::numeric), %(p5)s::numeric))::bigint)::bigint - %(p7)s::bigint)::bigint) - %(p8)s::bigint)) FROM "w"."trips" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p9)s::text[]) OR k1 IS NULL)
---   p1 = 0
---   p2 = 100
---   p3 = -5
---   p4 = 10
---   p5 = -5
---   p6 = 110
---   p7 = 105
+SELECT * FROM (SELECT x3 AS k1, pg_catalog.count((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer + (pg_catalog.int4larger(pg_catalog.int4smaller(x2, %(p4)s::integer), %(p3)s::integer))::integer), (2 * pg_catalog.sum(pg_catalog.int8larger(pg_catalog.int8smaller((((pg_catalog.int4larger(pg_catalog.int4smaller(x2, %(p4)s::integer), %(p3)s::integer))::integer)::bigint + ((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer)::bigint), %(p7)s::bigint), %(p6)s::bigint)) - %(p5)s::bigint * pg_catalog.count((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer + (pg_catalog.int4larger(pg_catalog.int4smaller(x2, %(p4)s::integer), %(p3)s::integer))::integer)), pg_catalog.sum((2 * ((2 * (pg_catalog.int8larger(pg_catalog.int8smaller((((pg_catalog.int4larger(pg_catalog.int4smaller(x2, %(p4)s::integer), %(p3)s::integer))::integer)::bigint + ((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer)::bigint), %(p7)s::bigint), %(p6)s::bigint))::bigint - %(p5)s::bigint)::bigint) * ((2 * (pg_catalog.int8larger(pg_catalog.int8smaller((((pg_catalog.int4larger(pg_catalog.int4smaller(x2, %(p4)s::integer), %(p3)s::integer))::integer)::bigint + ((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer)::bigint), %(p7)s::bigint), %(p6)s::bigint))::bigint - %(p5)s::bigint)::bigint) - %(p8)s::bigint)) FROM (SELECT r1."i2" AS x1, r1."i4" AS x2, (CASE WHEN pg_catalog.octet_length((r1."t")::text) <= 1024 THEN (r1."t")::text ELSE pg_catalog.left((r1."t")::text, 1024) END)::text AS x3 FROM "w"."trips" AS r1 LIMIT ALL) r GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p9)s::text[]) OR k1 IS NULL)
+--   p1 = -5
+--   p2 = 10
+--   p3 = 0
+--   p4 = 100
+--   p5 = 105
+--   p6 = -5
+--   p7 = 110
 --   p8 = 13225
 --   p9 = ['x', 'y', 'z']
 -- => loss
@@ -291,12 +291,11 @@ SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY i4) FROM people
 -- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
 --   percentile_cont of order: clamp 0 .. 100, grid 1, rows 1, needed 6, epsilon 8 delta 0, size for 12/25
 -- => backend
-SELECT pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p3)s::numeric - upto * %(p4)s::numeric >= %(p5)s::numeric THEN -1 WHEN (upto - n) * %(p4)s::numeric - whole * %(p3)s::numeric >= %(p5)s::numeric THEN 1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."people" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side1, CASE WHEN 0 IN (side1) THEN v END
+SELECT pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole - upto * %(p4)s::numeric >= %(p3)s::numeric THEN -1 WHEN (upto - n) * %(p4)s::numeric - whole >= %(p3)s::numeric THEN 1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."people" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side1, CASE WHEN 0 IN (side1) THEN v END
 --   p1 = 0
 --   p2 = 100
---   p3 = 1
+--   p3 = 12
 --   p4 = 2
---   p5 = 12
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -309,26 +308,25 @@ SELECT percentile_disc(0.25) WITHIN GROUP (ORDER BY n2), percentile_cont(0.75) W
 --   percentile_disc of order: clamp 0 .. 175, grid 0.01, rows 6, needed 120, epsilon 4 delta 0, size for 6/25
 --   percentile_cont of order: clamp -1000 .. 5000, grid 10, rows 6, needed 112, epsilon 4 delta 0, size for 6/25
 -- => backend
-SELECT pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p7)s::numeric - upto * %(p8)s::numeric >= %(p9)s::numeric THEN -1 WHEN (upto - n) * %(p8)s::numeric - whole * %(p7)s::numeric >= %(p9)s::numeric THEN 1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(d."unit", v), %(p5)s::bigint), %(p5)s::bigint), v) AS rank FROM (SELECT r1."uid" AS unit, (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) AS v FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) IS NOT NULL) d) u WHERE rank <= %(p6)s::bigint GROUP BY v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p4)s::bigint), %(p4)s::bigint)) c) p) s GROUP BY side1, CASE WHEN 0 IN (side1) THEN v END
+SELECT pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole - upto * %(p8)s::numeric >= %(p7)s::numeric THEN -1 WHEN (upto - n) * %(p8)s::numeric - whole >= %(p7)s::numeric THEN 1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(d."unit", v), %(p5)s::bigint), %(p5)s::bigint), v) AS rank FROM (SELECT r1."uid" AS unit, (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) AS v FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) IS NOT NULL) d) u WHERE rank <= %(p6)s::bigint GROUP BY v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p4)s::bigint), %(p4)s::bigint)) c) p) s GROUP BY side1, CASE WHEN 0 IN (side1) THEN v END
 --   p1 = 100
 --   p2 = 17500
 --   p3 = 0
 --   p4 = random
 --   p5 = random
 --   p6 = 6
---   p7 = 1
+--   p7 = 480
 --   p8 = 4
---   p9 = 480
-SELECT pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p7)s::numeric - upto * %(p8)s::numeric >= %(p9)s::numeric THEN -1 WHEN (upto - n) * %(p8)s::numeric - whole * %(p7)s::numeric >= %(p9)s::numeric THEN 1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(d."unit", v), %(p5)s::bigint), %(p5)s::bigint), v) AS rank FROM (SELECT r1."uid" AS unit, (pg_catalog.round((pg_catalog.int8larger(pg_catalog.int8smaller(r1."i8", %(p2)s::bigint), %(p1)s::bigint))::numeric / %(p3)s::numeric)::bigint) AS v FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (pg_catalog.round((pg_catalog.int8larger(pg_catalog.int8smaller(r1."i8", %(p2)s::bigint), %(p1)s::bigint))::numeric / %(p3)s::numeric)::bigint) IS NOT NULL) d) u WHERE rank <= %(p6)s::bigint GROUP BY v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p4)s::bigint), %(p4)s::bigint)) c) p) s GROUP BY side1, CASE WHEN 0 IN (side1) THEN v END
+SELECT pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p8)s::numeric - upto * %(p9)s::numeric >= %(p7)s::numeric THEN -1 WHEN (upto - n) * %(p9)s::numeric - whole * %(p8)s::numeric >= %(p7)s::numeric THEN 1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(d."unit", v), %(p5)s::bigint), %(p5)s::bigint), v) AS rank FROM (SELECT r1."uid" AS unit, (pg_catalog.round((pg_catalog.int8larger(pg_catalog.int8smaller(r1."i8", %(p2)s::bigint), %(p1)s::bigint))::numeric / %(p3)s::numeric)::bigint) AS v FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (pg_catalog.round((pg_catalog.int8larger(pg_catalog.int8smaller(r1."i8", %(p2)s::bigint), %(p1)s::bigint))::numeric / %(p3)s::numeric)::bigint) IS NOT NULL) d) u WHERE rank <= %(p6)s::bigint GROUP BY v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p4)s::bigint), %(p4)s::bigint)) c) p) s GROUP BY side1, CASE WHEN 0 IN (side1) THEN v END
 --   p1 = -1000
 --   p2 = 5000
 --   p3 = 10
 --   p4 = random
 --   p5 = random
 --   p6 = 6
---   p7 = 3
---   p8 = 4
---   p9 = 448
+--   p7 = 448
+--   p8 = 3
+--   p9 = 4
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -340,16 +338,15 @@ SELECT t, percentile_cont(0.5) WITHIN GROUP (ORDER BY i4) FROM visits GROUP BY t
 -- w.visits, unit r1."uid": rows 5, groups None, per group None; keys t of 4; cells 0
 --   percentile_cont of order: clamp 0 .. 100, grid 1, rows 5, needed 30, epsilon 8 delta 0, size for 12/25
 -- => backend
-SELECT k1, pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p7)s::numeric - upto * %(p8)s::numeric >= %(p9)s::numeric THEN -1 WHEN (upto - n) * %(p8)s::numeric - whole * %(p7)s::numeric >= %(p9)s::numeric THEN 1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER (PARTITION BY k1 ORDER BY v) AS upto, pg_catalog.sum(n) OVER (PARTITION BY k1) AS whole FROM (SELECT k1, v, pg_catalog.count(*) AS n FROM (SELECT k1, v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW((d."unit" # ((d."unit" >> 32) * (%(p5)s::bigint >> 33))), k1, v), %(p5)s::bigint), %(p5)s::bigint), k1, v) AS rank FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p3)s::text[]::text[]) OR r1."t" IS NULL) AND ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) d) u WHERE rank <= %(p6)s::bigint GROUP BY k1, v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p4)s::bigint), %(p4)s::bigint)) c) p) s GROUP BY k1, side1, CASE WHEN 0 IN (side1) THEN v END
+SELECT k1, pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole - upto * %(p8)s::numeric >= %(p7)s::numeric THEN -1 WHEN (upto - n) * %(p8)s::numeric - whole >= %(p7)s::numeric THEN 1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER (PARTITION BY k1 ORDER BY v) AS upto, pg_catalog.sum(n) OVER (PARTITION BY k1) AS whole FROM (SELECT k1, v, pg_catalog.count(*) AS n FROM (SELECT k1, v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW((d."unit" # ((d."unit" >> 32) * (%(p5)s::bigint >> 33))), k1, v), %(p5)s::bigint), %(p5)s::bigint), k1, v) AS rank FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p3)s::text[]::text[]) OR r1."t" IS NULL) AND ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) d) u WHERE rank <= %(p6)s::bigint GROUP BY k1, v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p4)s::bigint), %(p4)s::bigint)) c) p) s GROUP BY k1, side1, CASE WHEN 0 IN (side1) THEN v END
 --   p1 = 0
 --   p2 = 100
 --   p3 = ['x', 'y', 'z']
 --   p4 = random
 --   p5 = random
 --   p6 = 5
---   p7 = 1
+--   p7 = 60
 --   p8 = 2
---   p9 = 60
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -369,24 +366,21 @@ SELECT pg_catalog.count(r1."i4"), (2 * pg_catalog.sum((pg_catalog.int4larger(pg_
 --   p1 = 100
 --   p2 = 0
 --   p3 = 100
-SELECT pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p3)s::numeric - upto * %(p4)s::numeric >= %(p5)s::numeric THEN -1 WHEN (upto - n) * %(p4)s::numeric - whole * %(p3)s::numeric >= %(p5)s::numeric THEN 1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."people" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side1, CASE WHEN 0 IN (side1) THEN v END
+SELECT pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN (upto - n) >= %(p3)s::numeric THEN 1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."people" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side1, CASE WHEN 0 IN (side1) THEN v END
 --   p1 = 0
 --   p2 = 100
---   p3 = 0
---   p4 = 1
---   p5 = 159
-SELECT pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p4)s::numeric - upto * %(p4)s::numeric >= %(p5)s::numeric THEN -1 WHEN (upto - n) * %(p4)s::numeric - whole * %(p4)s::numeric >= %(p5)s::numeric THEN 1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) AS v FROM "w"."people" AS r1 WHERE (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side1, CASE WHEN 0 IN (side1) THEN v END
+--   p3 = 159
+--   p4 = 0
+SELECT pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole - upto >= %(p4)s::numeric THEN -1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) AS v FROM "w"."people" AS r1 WHERE (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side1, CASE WHEN 0 IN (side1) THEN v END
 --   p1 = 100
 --   p2 = 17500
 --   p3 = 0
---   p4 = 1
---   p5 = 170
-SELECT pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p4)s::numeric - upto * %(p4)s::numeric >= %(p5)s::numeric THEN -1 WHEN (upto - n) * %(p4)s::numeric - whole * %(p4)s::numeric >= %(p5)s::numeric THEN 1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(r1."d", %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint) AS v FROM "w"."people" AS r1 WHERE (pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(r1."d", %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side1, CASE WHEN 0 IN (side1) THEN v END
+--   p4 = 170
+SELECT pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole - upto >= %(p4)s::numeric THEN -1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT (pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(r1."d", %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint) AS v FROM "w"."people" AS r1 WHERE (pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(r1."d", %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side1, CASE WHEN 0 IN (side1) THEN v END
 --   p1 = 2000-01-01
 --   p2 = 2020-01-01
 --   p3 = 1970-01-01
---   p4 = 1
---   p5 = 169
+--   p4 = 169
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -538,12 +532,11 @@ SELECT * FROM (SELECT (CASE WHEN pg_catalog.octet_length((r1."t")::text) <= 1024
 --   p7 = 100
 --   p8 = 10000
 --   p9 = ['x', 'y', 'z']
-SELECT k1, pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p4)s::numeric - upto * %(p4)s::numeric >= %(p5)s::numeric THEN -1 WHEN (upto - n) * %(p4)s::numeric - whole * %(p4)s::numeric >= %(p5)s::numeric THEN 1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER (PARTITION BY k1 ORDER BY v) AS upto, pg_catalog.sum(n) OVER (PARTITION BY k1) AS whole FROM (SELECT k1, v, pg_catalog.count(*) AS n FROM (SELECT (r1."t")::text AS k1, ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."trips" AS r1 WHERE (r1."t" = ANY(%(p3)s::text[]::text[]) OR r1."t" IS NULL) AND ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY k1, v) c) p) s GROUP BY k1, side1, CASE WHEN 0 IN (side1) THEN v END
+SELECT k1, pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole - upto >= %(p4)s::numeric THEN -1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER (PARTITION BY k1 ORDER BY v) AS upto, pg_catalog.sum(n) OVER (PARTITION BY k1) AS whole FROM (SELECT k1, v, pg_catalog.count(*) AS n FROM (SELECT (r1."t")::text AS k1, ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."trips" AS r1 WHERE (r1."t" = ANY(%(p3)s::text[]::text[]) OR r1."t" IS NULL) AND ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY k1, v) c) p) s GROUP BY k1, side1, CASE WHEN 0 IN (side1) THEN v END
 --   p1 = 0
 --   p2 = 100
 --   p3 = ['x', 'y', 'z']
---   p4 = 1
---   p5 = 356
+--   p4 = 356
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -558,11 +551,11 @@ SELECT o.t, avg(c.i4), max(o.i4 + c.i4) FROM orders o JOIN calls c ON o.uid = c.
 --   max of units: clamp 0 .. 200, grid 1, values 1, one group of a unit, 111 places, least 12 units, epsilon 94/25 delta 0, if release 3 is enough
 --     units of max: one group of a unit, sensitivity 1, scale 25/6, epsilon 6/25 delta 0
 -- => backend
-SELECT k1, p0, pg_catalog.count(*) FROM (SELECT k1, pg_catalog.width_bucket(v0::bigint, %(p5)s::bigint[]) - 1 AS p0 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(g."unit", k1), %(p11)s::bigint), %(p11)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (pg_catalog.left(r1."t"::text, %(p6)s::integer))::text AS k1, pg_catalog.max(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric + (pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p2)s::integer), %(p1)s::integer))::numeric), %(p4)s::numeric), %(p3)s::numeric))::bigint) AS v0 FROM ((SELECT r1."i4" AS c1, r1."t" AS c2, r1."uid" AS c3, r2."i4" AS c4, r2."uid" AS c5 FROM ((SELECT r1."i4", r1."t", r1."uid" FROM (SELECT * FROM (SELECT r1."id", r1."uid", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."uid" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p8)s::bigint), r1."id") AS "dp_place_of_unit" FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL) AS r1 WHERE "dp_place_of_unit" <= %(p9)s::bigint) AS r1 WHERE r1."uid" IS NOT NULL AND ((pg_catalog.left(r1."t"::text, %(p6)s::integer))::text = ANY(%(p7)s::text[]) OR pg_catalog.left(r1."t"::text, %(p6)s::integer) IS NULL)) AS r1 FULL JOIN (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."uid" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p8)s::bigint), r2."id") AS "dp_place_of_unit" FROM "w"."calls" AS r2 WHERE r2."uid" IS NOT NULL) AS r2 WHERE "dp_place_of_unit" <= %(p10)s::bigint) AS r2 ON (r1."uid" = r2."uid")) WHERE CASE WHEN r1."uid" IS NOT NULL AND r2."uid" IS NOT NULL THEN TRUE ELSE FALSE END LIMIT ALL) AS j1 CROSS JOIN LATERAL (SELECT j1.c1 AS "i4", j1.c2 AS "t", j1.c3 AS "uid") AS r1 CROSS JOIN LATERAL (SELECT j1.c4 AS "i4", j1.c5 AS "uid") AS r2) GROUP BY r1."uid", 2) g) c WHERE rank <= %(p12)s::bigint) u LIMIT ALL) p GROUP BY GROUPING SETS ((k1, p0))
+SELECT k1, p0, pg_catalog.count(*) FROM (SELECT k1, pg_catalog.width_bucket(v0::bigint, %(p5)s::bigint[]) - 1 AS p0 FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(g."unit", k1), %(p11)s::bigint), %(p11)s::bigint), k1) AS rank FROM (SELECT x4 AS unit, x3 AS k1, pg_catalog.max(pg_catalog.int8larger(pg_catalog.int8smaller((((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p4)s::integer), %(p3)s::integer))::integer)::bigint + ((pg_catalog.int4larger(pg_catalog.int4smaller(x2, %(p4)s::integer), %(p3)s::integer))::integer)::bigint), %(p2)s::bigint), %(p1)s::bigint)) AS v0 FROM (SELECT r1."i4" AS x1, r2."i4" AS x2, (pg_catalog.left(r1."t"::text, %(p6)s::integer))::text AS x3, r1."uid" AS x4 FROM ((SELECT r1."i4" AS c1, r1."t" AS c2, r1."uid" AS c3, r2."i4" AS c4, r2."uid" AS c5 FROM ((SELECT r1."i4", r1."t", r1."uid" FROM (SELECT * FROM (SELECT r1."id", r1."uid", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."uid" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p8)s::bigint), r1."id") AS "dp_place_of_unit" FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL) AS r1 WHERE "dp_place_of_unit" <= %(p9)s::bigint) AS r1 WHERE r1."uid" IS NOT NULL AND ((pg_catalog.left(r1."t"::text, %(p6)s::integer))::text = ANY(%(p7)s::text[]) OR pg_catalog.left(r1."t"::text, %(p6)s::integer) IS NULL)) AS r1 FULL JOIN (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."uid" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p8)s::bigint), r2."id") AS "dp_place_of_unit" FROM "w"."calls" AS r2 WHERE r2."uid" IS NOT NULL) AS r2 WHERE "dp_place_of_unit" <= %(p10)s::bigint) AS r2 ON (r1."uid" = r2."uid")) WHERE CASE WHEN r1."uid" IS NOT NULL AND r2."uid" IS NOT NULL THEN TRUE ELSE FALSE END LIMIT ALL) AS j1 CROSS JOIN LATERAL (SELECT j1.c1 AS "i4", j1.c2 AS "t", j1.c3 AS "uid") AS r1 CROSS JOIN LATERAL (SELECT j1.c4 AS "i4", j1.c5 AS "uid") AS r2) LIMIT ALL) r GROUP BY x4, 2) g) c WHERE rank <= %(p12)s::bigint) u LIMIT ALL) p GROUP BY GROUPING SETS ((k1, p0))
 --   p1 = 0
---   p2 = 100
+--   p2 = 200
 --   p3 = 0
---   p4 = 200
+--   p4 = 100
 --   p5 = 0, 1, 2 .. 200, 111 in all
 --   p6 = 2
 --   p7 = ['x', 'y', 'z']
@@ -571,7 +564,7 @@ SELECT k1, p0, pg_catalog.count(*) FROM (SELECT k1, pg_catalog.width_bucket(v0::
 --   p10 = 2
 --   p11 = random
 --   p12 = 1
-WITH g AS MATERIALIZED (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit) = 1 AS one, (pg_catalog.sum((v0)::float8) OVER (PARTITION BY unit))::bigint AS all_v0 FROM (SELECT g.unit, c.place::integer AS place, g.v0, g.v1 FROM (SELECT r1."uid" AS unit, (pg_catalog.left(r1."t"::text, %(p13)s::integer))::text AS k1, pg_catalog.count(r2."i4") AS v0, (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r2."i4", %(p4)s::integer), %(p3)s::integer))::integer) - %(p2)s::bigint * pg_catalog.count(r2."i4")) AS v1 FROM ((SELECT r1."i4" AS c1, r1."t" AS c2, r1."uid" AS c3, r2."i4" AS c4, r2."uid" AS c5 FROM ((SELECT r1."i4", r1."t", r1."uid" FROM (SELECT * FROM (SELECT r1."id", r1."uid", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."uid" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p15)s::bigint), r1."id") AS "dp_place_of_unit" FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL) AS r1 WHERE "dp_place_of_unit" <= %(p16)s::bigint) AS r1 WHERE r1."uid" IS NOT NULL AND ((pg_catalog.left(r1."t"::text, %(p13)s::integer))::text = ANY(%(p14)s::text[]) OR pg_catalog.left(r1."t"::text, %(p13)s::integer) IS NULL)) AS r1 FULL JOIN (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."uid" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p15)s::bigint), r2."id") AS "dp_place_of_unit" FROM "w"."calls" AS r2 WHERE r2."uid" IS NOT NULL) AS r2 WHERE "dp_place_of_unit" <= %(p17)s::bigint) AS r2 ON (r1."uid" = r2."uid")) WHERE CASE WHEN r1."uid" IS NOT NULL AND r2."uid" IS NOT NULL THEN TRUE ELSE FALSE END LIMIT ALL) AS j1 CROSS JOIN LATERAL (SELECT j1.c1 AS "i4", j1.c2 AS "t", j1.c3 AS "uid") AS r1 CROSS JOIN LATERAL (SELECT j1.c4 AS "i4", j1.c5 AS "uid") AS r2) GROUP BY r1."uid", 2) g JOIN ROWS FROM (pg_catalog.unnest(%(p18)s::text[])) WITH ORDINALITY AS c(k1, place) ON (CASE WHEN g.k1 IS NULL THEN '' ELSE 'v' || g.k1 END) COLLATE pg_catalog."C" = c.k1 LIMIT ALL) t), h AS (SELECT *, (pg_catalog.sum(pg_catalog.abs(d0)) OVER (PARTITION BY unit))::bigint AS size0 FROM (SELECT g.unit, g.place, g.one, (CASE WHEN (SELECT (%(p1)s::text::text[])[%(p13)s::integer]::boolean) THEN (CASE WHEN (g.v1 * %(p19)s::bigint - ((SELECT (%(p1)s::text::text[])[%(p12)s::integer]::bigint[]))[g.place] * g.v0) BETWEEN %(p8)s::bigint AND %(p9)s::bigint THEN (g.v1 * %(p19)s::bigint - ((SELECT (%(p1)s::text::text[])[%(p12)s::integer]::bigint[]))[g.place] * g.v0) * %(p5)s::bigint / g.all_v0 ELSE pg_catalog.div((g.v1 * %(p19)s::bigint - ((SELECT (%(p1)s::text::text[])[%(p12)s::integer]::bigint[]))[g.place] * g.v0) * %(p7)s::numeric, g.all_v0)::bigint END) ELSE (g.v1 * %(p19)s::bigint - ((SELECT (%(p1)s::text::text[])[%(p12)s::integer]::bigint[]))[g.place] * g.v0) END) AS d0 FROM g ORDER BY g.unit LIMIT ALL) t LIMIT ALL) SELECT (%(p10)s::text[])[g.place] AS k1, %(p3)s::integer AS place, pg_catalog.width_bucket(g.all_v0, %(p6)s::bigint[]) AS band, pg_catalog.sum(g.v0)::numeric, pg_catalog.sum(%(p5)s::bigint * g.v0 / g.all_v0)::numeric, pg_catalog.sum((CASE WHEN g.v1 BETWEEN %(p8)s::bigint AND %(p9)s::bigint THEN g.v1 * %(p5)s::bigint / g.all_v0 ELSE pg_catalog.div(g.v1 * %(p7)s::numeric, g.all_v0)::bigint END))::numeric, pg_catalog.count(*) FILTER (WHERE g.one) FROM g g WHERE g.all_v0 > 0 GROUP BY g.place, 3 UNION ALL SELECT (%(p10)s::text[])[g.place] AS k1, %(p12)s::integer AS place, pg_catalog.width_bucket(g.size0, (SELECT (%(p1)s::text::text[])[%(p11)s::integer]::bigint[])) AS band, pg_catalog.sum(g.d0)::numeric, pg_catalog.sum((CASE WHEN g.d0 BETWEEN %(p8)s::bigint AND %(p9)s::bigint THEN g.d0 * %(p5)s::bigint / nullif(g.size0, 0) ELSE pg_catalog.div(g.d0 * %(p7)s::numeric, nullif(g.size0, 0))::bigint END))::numeric, NULL::numeric, pg_catalog.count(*) FILTER (WHERE g.one) FROM h g WHERE g.size0 IS NOT NULL GROUP BY g.place, 3
+WITH g AS MATERIALIZED (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit) = 1 AS one, (pg_catalog.sum((v0)::float8) OVER (PARTITION BY unit))::bigint AS all_v0 FROM (SELECT g.unit, c.place::integer AS place, g.v0, g.v1 FROM (SELECT x3 AS unit, x2 AS k1, pg_catalog.count(x1) AS v0, (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p4)s::integer), %(p3)s::integer))::integer) - %(p2)s::bigint * pg_catalog.count(x1)) AS v1 FROM (SELECT r2."i4" AS x1, (pg_catalog.left(r1."t"::text, %(p13)s::integer))::text AS x2, r1."uid" AS x3 FROM ((SELECT r1."i4" AS c1, r1."t" AS c2, r1."uid" AS c3, r2."i4" AS c4, r2."uid" AS c5 FROM ((SELECT r1."i4", r1."t", r1."uid" FROM (SELECT * FROM (SELECT r1."id", r1."uid", r1."i2", r1."i4", r1."i8", r1."n2", r1."n", r1."f4", r1."f8", r1."t", r1."c", r1."s", r1."b", r1."d", r1."ts", r1."tz", r1."free", r1."e", r1."j", r1."ta", r1."ia", r1."iv", r1."tod", pg_catalog.row_number() OVER (PARTITION BY r1."uid" ORDER BY pg_catalog.hashint4extended(r1."id"::integer, %(p15)s::bigint), r1."id") AS "dp_place_of_unit" FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL) AS r1 WHERE "dp_place_of_unit" <= %(p16)s::bigint) AS r1 WHERE r1."uid" IS NOT NULL AND ((pg_catalog.left(r1."t"::text, %(p13)s::integer))::text = ANY(%(p14)s::text[]) OR pg_catalog.left(r1."t"::text, %(p13)s::integer) IS NULL)) AS r1 FULL JOIN (SELECT * FROM (SELECT r2."id", r2."uid", r2."i2", r2."i4", r2."i8", r2."n2", r2."n", r2."f4", r2."f8", r2."t", r2."c", r2."s", r2."b", r2."d", r2."ts", r2."tz", r2."free", r2."e", r2."j", r2."ta", r2."ia", r2."iv", r2."tod", pg_catalog.row_number() OVER (PARTITION BY r2."uid" ORDER BY pg_catalog.hashint4extended(r2."id"::integer, %(p15)s::bigint), r2."id") AS "dp_place_of_unit" FROM "w"."calls" AS r2 WHERE r2."uid" IS NOT NULL) AS r2 WHERE "dp_place_of_unit" <= %(p17)s::bigint) AS r2 ON (r1."uid" = r2."uid")) WHERE CASE WHEN r1."uid" IS NOT NULL AND r2."uid" IS NOT NULL THEN TRUE ELSE FALSE END LIMIT ALL) AS j1 CROSS JOIN LATERAL (SELECT j1.c1 AS "i4", j1.c2 AS "t", j1.c3 AS "uid") AS r1 CROSS JOIN LATERAL (SELECT j1.c4 AS "i4", j1.c5 AS "uid") AS r2) LIMIT ALL) r GROUP BY x3, 2) g JOIN ROWS FROM (pg_catalog.unnest(%(p18)s::text[])) WITH ORDINALITY AS c(k1, place) ON (CASE WHEN g.k1 IS NULL THEN '' ELSE 'v' || g.k1 END) COLLATE pg_catalog."C" = c.k1 LIMIT ALL) t), h AS (SELECT *, (pg_catalog.sum(pg_catalog.abs(d0)) OVER (PARTITION BY unit))::bigint AS size0 FROM (SELECT g.unit, g.place, g.one, (CASE WHEN (SELECT (%(p1)s::text::text[])[%(p13)s::integer]::boolean) THEN (CASE WHEN (g.v1 * %(p19)s::bigint - ((SELECT (%(p1)s::text::text[])[%(p12)s::integer]::bigint[]))[g.place] * g.v0) BETWEEN %(p8)s::bigint AND %(p9)s::bigint THEN (g.v1 * %(p19)s::bigint - ((SELECT (%(p1)s::text::text[])[%(p12)s::integer]::bigint[]))[g.place] * g.v0) * %(p5)s::bigint / g.all_v0 ELSE pg_catalog.div((g.v1 * %(p19)s::bigint - ((SELECT (%(p1)s::text::text[])[%(p12)s::integer]::bigint[]))[g.place] * g.v0) * %(p7)s::numeric, g.all_v0)::bigint END) ELSE (g.v1 * %(p19)s::bigint - ((SELECT (%(p1)s::text::text[])[%(p12)s::integer]::bigint[]))[g.place] * g.v0) END) AS d0 FROM g ORDER BY g.unit LIMIT ALL) t LIMIT ALL) SELECT (%(p10)s::text[])[g.place] AS k1, %(p3)s::integer AS place, pg_catalog.width_bucket(g.all_v0, %(p6)s::bigint[]) AS band, pg_catalog.sum(g.v0)::numeric, pg_catalog.sum(%(p5)s::bigint * g.v0 / g.all_v0)::numeric, pg_catalog.sum((CASE WHEN g.v1 BETWEEN %(p8)s::bigint AND %(p9)s::bigint THEN g.v1 * %(p5)s::bigint / g.all_v0 ELSE pg_catalog.div(g.v1 * %(p7)s::numeric, g.all_v0)::bigint END))::numeric, pg_catalog.count(*) FILTER (WHERE g.one) FROM g g WHERE g.all_v0 > 0 GROUP BY g.place, 3 UNION ALL SELECT (%(p10)s::text[])[g.place] AS k1, %(p12)s::integer AS place, pg_catalog.width_bucket(g.size0, (SELECT (%(p1)s::text::text[])[%(p11)s::integer]::bigint[])) AS band, pg_catalog.sum(g.d0)::numeric, pg_catalog.sum((CASE WHEN g.d0 BETWEEN %(p8)s::bigint AND %(p9)s::bigint THEN g.d0 * %(p5)s::bigint / nullif(g.size0, 0) ELSE pg_catalog.div(g.d0 * %(p7)s::numeric, nullif(g.size0, 0))::bigint END))::numeric, NULL::numeric, pg_catalog.count(*) FILTER (WHERE g.one) FROM h g WHERE g.size0 IS NOT NULL GROUP BY g.place, 3
 --   p1 = {"{0,0,0,0}","false","{26,30,36,43,51,60,71,85,101,119,142,169,201,238,283,337,401,476,566,673,801,952,1132,1346,1601,1903,2263,2691,3201,3806,4526,5382,6401,7611,9051,10764,12801,15222,18102,21527,25601,30444,36204,43054,51201,60888,72408,86108,102401,121775,144816,172216,204801,243550,289631,344432,409601,487100,579262,688863,819201,974199,1158524,1377725,1638401,1948397,2317048,2755450,3276801,3896794,4634096,5510899,6553601,7793588,9268191,11021798,13107201,15587176,18536381,22043595,26214401,31174351,37072761,44087190,52428801}"}
 --   p2 = 100
 --   p3 = 0
@@ -691,7 +684,7 @@ SELECT avg(i4), max(i4) FROM people
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 21 partitions, gate 183 units, scale 5, epsilon 4 delta 0, each epsilon 19/5 delta 0, polyplace
 --   max: 0 .. 100 steps of 1, fill 0, 17 partitions, gate 151 units, scale 5, epsilon 4 delta 0, each epsilon 19/5 delta 0, polyplace
 -- => backend
-SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer), pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x1), %(p2)s::integer), %(p1)s::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r1."i4" AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT x2, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer), pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x1), %(p2)s::integer), %(p1)s::integer) FROM (SELECT r1."i4" AS x1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS x2 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = random
@@ -709,7 +702,7 @@ SELECT b, max(i2) FROM members GROUP BY b
 -- w.members, unit 1 row(s), partitions by hash of r1."uid", r1."uid" not null; keys b of 2; cells 17
 --   max: -5 .. 10 steps of 1, fill -5, 17 partitions, gate 143 units, scale 5/2, epsilon 8 delta 0, each epsilon 38/5 delta 0, polyplace
 -- => backend
-SELECT k1, cell, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x1), %(p2)s::integer), %(p1)s::integer), pg_catalog.count(x1) FROM (SELECT (r1."b")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, r1."i2" AS x1 FROM "w"."members" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."b" = ANY(%(p3)s::text[]::boolean[])) LIMIT ALL) r GROUP BY 1, 2
+SELECT x2, x3, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x1), %(p2)s::integer), %(p1)s::integer), pg_catalog.count(x1) FROM (SELECT r1."i2" AS x1, (r1."b")::text AS x2, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS x3 FROM "w"."members" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."b" = ANY(%(p3)s::text[]::boolean[])) LIMIT ALL) r GROUP BY 1, 2
 --   p1 = -5
 --   p2 = 10
 --   p3 = ['true', 'false']
@@ -730,15 +723,14 @@ SELECT percentile_disc(ARRAY[0.25, 0.5]) WITHIN GROUP (ORDER BY i4 DESC), dp.err
 --   percentile_cont of order: clamp 0 .. 100, grid 1, rows 1, needed 24, epsilon 2 delta 0, size for 3/25
 --   percentile_cont of order: clamp 0 .. 100, grid 1, rows 1, needed 48, epsilon 2 delta 0, size for 3/25
 -- => backend
-SELECT pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p3)s::numeric - upto * %(p4)s::numeric >= %(p5)s::numeric THEN -1 WHEN (upto - n) * %(p4)s::numeric - whole * %(p3)s::numeric >= %(p5)s::numeric THEN 1 ELSE 0 END AS side1, CASE WHEN whole * %(p6)s::numeric - upto * %(p7)s::numeric >= %(p8)s::numeric THEN -1 WHEN (upto - n) * %(p7)s::numeric - whole * %(p6)s::numeric >= %(p8)s::numeric THEN 1 ELSE 0 END AS side2, CASE WHEN whole * %(p6)s::numeric - upto * %(p6)s::numeric >= %(p8)s::numeric THEN -1 WHEN (upto - n) * %(p6)s::numeric - whole * %(p6)s::numeric >= %(p8)s::numeric THEN 1 ELSE 0 END AS side3 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."people" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side1, side2, side3, CASE WHEN 0 IN (side1, side2, side3) THEN v END
+SELECT pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p4)s::numeric - upto * %(p5)s::numeric >= %(p3)s::numeric THEN -1 WHEN (upto - n) * %(p5)s::numeric - whole * %(p4)s::numeric >= %(p3)s::numeric THEN 1 ELSE 0 END AS side1, CASE WHEN whole - upto * %(p7)s::numeric >= %(p6)s::numeric THEN -1 WHEN (upto - n) * %(p7)s::numeric - whole >= %(p6)s::numeric THEN 1 ELSE 0 END AS side2, CASE WHEN whole - upto >= %(p6)s::numeric THEN -1 ELSE 0 END AS side3 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."people" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side1, side2, side3, CASE WHEN 0 IN (side1, side2, side3) THEN v END
 --   p1 = 0
 --   p2 = 100
---   p3 = 3
---   p4 = 4
---   p5 = 144
---   p6 = 1
+--   p3 = 144
+--   p4 = 3
+--   p5 = 4
+--   p6 = 48
 --   p7 = 2
---   p8 = 48
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -787,7 +779,7 @@ SELECT t, percentile_cont(0.5) WITHIN GROUP (ORDER BY i4), percentile_disc(0.9) 
 --   percentile_cont of order: clamp 0 .. 100, grid 1, rows weighed to 10000 of a unit, needed 138214866824, epsilon 18/5 delta 0, size for 27/125
 --   percentile_disc of order: clamp 0 .. 100, grid 1, rows weighed to 10000 of a unit, needed 248786760282, epsilon 18/5 delta 0, size for 27/125
 -- => backend
-SELECT k1, pg_catalog.min(v), pg_catalog.sum(n), pg_catalog.sum(units) FROM (SELECT *, CASE WHEN whole * %(p8)s::numeric - upto * %(p9)s::numeric >= %(p10)s::numeric THEN -1 WHEN (upto - n) * %(p9)s::numeric - whole * %(p8)s::numeric >= %(p10)s::numeric THEN 1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER (PARTITION BY k1 ORDER BY v) AS upto, pg_catalog.sum(n) OVER (PARTITION BY k1) AS whole FROM (SELECT k1, v, pg_catalog.sum((CASE WHEN of_unit <= %(p5)s::bigint THEN %(p6)s::bigint ELSE %(p7)s::bigint / of_unit END)) AS n, pg_catalog.sum(%(p6)s::bigint / of_unit) AS units FROM (SELECT k1, v, pg_catalog.count(*) OVER (PARTITION BY unit) AS of_unit FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p3)s::text[]::text[]) OR r1."t" IS NULL) AND ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) d) u GROUP BY k1, v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p4)s::bigint), %(p4)s::bigint)) c) p) s GROUP BY k1, side1, CASE WHEN 0 IN (side1) THEN v END
+SELECT k1, pg_catalog.min(v), pg_catalog.sum(n), pg_catalog.sum(units) FROM (SELECT *, CASE WHEN whole - upto * %(p9)s::numeric >= %(p8)s::numeric THEN -1 WHEN (upto - n) * %(p9)s::numeric - whole >= %(p8)s::numeric THEN 1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER (PARTITION BY k1 ORDER BY v) AS upto, pg_catalog.sum(n) OVER (PARTITION BY k1) AS whole FROM (SELECT k1, v, pg_catalog.sum((CASE WHEN of_unit <= %(p5)s::bigint THEN %(p6)s::bigint ELSE %(p7)s::bigint / of_unit END)) AS n, pg_catalog.sum(%(p6)s::bigint / of_unit) AS units FROM (SELECT k1, v, pg_catalog.count(*) OVER (PARTITION BY unit) AS of_unit FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p3)s::text[]::text[]) OR r1."t" IS NULL) AND ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) d) u GROUP BY k1, v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p4)s::bigint), %(p4)s::bigint)) c) p) s GROUP BY k1, side1, CASE WHEN 0 IN (side1) THEN v END
 --   p1 = 0
 --   p2 = 100
 --   p3 = ['x', 'y', 'z']
@@ -795,10 +787,9 @@ SELECT k1, pg_catalog.min(v), pg_catalog.sum(n), pg_catalog.sum(units) FROM (SEL
 --   p5 = 10000
 --   p6 = 1048576
 --   p7 = 10485760000
---   p8 = 1
+--   p8 = 276429733648
 --   p9 = 2
---   p10 = 276429733648
-SELECT k1, pg_catalog.min(v), pg_catalog.sum(n), pg_catalog.sum(units) FROM (SELECT *, CASE WHEN whole * %(p8)s::numeric - upto * %(p9)s::numeric >= %(p10)s::numeric THEN -1 WHEN (upto - n) * %(p9)s::numeric - whole * %(p8)s::numeric >= %(p10)s::numeric THEN 1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER (PARTITION BY k1 ORDER BY v) AS upto, pg_catalog.sum(n) OVER (PARTITION BY k1) AS whole FROM (SELECT k1, v, pg_catalog.sum((CASE WHEN of_unit <= %(p5)s::bigint THEN %(p6)s::bigint ELSE %(p7)s::bigint / of_unit END)) AS n, pg_catalog.sum(%(p6)s::bigint / of_unit) AS units FROM (SELECT k1, v, pg_catalog.count(*) OVER (PARTITION BY unit) AS of_unit FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p3)s::text[]::text[]) OR r1."t" IS NULL) AND ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL AND r1."b") d) u GROUP BY k1, v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p4)s::bigint), %(p4)s::bigint)) c) p) s GROUP BY k1, side1, CASE WHEN 0 IN (side1) THEN v END
+SELECT k1, pg_catalog.min(v), pg_catalog.sum(n), pg_catalog.sum(units) FROM (SELECT *, CASE WHEN whole * %(p9)s::numeric - upto * %(p10)s::numeric >= %(p8)s::numeric THEN -1 WHEN (upto - n) * %(p10)s::numeric - whole * %(p9)s::numeric >= %(p8)s::numeric THEN 1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER (PARTITION BY k1 ORDER BY v) AS upto, pg_catalog.sum(n) OVER (PARTITION BY k1) AS whole FROM (SELECT k1, v, pg_catalog.sum((CASE WHEN of_unit <= %(p5)s::bigint THEN %(p6)s::bigint ELSE %(p7)s::bigint / of_unit END)) AS n, pg_catalog.sum(%(p6)s::bigint / of_unit) AS units FROM (SELECT k1, v, pg_catalog.count(*) OVER (PARTITION BY unit) AS of_unit FROM (SELECT r1."uid" AS unit, (r1."t")::text AS k1, ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p3)s::text[]::text[]) OR r1."t" IS NULL) AND ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL AND r1."b") d) u GROUP BY k1, v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p4)s::bigint), %(p4)s::bigint)) c) p) s GROUP BY k1, side1, CASE WHEN 0 IN (side1) THEN v END
 --   p1 = 0
 --   p2 = 100
 --   p3 = ['x', 'y', 'z']
@@ -806,9 +797,9 @@ SELECT k1, pg_catalog.min(v), pg_catalog.sum(n), pg_catalog.sum(units) FROM (SEL
 --   p5 = 10000
 --   p6 = 1048576
 --   p7 = 10485760000
---   p8 = 9
---   p9 = 10
---   p10 = 2487867602820
+--   p8 = 2487867602820
+--   p9 = 9
+--   p10 = 10
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -838,7 +829,7 @@ SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS
 --   p9 = -17500
 --   p10 = -1750000
 --   p11 = 1750000
-SELECT pg_catalog.min(v), pg_catalog.sum(n), pg_catalog.sum(units) FROM (SELECT *, CASE WHEN whole * %(p8)s::numeric - upto * %(p9)s::numeric >= %(p10)s::numeric THEN -1 WHEN (upto - n) * %(p9)s::numeric - whole * %(p8)s::numeric >= %(p10)s::numeric THEN 1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.sum((CASE WHEN of_unit <= %(p5)s::bigint THEN %(p6)s::bigint ELSE %(p7)s::bigint / of_unit END)) AS n, pg_catalog.sum(%(p6)s::bigint / of_unit) AS units FROM (SELECT v, pg_catalog.count(*) OVER (PARTITION BY unit) AS of_unit FROM (SELECT r1."uid" AS unit, (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) AS v FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) IS NOT NULL) d) u GROUP BY v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p4)s::bigint), %(p4)s::bigint)) c) p) s GROUP BY side1, CASE WHEN 0 IN (side1) THEN v END
+SELECT pg_catalog.min(v), pg_catalog.sum(n), pg_catalog.sum(units) FROM (SELECT *, CASE WHEN whole * %(p9)s::numeric - upto * %(p10)s::numeric >= %(p8)s::numeric THEN -1 WHEN (upto - n) * %(p10)s::numeric - whole * %(p9)s::numeric >= %(p8)s::numeric THEN 1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.sum((CASE WHEN of_unit <= %(p5)s::bigint THEN %(p6)s::bigint ELSE %(p7)s::bigint / of_unit END)) AS n, pg_catalog.sum(%(p6)s::bigint / of_unit) AS units FROM (SELECT v, pg_catalog.count(*) OVER (PARTITION BY unit) AS of_unit FROM (SELECT r1."uid" AS unit, (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) AS v FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND (pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer)) IS NOT NULL) d) u GROUP BY v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, %(p4)s::bigint), %(p4)s::bigint)) c) p) s GROUP BY side1, CASE WHEN 0 IN (side1) THEN v END
 --   p1 = 100
 --   p2 = 17500
 --   p3 = 0
@@ -846,9 +837,9 @@ SELECT pg_catalog.min(v), pg_catalog.sum(n), pg_catalog.sum(units) FROM (SELECT 
 --   p5 = 10000
 --   p6 = 1048576
 --   p7 = 10485760000
---   p8 = 9
---   p9 = 10
---   p10 = 3007263121260
+--   p8 = 3007263121260
+--   p9 = 9
+--   p10 = 10
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -866,15 +857,14 @@ SELECT k1, pg_catalog.count(*) FROM (SELECT * FROM (SELECT *, pg_catalog.row_num
 --   p1 = random
 --   p2 = random
 --   p3 = 2
-SELECT k1, pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole * %(p6)s::numeric - upto * %(p7)s::numeric >= %(p8)s::numeric THEN -1 WHEN (upto - n) * %(p7)s::numeric - whole * %(p6)s::numeric >= %(p8)s::numeric THEN 1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER (PARTITION BY k1 ORDER BY v) AS upto, pg_catalog.sum(n) OVER (PARTITION BY k1) AS whole FROM (SELECT k1, v, pg_catalog.count(*) AS n FROM (SELECT k1, v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(d."unit", k1, v), %(p4)s::bigint), %(p4)s::bigint), k1, v) AS rank FROM (SELECT r1."uid" AS unit, (r1."s")::text AS k1, ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) d) u WHERE rank <= %(p5)s::bigint GROUP BY k1, v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, coalesce(pg_catalog.hashtextextended((k1)::text, %(p3)s::bigint), %(p3)s::bigint)), %(p3)s::bigint)) c) p) s GROUP BY k1, side1, CASE WHEN 0 IN (side1) THEN v END
+SELECT k1, pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN whole - upto * %(p7)s::numeric >= %(p6)s::numeric THEN -1 WHEN (upto - n) * %(p7)s::numeric - whole >= %(p6)s::numeric THEN 1 ELSE 0 END AS side1 FROM (SELECT *, pg_catalog.sum(n) OVER (PARTITION BY k1 ORDER BY v) AS upto, pg_catalog.sum(n) OVER (PARTITION BY k1) AS whole FROM (SELECT k1, v, pg_catalog.count(*) AS n FROM (SELECT k1, v, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(d."unit", k1, v), %(p4)s::bigint), %(p4)s::bigint), k1, v) AS rank FROM (SELECT r1."uid" AS unit, (r1."s")::text AS k1, ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) d) u WHERE rank <= %(p5)s::bigint GROUP BY k1, v, coalesce(pg_catalog.hash_numeric_extended((v)::numeric, coalesce(pg_catalog.hashtextextended((k1)::text, %(p3)s::bigint), %(p3)s::bigint)), %(p3)s::bigint)) c) p) s GROUP BY k1, side1, CASE WHEN 0 IN (side1) THEN v END
 --   p1 = 0
 --   p2 = 100
 --   p3 = random
 --   p4 = random
 --   p5 = 10000
---   p6 = 1
+--   p6 = 316350
 --   p7 = 2
---   p8 = 316350
 -- => loss
 -- epsilon 8 delta 3/8000
 -- => residual

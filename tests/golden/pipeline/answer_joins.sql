@@ -7,7 +7,7 @@ SELECT date_trunc('year', d) AS y, t, count(*), avg(i4) FROM people JOIN (SELECT
 -- w.people, unit 1 row(s), partitions by hash of r2."id"; keys t of 4; cells 0
 --   count(*): sensitivity 1, scale 3/8, epsilon 8/3 delta 0
 -- => backend
-SELECT k1, k2, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT (pg_catalog.date_trunc('year', (pg_catalog.date_larger(pg_catalog.date_smaller(r1."d", %(p4)s::date), %(p3)s::date))::timestamp AT TIME ZONE 'UTC'))::text AS k1, (r1."t")::text AS k2, pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p7)s::bigint)) & %(p8)s::bigint)::integer, %(p9)s::integer) AS cell, r1."i4" AS x1 FROM "w"."people" AS r1 WHERE ((pg_catalog.date_trunc('year', (pg_catalog.date_larger(pg_catalog.date_smaller(r1."d", %(p4)s::date), %(p3)s::date))::timestamp AT TIME ZONE 'UTC'))::text = ANY(%(p5)s::text[])) AND (r1."t" = ANY(%(p6)s::text[]::text[]) OR r1."t" IS NULL) AND r1."b" LIMIT ALL) r GROUP BY 1, 2, 3
+SELECT x2, x3, x4, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT r1."i4" AS x1, (pg_catalog.date_trunc('year', (pg_catalog.date_larger(pg_catalog.date_smaller(r1."d", %(p4)s::date), %(p3)s::date))::timestamp AT TIME ZONE 'UTC'))::text AS x2, (r1."t")::text AS x3, pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p7)s::bigint)) & %(p8)s::bigint)::integer, %(p9)s::integer) AS x4 FROM "w"."people" AS r1 WHERE ((pg_catalog.date_trunc('year', (pg_catalog.date_larger(pg_catalog.date_smaller(r1."d", %(p4)s::date), %(p3)s::date))::timestamp AT TIME ZONE 'UTC'))::text = ANY(%(p5)s::text[])) AND (r1."t" = ANY(%(p6)s::text[]::text[]) OR r1."t" IS NULL) AND r1."b" LIMIT ALL) r GROUP BY 1, 2, 3
 --   p1 = 0
 --   p2 = 100
 --   p3 = 2000-01-01
@@ -53,7 +53,7 @@ SELECT t, max(i4) FROM people WHERE b AND t IN (SELECT t FROM people GROUP BY 1 
 -- w.people, unit 1 row(s), partitions by hash of r1."id"; keys t of 4; cells 0
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 -- => backend
-SELECT k1, cell, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x1), %(p2)s::integer), %(p1)s::integer), pg_catalog.count(x1) FROM (SELECT (r2."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r2."id"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, r2."i4" AS x1 FROM "w"."people" AS r2 WHERE (r2."t" = ANY(%(p3)s::text[]::text[]) OR r2."t" IS NULL) AND r2."b" LIMIT ALL) r GROUP BY 1, 2
+SELECT x2, x3, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x1), %(p2)s::integer), %(p1)s::integer), pg_catalog.count(x1) FROM (SELECT r2."i4" AS x1, (r2."t")::text AS x2, pg_catalog.mod(((pg_catalog.hashint4extended(r2."id"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS x3 FROM "w"."people" AS r2 WHERE (r2."t" = ANY(%(p3)s::text[]::text[]) OR r2."t" IS NULL) AND r2."b" LIMIT ALL) r GROUP BY 1, 2
 --   p1 = 0
 --   p2 = 100
 --   p3 = ['x', 'y', 'z']
@@ -96,7 +96,7 @@ WITH r AS (SELECT min(i4) AS lo, max(i4) AS hi FROM people) SELECT CASE WHEN i4 
 -- w.people, unit 1 row(s), partitions by hash of r2."id"; keys expression of 101; cells 0
 --   count: sensitivity 1, scale 3/8, epsilon 8/3 delta 0
 -- => backend
-SELECT cell, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.min(x1), %(p2)s::integer), %(p1)s::integer), pg_catalog.count(x1), pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x1), %(p2)s::integer), %(p1)s::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r1."i4" AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT x2, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.min(x1), %(p2)s::integer), %(p1)s::integer), pg_catalog.count(x1), pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x1), %(p2)s::integer), %(p1)s::integer) FROM (SELECT r1."i4" AS x1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS x2 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = random
@@ -171,7 +171,7 @@ SELECT date_trunc('year', ts) AS y, avg(i4) FROM people LEFT JOIN (SELECT min(q.
 -- w.people, unit 1 row(s), partitions by hash of r2."id"; keys expression of 21; cells 0
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 -- => backend
-SELECT k1, cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT (pg_catalog.date_trunc('year', pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(r1."ts", %(p4)s::timestamp without time zone), %(p3)s::timestamp without time zone)))::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p6)s::bigint)) & %(p7)s::bigint)::integer, %(p8)s::integer) AS cell, r1."i4" AS x1 FROM "w"."people" AS r1 WHERE ((pg_catalog.date_trunc('year', pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(r1."ts", %(p4)s::timestamp without time zone), %(p3)s::timestamp without time zone)))::text = ANY(%(p5)s::text[])) AND (NOT (r1."b" IS NULL)) LIMIT ALL) r GROUP BY 1, 2
+SELECT x2, x3, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT r1."i4" AS x1, (pg_catalog.date_trunc('year', pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(r1."ts", %(p4)s::timestamp without time zone), %(p3)s::timestamp without time zone)))::text AS x2, pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p6)s::bigint)) & %(p7)s::bigint)::integer, %(p8)s::integer) AS x3 FROM "w"."people" AS r1 WHERE ((pg_catalog.date_trunc('year', pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(r1."ts", %(p4)s::timestamp without time zone), %(p3)s::timestamp without time zone)))::text = ANY(%(p5)s::text[])) AND (NOT (r1."b" IS NULL)) LIMIT ALL) r GROUP BY 1, 2
 --   p1 = 0
 --   p2 = 100
 --   p3 = 2000-01-01 00:00:00.000000

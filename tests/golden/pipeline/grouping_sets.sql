@@ -97,7 +97,7 @@ SELECT date_trunc('year', d) AS y, t, b, avg(i4) FROM people WHERE d < '2025-06-
 -- w.people, unit 1 row(s), partitions by hash of r1."id"; keys expression of 21; cells 91
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 91 partitions, gate 743 units, scale 5, epsilon 4 delta 1/2000, each epsilon 19/5 delta 0.0005
 -- => backend
-SELECT k1, k2, k3, cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT (pg_catalog.date_trunc('year', (pg_catalog.date_larger(pg_catalog.date_smaller(r1."d", %(p4)s::date), %(p3)s::date))::timestamp AT TIME ZONE 'UTC'))::text AS k1, (r1."t")::text AS k2, (r1."b")::text AS k3, pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p9)s::bigint)) & %(p10)s::bigint)::integer, %(p11)s::integer) AS cell, r1."i4" AS x1 FROM "w"."people" AS r1 WHERE ((pg_catalog.date_trunc('year', (pg_catalog.date_larger(pg_catalog.date_smaller(r1."d", %(p4)s::date), %(p3)s::date))::timestamp AT TIME ZONE 'UTC'))::text = ANY(%(p5)s::text[])) AND (r1."t" = ANY(%(p6)s::text[]::text[]) OR r1."t" IS NULL) AND (r1."b" = ANY(%(p7)s::text[]::boolean[])) AND (r1."d" < %(p8)s::date) LIMIT ALL) r GROUP BY 1, 2, 3, 4
+SELECT x2, x3, x4, x5, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT r1."i4" AS x1, (pg_catalog.date_trunc('year', (pg_catalog.date_larger(pg_catalog.date_smaller(r1."d", %(p4)s::date), %(p3)s::date))::timestamp AT TIME ZONE 'UTC'))::text AS x2, (r1."t")::text AS x3, (r1."b")::text AS x4, pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p9)s::bigint)) & %(p10)s::bigint)::integer, %(p11)s::integer) AS x5 FROM "w"."people" AS r1 WHERE ((pg_catalog.date_trunc('year', (pg_catalog.date_larger(pg_catalog.date_smaller(r1."d", %(p4)s::date), %(p3)s::date))::timestamp AT TIME ZONE 'UTC'))::text = ANY(%(p5)s::text[])) AND (r1."t" = ANY(%(p6)s::text[]::text[]) OR r1."t" IS NULL) AND (r1."b" = ANY(%(p7)s::text[]::boolean[])) AND (r1."d" < %(p8)s::date) LIMIT ALL) r GROUP BY 1, 2, 3, 4
 --   p1 = 0
 --   p2 = 100
 --   p3 = 2000-01-01
@@ -109,7 +109,7 @@ SELECT k1, k2, k3, cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4la
 --   p9 = random
 --   p10 = 2147483647
 --   p11 = 91
-SELECT k1, cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT (pg_catalog.date_trunc('year', (pg_catalog.date_larger(pg_catalog.date_smaller(r1."d", %(p4)s::date), %(p3)s::date))::timestamp AT TIME ZONE 'UTC'))::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p7)s::bigint)) & %(p8)s::bigint)::integer, %(p9)s::integer) AS cell, r1."i4" AS x1 FROM "w"."people" AS r1 WHERE ((pg_catalog.date_trunc('year', (pg_catalog.date_larger(pg_catalog.date_smaller(r1."d", %(p4)s::date), %(p3)s::date))::timestamp AT TIME ZONE 'UTC'))::text = ANY(%(p5)s::text[])) AND (r1."d" < %(p6)s::date) LIMIT ALL) r GROUP BY 1, 2
+SELECT x2, x3, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT r1."i4" AS x1, (pg_catalog.date_trunc('year', (pg_catalog.date_larger(pg_catalog.date_smaller(r1."d", %(p4)s::date), %(p3)s::date))::timestamp AT TIME ZONE 'UTC'))::text AS x2, pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p7)s::bigint)) & %(p8)s::bigint)::integer, %(p9)s::integer) AS x3 FROM "w"."people" AS r1 WHERE ((pg_catalog.date_trunc('year', (pg_catalog.date_larger(pg_catalog.date_smaller(r1."d", %(p4)s::date), %(p3)s::date))::timestamp AT TIME ZONE 'UTC'))::text = ANY(%(p5)s::text[])) AND (r1."d" < %(p6)s::date) LIMIT ALL) r GROUP BY 1, 2
 --   p1 = 0
 --   p2 = 100
 --   p3 = 2000-01-01
@@ -232,7 +232,7 @@ SELECT t, count(*), (SELECT count(*) FROM visits) FROM people WHERE i4 > (SELECT
 -- w.visits, unit r3."uid": rows 5, groups None, per group None; keys none; cells 0
 --   count(*): sensitivity 5, scale 5/2, epsilon 2 delta 0
 -- => backend
-SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r2."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r2."i4" AS x1 FROM "w"."people" AS r2 LIMIT ALL) r GROUP BY 1
+SELECT x2, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT r2."i4" AS x1, pg_catalog.mod(((pg_catalog.hashint4extended(r2."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS x2 FROM "w"."people" AS r2 LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = random

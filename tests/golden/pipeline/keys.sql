@@ -189,7 +189,7 @@ SELECT s, count(*), max(i4) FROM members GROUP BY s
 --   count(*): sensitivity 1, scale 3/8, epsilon 8/3 delta 0
 --   max: 0 .. 100 steps of 1, fill 0, 69 partitions, gate 574 units, scale 15/2, epsilon 8/3 delta 1/3000, each epsilon 38/15 delta 0.0003333
 -- => backend
-SELECT k1, cell, pg_catalog.count(*), pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x1), %(p2)s::integer), %(p1)s::integer), pg_catalog.count(x1) FROM (SELECT (r1."s")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r1."i4" AS x1 FROM "w"."members" AS r1 WHERE r1."uid" IS NOT NULL LIMIT ALL) r GROUP BY 1, 2, coalesce(pg_catalog.hashtextextended((k1)::text, %(p6)s::bigint), %(p6)s::bigint)
+SELECT x2, x3, pg_catalog.count(*), pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x1), %(p2)s::integer), %(p1)s::integer), pg_catalog.count(x1) FROM (SELECT r1."i4" AS x1, (r1."s")::text AS x2, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS x3 FROM "w"."members" AS r1 WHERE r1."uid" IS NOT NULL LIMIT ALL) r GROUP BY 1, 2, coalesce(pg_catalog.hashtextextended((x2)::text, %(p6)s::bigint), %(p6)s::bigint)
 --   p1 = 0
 --   p2 = 100
 --   p3 = random
@@ -238,19 +238,19 @@ SELECT CASE WHEN i4 > 50 THEN 'high' WHEN i4 >= 0 THEN 'low' END AS label, count
 --   count(*): sensitivity 4, scale 1, epsilon 4 delta 0
 --   avg: 0 .. 17500 steps of 0.01, fill 8750, 195 partitions, gate 1590 units, scale 10, epsilon 4 delta 1/2000, each epsilon 19/10 delta 0.00025
 -- => backend
-SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(v1), pg_catalog.sum(v2), pg_catalog.count(v2) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(g."unit", k1), %(p14)s::bigint), %(p14)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (CASE WHEN (r1."i4" > %(p6)s::bigint) THEN %(p7)s::text WHEN (r1."i4" >= %(p8)s::bigint) THEN %(p9)s::text ELSE NULL::text END)::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p10)s::bigint)) & %(p11)s::bigint)::integer, %(p12)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r1."n2") AS v1, pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p3)s::numeric, %(p4)s::numeric))::integer, %(p5)s::integer)) AS v2 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND ((CASE WHEN (r1."i4" > %(p6)s::bigint) THEN %(p7)s::text WHEN (r1."i4" >= %(p8)s::bigint) THEN %(p9)s::text ELSE NULL::text END)::text = ANY(%(p13)s::text[]) OR CASE WHEN (r1."i4" > %(p6)s::bigint) THEN %(p7)s::text WHEN (r1."i4" >= %(p8)s::bigint) THEN %(p9)s::text ELSE NULL::text END IS NULL) GROUP BY r1."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1, 2
+SELECT k1, cell, pg_catalog.sum(least(v0, %(p2)s::bigint)), pg_catalog.sum(v1), pg_catalog.sum(v2), pg_catalog.count(v2) FROM (SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY unit ORDER BY pg_catalog.hashint8extended(pg_catalog.hash_record_extended(ROW(g."unit", k1), %(p14)s::bigint), %(p14)s::bigint), k1) AS rank FROM (SELECT r1."uid" AS unit, (CASE WHEN (r1."i4" > %(p9)s::bigint) THEN %(p10)s::text WHEN (r1."i4" >= %(p11)s::bigint) THEN %(p12)s::text ELSE NULL::text END)::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p6)s::bigint)) & %(p7)s::bigint)::integer, %(p8)s::integer) AS cell, pg_catalog.count(*) AS v0, pg_catalog.count(r1."n2") AS v1, pg_catalog.sum(pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p3)s::numeric, %(p4)s::numeric))::integer, %(p5)s::integer)) AS v2 FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL AND ((CASE WHEN (r1."i4" > %(p9)s::bigint) THEN %(p10)s::text WHEN (r1."i4" >= %(p11)s::bigint) THEN %(p12)s::text ELSE NULL::text END)::text = ANY(%(p13)s::text[]) OR CASE WHEN (r1."i4" > %(p9)s::bigint) THEN %(p10)s::text WHEN (r1."i4" >= %(p11)s::bigint) THEN %(p12)s::text ELSE NULL::text END IS NULL) GROUP BY r1."uid", 2) g) c WHERE rank <= %(p2)s::bigint) u GROUP BY 1, 2
 --   p1 = 6
 --   p2 = 2
 --   p3 = 100
 --   p4 = 17500
 --   p5 = 0
---   p6 = 50
---   p7 = high
---   p8 = 0
---   p9 = low
---   p10 = random
---   p11 = 2147483647
---   p12 = 195
+--   p6 = random
+--   p7 = 2147483647
+--   p8 = 195
+--   p9 = 50
+--   p10 = high
+--   p11 = 0
+--   p12 = low
 --   p13 = ['high', 'low']
 --   p14 = random
 -- => loss

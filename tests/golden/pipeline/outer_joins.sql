@@ -6,13 +6,14 @@ SELECT z.zone, count(p.i4), sum(p.n2), sum(CASE WHEN p.b THEN 1 ELSE 0 END) FROM
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 17500 steps, scale 13125/2, epsilon 8/3 delta 0
 --   sum: clamp 0 .. 1, grid 1, sensitivity 1 steps, scale 3/8, epsilon 8/3 delta 0
 -- => backend
-SELECT * FROM (SELECT (CASE WHEN pg_catalog.octet_length((r1."zone")::text) <= 1024 THEN (r1."zone")::text ELSE pg_catalog.left((r1."zone")::text, 1024) END)::text AS k1, pg_catalog.count(r2."i4"), pg_catalog.floor(pg_catalog.sum(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r2."n2", %(p2)s::numeric), %(p1)s::numeric)) * %(p3)s::numeric), pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(CASE WHEN r2."b" THEN %(p4)s::numeric ELSE %(p1)s::numeric END, %(p4)s::numeric), %(p1)s::numeric))::bigint) FROM ((SELECT r1."code" AS c1, r1."zone" AS c2, r2."b" AS c3, r2."i4" AS c4, r2."id" AS c5, r2."n2" AS c6, r2."t" AS c7 FROM ("w"."places" AS r1 FULL JOIN "w"."people" AS r2 ON (CASE WHEN pg_catalog.octet_length(r1."code") <= %(p5)s::integer THEN r1."code" END = CASE WHEN pg_catalog.octet_length(r2."t") <= %(p5)s::integer THEN r2."t" END)) WHERE CASE WHEN r1."code" IS NOT NULL AND r2."t" IS NOT NULL THEN TRUE ELSE FALSE END LIMIT ALL) AS j1 CROSS JOIN LATERAL (SELECT j1.c1 AS "code", j1.c2 AS "zone") AS r1 CROSS JOIN LATERAL (SELECT j1.c3 AS "b", j1.c4 AS "i4", j1.c5 AS "id", j1.c6 AS "n2", j1.c7 AS "t") AS r2) GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p6)s::text[]))
---   p1 = 0
---   p2 = 175
---   p3 = 100
+SELECT * FROM (SELECT x4 AS k1, pg_catalog.count(x1), pg_catalog.sum(x2), pg_catalog.sum(x3) FROM (SELECT r2."i4" AS x1, pg_catalog.int4larger((pg_catalog.numeric_smaller(r2."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x2, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(CASE WHEN r2."b" THEN %(p4)s::numeric ELSE %(p5)s::numeric END, %(p4)s::numeric), %(p5)s::numeric))::bigint AS x3, (CASE WHEN pg_catalog.octet_length((r1."zone")::text) <= 1024 THEN (r1."zone")::text ELSE pg_catalog.left((r1."zone")::text, 1024) END)::text AS x4 FROM ((SELECT r1."code" AS c1, r1."zone" AS c2, r2."b" AS c3, r2."i4" AS c4, r2."id" AS c5, r2."n2" AS c6, r2."t" AS c7 FROM ("w"."places" AS r1 FULL JOIN "w"."people" AS r2 ON (CASE WHEN pg_catalog.octet_length(r1."code") <= %(p6)s::integer THEN r1."code" END = CASE WHEN pg_catalog.octet_length(r2."t") <= %(p6)s::integer THEN r2."t" END)) WHERE CASE WHEN r1."code" IS NOT NULL AND r2."t" IS NOT NULL THEN TRUE ELSE FALSE END LIMIT ALL) AS j1 CROSS JOIN LATERAL (SELECT j1.c1 AS "code", j1.c2 AS "zone") AS r1 CROSS JOIN LATERAL (SELECT j1.c3 AS "b", j1.c4 AS "i4", j1.c5 AS "id", j1.c6 AS "n2", j1.c7 AS "t") AS r2) LIMIT ALL) r GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p7)s::text[]))
+--   p1 = 100
+--   p2 = 17500
+--   p3 = 0
 --   p4 = 1
---   p5 = 4096
---   p6 = ['north', 'south']
+--   p5 = 0
+--   p6 = 4096
+--   p7 = ['north', 'south']
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
@@ -72,7 +73,7 @@ SELECT z.zone, avg(p.i4) FROM places z FULL OUTER JOIN people p ON p.t = z.code 
 -- w.people, w.places, unit 1 row(s), partitions by hash of r2."id"; keys zone of 3; cells 47
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 47 partitions, gate 383 units, scale 5/2, epsilon 8 delta 1/1000, each epsilon 38/5 delta 0.001
 -- => backend
-SELECT k1, cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT (r1."zone")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r2."id"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, r2."i4" AS x1 FROM ((SELECT r1."code" AS c1, r1."zone" AS c2, r2."i4" AS c3, r2."id" AS c4, r2."t" AS c5 FROM (("w"."people" AS r2 CROSS JOIN (SELECT TRUE AS here) AS m1) FULL JOIN "w"."places" AS r1 ON (CASE WHEN pg_catalog.octet_length(r2."t") <= %(p4)s::integer THEN r2."t" END = CASE WHEN pg_catalog.octet_length(r1."code") <= %(p4)s::integer THEN r1."code" END)) WHERE CASE WHEN m1.here THEN (r1."zone" = ANY(%(p3)s::text[]::text[]) OR r1."zone" IS NULL) ELSE FALSE END LIMIT ALL) AS j2 CROSS JOIN LATERAL (SELECT j2.c1 AS "code", j2.c2 AS "zone") AS r1 CROSS JOIN LATERAL (SELECT j2.c3 AS "i4", j2.c4 AS "id", j2.c5 AS "t") AS r2) LIMIT ALL) r GROUP BY 1, 2
+SELECT x2, x3, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT r2."i4" AS x1, (r1."zone")::text AS x2, pg_catalog.mod(((pg_catalog.hashint4extended(r2."id"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS x3 FROM ((SELECT r1."code" AS c1, r1."zone" AS c2, r2."i4" AS c3, r2."id" AS c4, r2."t" AS c5 FROM (("w"."people" AS r2 CROSS JOIN (SELECT TRUE AS here) AS m1) FULL JOIN "w"."places" AS r1 ON (CASE WHEN pg_catalog.octet_length(r2."t") <= %(p4)s::integer THEN r2."t" END = CASE WHEN pg_catalog.octet_length(r1."code") <= %(p4)s::integer THEN r1."code" END)) WHERE CASE WHEN m1.here THEN (r1."zone" = ANY(%(p3)s::text[]::text[]) OR r1."zone" IS NULL) ELSE FALSE END LIMIT ALL) AS j2 CROSS JOIN LATERAL (SELECT j2.c1 AS "code", j2.c2 AS "zone") AS r1 CROSS JOIN LATERAL (SELECT j2.c3 AS "i4", j2.c4 AS "id", j2.c5 AS "t") AS r2) LIMIT ALL) r GROUP BY 1, 2
 --   p1 = 0
 --   p2 = 100
 --   p3 = ['north', 'south']

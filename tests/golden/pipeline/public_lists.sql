@@ -5,7 +5,7 @@ SELECT count(*), avg(i4) FROM people WHERE t IN (SELECT code FROM places WHERE z
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 91 partitions, gate 743 units, scale 5, epsilon 4 delta 1/2000, each epsilon 19/5 delta 0.0005
 -- => backend
-SELECT cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r2."id"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, r2."i4" AS x1 FROM "w"."people" AS r2 WHERE ((CASE WHEN pg_catalog.octet_length(r2."t") <= %(p3)s::integer THEN r2."t" ELSE pg_catalog.left(r2."t"::text, %(p3)s::integer) END) = ANY(%(l1)s::text[])) LIMIT ALL) r GROUP BY 1
+SELECT x2, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT r2."i4" AS x1, pg_catalog.mod(((pg_catalog.hashint4extended(r2."id"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS x2 FROM "w"."people" AS r2 WHERE ((CASE WHEN pg_catalog.octet_length(r2."t") <= %(p3)s::integer THEN r2."t" ELSE pg_catalog.left(r2."t"::text, %(p3)s::integer) END) = ANY(%(l1)s::text[])) LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = 1048576
@@ -64,7 +64,7 @@ SELECT avg(n) FROM (SELECT uid, count(*) AS n FROM orders WHERE t IN (SELECT cod
 -- w.orders, unit 1 row(s), partitions by hash of r4."dp_unit", r4."dp_unit" not null; keys none; cells 55
 --   avg: 0 .. 60000 steps of 0.0001, fill 30000, 55 partitions, gate 447 units, scale 5/2, epsilon 8 delta 1/1000, each epsilon 38/5 delta 0.001
 -- => backend
-SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int8larger(pg_catalog.int8smaller(x1, %(p2)s::bigint), %(p1)s::bigint))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r4."dp_unit"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, r4."n" AS x1 FROM (SELECT r3."unit" AS "uid", r3."a1" AS "n", r3."unit" AS "dp_unit" FROM (SELECT r2."uid" AS unit, least(pg_catalog.count(*), %(p2)s::bigint) AS a1 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND ((CASE WHEN pg_catalog.octet_length(r2."t") <= %(p3)s::integer THEN r2."t" ELSE pg_catalog.left(r2."t"::text, %(p3)s::integer) END) = ANY(%(l1)s::text[])) GROUP BY r2."uid") AS r3) AS r4 WHERE r4."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
+SELECT x2, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int8larger(pg_catalog.int8smaller(x1, %(p2)s::bigint), %(p1)s::bigint))::integer) FROM (SELECT r4."n" AS x1, pg_catalog.mod(((pg_catalog.hashint4extended(r4."dp_unit"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS x2 FROM (SELECT r3."unit" AS "uid", r3."a1" AS "n", r3."unit" AS "dp_unit" FROM (SELECT r2."uid" AS unit, least(pg_catalog.count(*), %(p2)s::bigint) AS a1 FROM "w"."orders" AS r2 WHERE r2."uid" IS NOT NULL AND ((CASE WHEN pg_catalog.octet_length(r2."t") <= %(p3)s::integer THEN r2."t" ELSE pg_catalog.left(r2."t"::text, %(p3)s::integer) END) = ANY(%(l1)s::text[])) GROUP BY r2."uid") AS r3) AS r4 WHERE r4."dp_unit" IS NOT NULL LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 6
 --   p3 = 1048576

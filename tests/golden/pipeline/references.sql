@@ -49,17 +49,15 @@ SELECT count(*), sum(l.i4 * o.i2) FROM lines l JOIN orders o ON l.order_id = o.i
 --   count(*): sensitivity 7, scale 7/4, epsilon 4 delta 0
 --   sum: clamp -500 .. 1000, grid 1, sensitivity 7000 steps, scale 1750, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p8)s::bigint), %(p1)s::bigint * %(p9)s::bigint) END) FROM (SELECT r1u."uid" AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p3)s::integer), %(p2)s::integer))::numeric * (pg_catalog.int4larger(pg_catalog.int4smaller(r2."i2", %(p5)s::integer), %(p4)s::integer))::numeric), %(p7)s::numeric), %(p6)s::numeric))::bigint) AS v1 FROM ((SELECT r1."i4" AS c1, r1."order_id" AS c2, r1u."id" AS c3, r1u."uid" AS c4, r2."i2" AS c5, r2."id" AS c6 FROM (((SELECT r1."i4" AS c1, r1."order_id" AS c2, r1u."id" AS c3, r1u."uid" AS c4 FROM ("w"."lines" AS r1 FULL JOIN (SELECT r1u."id", r1u."uid" FROM "w"."orders" AS r1u WHERE r1u."uid" IS NOT NULL) AS r1u ON (r1."order_id" = r1u."id") AND (pg_catalog.hashint4extended((r1."order_id")::integer, %(p10)s::bigint) = pg_catalog.hashint4extended((r1u."id")::integer, %(p10)s::bigint))) WHERE CASE WHEN r1."order_id" IS NOT NULL AND r1u."id" IS NOT NULL THEN TRUE ELSE FALSE END LIMIT ALL) AS j1 CROSS JOIN LATERAL (SELECT j1.c1 AS "i4", j1.c2 AS "order_id") AS r1 CROSS JOIN LATERAL (SELECT j1.c3 AS "id", j1.c4 AS "uid") AS r1u) FULL JOIN "w"."orders" AS r2 ON (r1."order_id" = r2."id") AND (pg_catalog.hashint4extended((r1."order_id")::integer, %(p10)s::bigint) = pg_catalog.hashint4extended((r2."id")::integer, %(p10)s::bigint))) WHERE CASE WHEN r1."order_id" IS NOT NULL AND r2."id" IS NOT NULL THEN TRUE ELSE FALSE END LIMIT ALL) AS j2 CROSS JOIN LATERAL (SELECT j2.c1 AS "i4", j2.c2 AS "order_id") AS r1 CROSS JOIN LATERAL (SELECT j2.c3 AS "id", j2.c4 AS "uid") AS r1u CROSS JOIN LATERAL (SELECT j2.c5 AS "i2", j2.c6 AS "id") AS r2) GROUP BY r1u."uid") u
+SELECT pg_catalog.sum(least(v0, %(p1)s::bigint)), pg_catalog.sum(CASE WHEN v1 IS NOT NULL THEN least(greatest(v1, %(p1)s::bigint * %(p6)s::bigint), %(p1)s::bigint * %(p7)s::bigint) END) FROM (SELECT x3 AS unit, pg_catalog.count(*) AS v0, pg_catalog.sum(pg_catalog.int8larger(pg_catalog.int8smaller((((pg_catalog.int4larger(pg_catalog.int4smaller(x2, %(p5)s::integer), %(p4)s::integer))::integer)::bigint * ((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p3)s::integer), %(p2)s::integer))::integer)::bigint), %(p7)s::bigint), %(p6)s::bigint)) AS v1 FROM (SELECT r2."i2" AS x1, r1."i4" AS x2, r1u."uid" AS x3 FROM ((SELECT r1."i4" AS c1, r1."order_id" AS c2, r1u."id" AS c3, r1u."uid" AS c4, r2."i2" AS c5, r2."id" AS c6 FROM (((SELECT r1."i4" AS c1, r1."order_id" AS c2, r1u."id" AS c3, r1u."uid" AS c4 FROM ("w"."lines" AS r1 FULL JOIN (SELECT r1u."id", r1u."uid" FROM "w"."orders" AS r1u WHERE r1u."uid" IS NOT NULL) AS r1u ON (r1."order_id" = r1u."id") AND (pg_catalog.hashint4extended((r1."order_id")::integer, %(p8)s::bigint) = pg_catalog.hashint4extended((r1u."id")::integer, %(p8)s::bigint))) WHERE CASE WHEN r1."order_id" IS NOT NULL AND r1u."id" IS NOT NULL THEN TRUE ELSE FALSE END LIMIT ALL) AS j1 CROSS JOIN LATERAL (SELECT j1.c1 AS "i4", j1.c2 AS "order_id") AS r1 CROSS JOIN LATERAL (SELECT j1.c3 AS "id", j1.c4 AS "uid") AS r1u) FULL JOIN "w"."orders" AS r2 ON (r1."order_id" = r2."id") AND (pg_catalog.hashint4extended((r1."order_id")::integer, %(p8)s::bigint) = pg_catalog.hashint4extended((r2."id")::integer, %(p8)s::bigint))) WHERE CASE WHEN r1."order_id" IS NOT NULL AND r2."id" IS NOT NULL THEN TRUE ELSE FALSE END LIMIT ALL) AS j2 CROSS JOIN LATERAL (SELECT j2.c1 AS "i4", j2.c2 AS "order_id") AS r1 CROSS JOIN LATERAL (SELECT j2.c3 AS "id", j2.c4 AS "uid") AS r1u CROSS JOIN LATERAL (SELECT j2.c5 AS "i2", j2.c6 AS "id") AS r2) LIMIT ALL) r GROUP BY x3) u
 --   p1 = 7
---   p2 = 0
---   p3 = 100
---   p4 = -5
---   p5 = 10
+--   p2 = -5
+--   p3 = 10
+--   p4 = 0
+--   p5 = 100
 --   p6 = -500
 --   p7 = 1000
---   p8 = -500
---   p9 = 1000
---   p10 = random
+--   p8 = random
 -- => loss
 -- epsilon 8 delta 0
 -- => residual

@@ -75,7 +75,7 @@ WITH q AS (SELECT t, avg(n2) AS a FROM people GROUP BY t) SELECT t, a * 2 FROM q
 -- w.people, unit 1 row(s), partitions by hash of r1."id"; keys t of 4; cells 49
 --   avg: 0 .. 17500 steps of 0.01, fill 8750, 49 partitions, gate 399 units, scale 5/2, epsilon 8 delta 1/1000, each epsilon 38/5 delta 0.001
 -- => backend
-SELECT k1, cell, pg_catalog.count(x1), pg_catalog.sum(x1) FROM (SELECT (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x1 FROM "w"."people" AS r1 WHERE (r1."t" = ANY(%(p4)s::text[]::text[]) OR r1."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
+SELECT x2, x3, pg_catalog.count(x1), pg_catalog.sum(x1) FROM (SELECT pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x1, (r1."t")::text AS x2, pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS x3 FROM "w"."people" AS r1 WHERE (r1."t" = ANY(%(p4)s::text[]::text[]) OR r1."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
 --   p1 = 100
 --   p2 = 17500
 --   p3 = 0
@@ -222,7 +222,7 @@ SELECT count(*), dp.low(count(*)), dp.high(count(*)), dp.error(sum(n2)), dp.low(
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 17500 steps, scale 13125/2, epsilon 8/3 delta 0
 --   avg: 0 .. 17500 steps of 0.01, fill 8750, 145 partitions, gate 1182 units, scale 15/2, epsilon 8/3 delta 1/3000, each epsilon 38/15 delta 0.0003333
 -- => backend
-SELECT cell, pg_catalog.count(*), pg_catalog.sum(x1), pg_catalog.count(x1) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT x2, pg_catalog.count(*), pg_catalog.sum(x1), pg_catalog.count(x1) FROM (SELECT pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS x2 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 100
 --   p2 = 17500
 --   p3 = 0
@@ -242,15 +242,14 @@ SELECT count(*), sum(i4 + $2) FROM people WHERE i4 > $1 AND s LIKE $3
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 --   sum: clamp 8.5 .. 102.5, grid 0.5, sensitivity 205 steps, scale 205/4, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.count(*), pg_catalog.sum(pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(((pg_catalog.int4larger(pg_catalog.int4smaller(r1."i4", %(p2)s::integer), %(p1)s::integer))::numeric + %(p3)s::numeric), %(p5)s::numeric), %(p4)s::numeric) * %(p6)s::numeric)::bigint) FROM "w"."people" AS r1 WHERE (r1."i4" > %(p7)s::bigint) AND (r1."s" LIKE %(p8)s::text)
---   p1 = 6
---   p2 = 100
---   p3 = 2.5
---   p4 = 8.5
---   p5 = 102.5
---   p6 = 2
---   p7 = 5
---   p8 = a%
+SELECT pg_catalog.count(*), pg_catalog.sum(pg_catalog.int8larger(pg_catalog.int8smaller(((((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p4)s::integer), %(p3)s::integer))::integer)::bigint * %(p5)s::bigint) + %(p6)s::bigint), %(p2)s::bigint), %(p1)s::bigint)) FROM (SELECT r1."i4" AS x1 FROM "w"."people" AS r1 WHERE (r1."i4" > %(p6)s::bigint) AND (r1."s" LIKE %(p7)s::text) LIMIT ALL) r
+--   p1 = 17
+--   p2 = 205
+--   p3 = 6
+--   p4 = 100
+--   p5 = 2
+--   p6 = 5
+--   p7 = a%
 -- => loss
 -- epsilon 8 delta 0
 -- => residual

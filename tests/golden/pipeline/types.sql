@@ -7,7 +7,7 @@ SELECT min(i2), max(i2), avg(i2), sum(i2) FROM people
 --   avg: -5000 .. 10000 steps of 0.001, fill 2500, 193 partitions, gate 1574 units, scale 10, epsilon 2 delta 1/4000, each epsilon 19/10 delta 0.00025
 --   sum: clamp -5 .. 10, grid 1, sensitivity 10 steps, scale 5, epsilon 2 delta 0
 -- => backend
-SELECT cell, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.min(x1), %(p2)s::integer), %(p1)s::integer), pg_catalog.count(x1), pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x1), %(p2)s::integer), %(p1)s::integer), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r1."i2" AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT x2, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.min(x1), %(p2)s::integer), %(p1)s::integer), pg_catalog.count(x1), pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x1), %(p2)s::integer), %(p1)s::integer), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT r1."i2" AS x1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS x2 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = -5
 --   p2 = 10
 --   p3 = random
@@ -27,7 +27,7 @@ SELECT min(i4), max(i4), avg(i4), sum(i4) FROM people
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 185 partitions, gate 1510 units, scale 10, epsilon 2 delta 1/4000, each epsilon 19/10 delta 0.00025
 --   sum: clamp 0 .. 100, grid 1, sensitivity 100 steps, scale 50, epsilon 2 delta 0
 -- => backend
-SELECT cell, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.min(x1), %(p2)s::integer), %(p1)s::integer), pg_catalog.count(x1), pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x1), %(p2)s::integer), %(p1)s::integer), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r1."i4" AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT x2, pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.min(x1), %(p2)s::integer), %(p1)s::integer), pg_catalog.count(x1), pg_catalog.int4larger(pg_catalog.int4smaller(pg_catalog.max(x1), %(p2)s::integer), %(p1)s::integer), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT r1."i4" AS x1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS x2 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = random
@@ -47,7 +47,7 @@ SELECT min(i8), max(i8), avg(i8), sum(i8) FROM people
 --   avg: -10000 .. 50000 steps of 0.1, fill 20000, 219 partitions, gate 1782 units, scale 10, epsilon 2 delta 1/4000, each epsilon 19/10 delta 0.00025
 --   sum: clamp -1000 .. 5000, grid 10, sensitivity 500 steps, scale 250, epsilon 2 delta 0
 -- => backend
-SELECT cell, pg_catalog.round((pg_catalog.int8larger(pg_catalog.int8smaller(pg_catalog.min(x1), %(p2)s::bigint), %(p1)s::bigint))::numeric / %(p3)s::numeric)::bigint, pg_catalog.count(x1), pg_catalog.round((pg_catalog.int8larger(pg_catalog.int8smaller(pg_catalog.max(x1), %(p2)s::bigint), %(p1)s::bigint))::numeric / %(p3)s::numeric)::bigint, pg_catalog.sum(x2) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, r1."i8" AS x1, pg_catalog.round((pg_catalog.int8larger(pg_catalog.int8smaller(r1."i8", %(p2)s::bigint), %(p1)s::bigint))::numeric / %(p3)s::numeric)::bigint AS x2 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT x3, pg_catalog.round((pg_catalog.int8larger(pg_catalog.int8smaller(pg_catalog.min(x1), %(p2)s::bigint), %(p1)s::bigint))::numeric / %(p3)s::numeric)::bigint, pg_catalog.count(x1), pg_catalog.round((pg_catalog.int8larger(pg_catalog.int8smaller(pg_catalog.max(x1), %(p2)s::bigint), %(p1)s::bigint))::numeric / %(p3)s::numeric)::bigint, pg_catalog.sum(x2) FROM (SELECT r1."i8" AS x1, pg_catalog.round((pg_catalog.int8larger(pg_catalog.int8smaller(r1."i8", %(p2)s::bigint), %(p1)s::bigint))::numeric / %(p3)s::numeric)::bigint AS x2, pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS x3 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = -1000
 --   p2 = 5000
 --   p3 = 10
@@ -68,7 +68,7 @@ SELECT min(n2), max(n2), avg(n2), sum(n2) FROM people
 --   avg: 0 .. 17500 steps of 0.01, fill 8750, 195 partitions, gate 1590 units, scale 10, epsilon 2 delta 1/4000, each epsilon 19/10 delta 0.00025
 --   sum: clamp 0 .. 175, grid 0.01, sensitivity 17500 steps, scale 8750, epsilon 2 delta 0
 -- => backend
-SELECT cell, pg_catalog.min(x1), pg_catalog.count(x1), pg_catalog.max(x1), pg_catalog.sum(x1) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT x2, pg_catalog.min(x1), pg_catalog.count(x1), pg_catalog.max(x1), pg_catalog.sum(x1) FROM (SELECT pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS x2 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 100
 --   p2 = 17500
 --   p3 = 0
@@ -89,7 +89,7 @@ SELECT min(n), max(n), avg(n), sum(n) FROM people
 --   avg: -250000 .. 750000 steps of 0.00001, fill 250000, 275 partitions, gate 2230 units, scale 10, epsilon 2 delta 1/4000, each epsilon 19/10 delta 0.00025
 --   sum: clamp -2.5 .. 7.5, grid 0.00001, sensitivity 750000 steps, scale 375000, epsilon 2 delta 0
 -- => backend
-SELECT cell, pg_catalog.min(x1), pg_catalog.count(x1), pg_catalog.max(x1), pg_catalog.sum(x1) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, (pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r1."n", %(p3)s::numeric), %(p2)s::numeric) * %(p1)s::numeric)::integer AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT x2, pg_catalog.min(x1), pg_catalog.count(x1), pg_catalog.max(x1), pg_catalog.sum(x1) FROM (SELECT (pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r1."n", %(p3)s::numeric), %(p2)s::numeric) * %(p1)s::numeric)::integer AS x1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS x2 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 100000
 --   p2 = -2.5
 --   p3 = 7.5
@@ -110,7 +110,7 @@ SELECT min(f4), max(f4), avg(f4), sum(f4) FROM people
 --   avg: 0 .. 1000000 steps of 0.000001, fill 500000, 275 partitions, gate 2230 units, scale 10, epsilon 2 delta 1/4000, each epsilon 19/10 delta 0.00025
 --   sum: clamp 0 .. 1, grid 0.000001, sensitivity 1000000 steps, scale 500000, epsilon 2 delta 0
 -- => backend
-SELECT cell, pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(x1), %(p2)s::double precision), %(p1)s::double precision))::numeric * %(p3)s::numeric)::bigint, pg_catalog.count(x1), pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.max(x1), %(p2)s::double precision), %(p1)s::double precision))::numeric * %(p3)s::numeric)::bigint, pg_catalog.sum(((pg_catalog.float8larger(pg_catalog.float8smaller(x1, %(p2)s::double precision), %(p1)s::double precision))::double precision * %(p4)s::double precision)::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, r1."f4" AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT x2, pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(x1), %(p2)s::double precision), %(p1)s::double precision))::numeric * %(p3)s::numeric)::bigint, pg_catalog.count(x1), pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.max(x1), %(p2)s::double precision), %(p1)s::double precision))::numeric * %(p3)s::numeric)::bigint, pg_catalog.sum(((pg_catalog.float8larger(pg_catalog.float8smaller(x1, %(p2)s::double precision), %(p1)s::double precision))::double precision * %(p4)s::double precision)::integer) FROM (SELECT r1."f4" AS x1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS x2 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 1
 --   p3 = 1000000
@@ -132,7 +132,7 @@ SELECT min(f8), max(f8), avg(f8), sum(f8) FROM people
 --   avg: -10000 .. 10000 steps of 0.01, fill 0, 199 partitions, gate 1622 units, scale 10, epsilon 2 delta 1/4000, each epsilon 19/10 delta 0.00025
 --   sum: clamp -100 .. 100, grid 0.01, sensitivity 10000 steps, scale 5000, epsilon 2 delta 0
 -- => backend
-SELECT cell, pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(x1), %(p2)s::double precision), %(p1)s::double precision))::numeric * %(p3)s::numeric)::bigint, pg_catalog.count(x1), pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.max(x1), %(p2)s::double precision), %(p1)s::double precision))::numeric * %(p3)s::numeric)::bigint, pg_catalog.sum(((pg_catalog.float8larger(pg_catalog.float8smaller(x1, %(p2)s::double precision), %(p1)s::double precision))::double precision * %(p2)s::double precision)::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, r1."f8" AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT x2, pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(x1), %(p2)s::double precision), %(p1)s::double precision))::numeric * %(p3)s::numeric)::bigint, pg_catalog.count(x1), pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.max(x1), %(p2)s::double precision), %(p1)s::double precision))::numeric * %(p3)s::numeric)::bigint, pg_catalog.sum(((pg_catalog.float8larger(pg_catalog.float8smaller(x1, %(p2)s::double precision), %(p1)s::double precision))::double precision * %(p2)s::double precision)::integer) FROM (SELECT r1."f8" AS x1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS x2 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = -100
 --   p2 = 100
 --   p3 = 100

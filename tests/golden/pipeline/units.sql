@@ -30,7 +30,7 @@ SELECT avg(i4) FROM people
 -- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 47
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 47 partitions, gate 383 units, scale 5/2, epsilon 8 delta 1/1000, each epsilon 38/5 delta 0.001
 -- => backend
-SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r1."i4" AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT x2, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT r1."i4" AS x1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS x2 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = random
@@ -47,7 +47,7 @@ SELECT max(d) FROM people
 -- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 45
 --   max: 10957 .. 18262 steps of 1, fill 10957, 45 partitions, gate 367 units, scale 5/2, epsilon 8 delta 1/1000, each epsilon 38/5 delta 0.001
 -- => backend
-SELECT cell, pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(pg_catalog.max(x1), %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint, pg_catalog.count(x1) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, r1."d" AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT x2, pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(pg_catalog.max(x1), %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint, pg_catalog.count(x1) FROM (SELECT r1."d" AS x1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS x2 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 2000-01-01
 --   p2 = 2020-01-01
 --   p3 = 1970-01-01
@@ -91,7 +91,7 @@ SELECT avg(i4) FROM events
 -- w.events, unit 1 row(s), partitions by hash of r1."ctid"; keys none; cells 47
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 47 partitions, gate 383 units, scale 5/2, epsilon 8 delta 1/1000, each epsilon 38/5 delta 0.001
 -- => backend
-SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashtidextended(r1."ctid", %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r1."i4" AS x1 FROM "w"."events" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT x2, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT r1."i4" AS x1, pg_catalog.mod(((pg_catalog.hashtidextended(r1."ctid", %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS x2 FROM "w"."events" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = random
@@ -108,7 +108,7 @@ SELECT max(d) FROM events
 -- w.events, unit 1 row(s), partitions by hash of r1."ctid"; keys none; cells 45
 --   max: 10957 .. 18262 steps of 1, fill 10957, 45 partitions, gate 367 units, scale 5/2, epsilon 8 delta 1/1000, each epsilon 38/5 delta 0.001
 -- => backend
-SELECT cell, pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(pg_catalog.max(x1), %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint, pg_catalog.count(x1) FROM (SELECT pg_catalog.mod(((pg_catalog.hashtidextended(r1."ctid", %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, r1."d" AS x1 FROM "w"."events" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT x2, pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(pg_catalog.max(x1), %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint, pg_catalog.count(x1) FROM (SELECT r1."d" AS x1, pg_catalog.mod(((pg_catalog.hashtidextended(r1."ctid", %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS x2 FROM "w"."events" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 2000-01-01
 --   p2 = 2020-01-01
 --   p3 = 1970-01-01
@@ -152,7 +152,7 @@ SELECT avg(i4) FROM trips
 -- w.trips, unit 3 row(s), partitions by hash of r1."id", r1."leg"; keys none; cells 211
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 211 partitions, gate 1710 units, scale 15/2, epsilon 8 delta 1/1000, each epsilon 38/15 delta 2.101e-06
 -- => backend
-SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hash_record_extended(ROW(r1."id", pg_catalog.hashtextextended(r1."leg"::text, %(p3)s::bigint)), %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r1."i4" AS x1 FROM "w"."trips" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT x2, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT r1."i4" AS x1, pg_catalog.mod(((pg_catalog.hash_record_extended(ROW(r1."id", pg_catalog.hashtextextended(r1."leg"::text, %(p3)s::bigint)), %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS x2 FROM "w"."trips" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = random
@@ -169,7 +169,7 @@ SELECT max(d) FROM trips
 -- w.trips, unit 3 row(s), partitions by hash of r1."id", r1."leg"; keys none; cells 203
 --   max: 10957 .. 18262 steps of 1, fill 10957, 203 partitions, gate 1646 units, scale 15/2, epsilon 8 delta 1/1000, each epsilon 38/15 delta 2.101e-06
 -- => backend
-SELECT cell, pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(pg_catalog.max(x1), %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint, pg_catalog.count(x1) FROM (SELECT pg_catalog.mod(((pg_catalog.hash_record_extended(ROW(r1."id", pg_catalog.hashtextextended(r1."leg"::text, %(p4)s::bigint)), %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, r1."d" AS x1 FROM "w"."trips" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT x2, pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(pg_catalog.max(x1), %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint, pg_catalog.count(x1) FROM (SELECT r1."d" AS x1, pg_catalog.mod(((pg_catalog.hash_record_extended(ROW(r1."id", pg_catalog.hashtextextended(r1."leg"::text, %(p4)s::bigint)), %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS x2 FROM "w"."trips" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 2000-01-01
 --   p2 = 2020-01-01
 --   p3 = 1970-01-01
@@ -343,7 +343,7 @@ SELECT avg(i4) FROM members
 -- w.members, unit 1 row(s), partitions by hash of r1."uid", r1."uid" not null; keys none; cells 47
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, 47 partitions, gate 383 units, scale 5/2, epsilon 8 delta 1/1000, each epsilon 38/5 delta 0.001
 -- => backend
-SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r1."i4" AS x1 FROM "w"."members" AS r1 WHERE r1."uid" IS NOT NULL LIMIT ALL) r GROUP BY 1
+SELECT x2, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer) FROM (SELECT r1."i4" AS x1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS x2 FROM "w"."members" AS r1 WHERE r1."uid" IS NOT NULL LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = random
@@ -360,7 +360,7 @@ SELECT max(d) FROM members
 -- w.members, unit 1 row(s), partitions by hash of r1."uid", r1."uid" not null; keys none; cells 45
 --   max: 10957 .. 18262 steps of 1, fill 10957, 45 partitions, gate 367 units, scale 5/2, epsilon 8 delta 1/1000, each epsilon 38/5 delta 0.001
 -- => backend
-SELECT cell, pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(pg_catalog.max(x1), %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint, pg_catalog.count(x1) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS cell, r1."d" AS x1 FROM "w"."members" AS r1 WHERE r1."uid" IS NOT NULL LIMIT ALL) r GROUP BY 1
+SELECT x2, pg_catalog.round(((pg_catalog.date_larger(pg_catalog.date_smaller(pg_catalog.max(x1), %(p2)s::date), %(p1)s::date)) - %(p3)s::date)::numeric)::bigint, pg_catalog.count(x1) FROM (SELECT r1."d" AS x1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p4)s::bigint)) & %(p5)s::bigint)::integer, %(p6)s::integer) AS x2 FROM "w"."members" AS r1 WHERE r1."uid" IS NOT NULL LIMIT ALL) r GROUP BY 1
 --   p1 = 2000-01-01
 --   p2 = 2020-01-01
 --   p3 = 1970-01-01
@@ -383,7 +383,7 @@ SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM people GR
 --   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 425 partitions, gate 3445 units, scale 15, epsilon 4/3 delta 1/6000, each epsilon 19/15 delta 0.0001667
 --   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 623 partitions, gate 5029 units, scale 15, epsilon 4/3 delta 1/6000, each epsilon 19/15 delta 0.0001667
 -- => backend
-SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), pg_catalog.count(x3), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x3, %(p5)s::integer), %(p4)s::integer))::integer), pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(x4), %(p7)s::double precision), %(p6)s::double precision))::numeric * %(p8)s::numeric)::bigint, pg_catalog.count(x4), pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(x5), %(p10)s::timestamp without time zone), %(p9)s::timestamp without time zone)))::numeric)::bigint, pg_catalog.count(x5) FROM (SELECT (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p12)s::bigint)) & %(p13)s::bigint)::integer, %(p14)s::integer) AS cell, r1."f8" AS x1, pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x2, r1."i2" AS x3, r1."f4" AS x4, r1."ts" AS x5 FROM "w"."people" AS r1 WHERE (r1."t" = ANY(%(p11)s::text[]::text[]) OR r1."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
+SELECT x6, x7, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), pg_catalog.count(x3), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x3, %(p5)s::integer), %(p4)s::integer))::integer), pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(x4), %(p7)s::double precision), %(p6)s::double precision))::numeric * %(p8)s::numeric)::bigint, pg_catalog.count(x4), pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(x5), %(p10)s::timestamp without time zone), %(p9)s::timestamp without time zone)))::numeric)::bigint, pg_catalog.count(x5) FROM (SELECT r1."f8" AS x1, pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x2, r1."i2" AS x3, r1."f4" AS x4, r1."ts" AS x5, (r1."t")::text AS x6, pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p12)s::bigint)) & %(p13)s::bigint)::integer, %(p14)s::integer) AS x7 FROM "w"."people" AS r1 WHERE (r1."t" = ANY(%(p11)s::text[]::text[]) OR r1."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
 --   p1 = 100
 --   p2 = 17500
 --   p3 = 0
@@ -414,7 +414,7 @@ SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM events GR
 --   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 425 partitions, gate 3445 units, scale 15, epsilon 4/3 delta 1/6000, each epsilon 19/15 delta 0.0001667
 --   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 623 partitions, gate 5029 units, scale 15, epsilon 4/3 delta 1/6000, each epsilon 19/15 delta 0.0001667
 -- => backend
-SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), pg_catalog.count(x3), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x3, %(p5)s::integer), %(p4)s::integer))::integer), pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(x4), %(p7)s::double precision), %(p6)s::double precision))::numeric * %(p8)s::numeric)::bigint, pg_catalog.count(x4), pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(x5), %(p10)s::timestamp without time zone), %(p9)s::timestamp without time zone)))::numeric)::bigint, pg_catalog.count(x5) FROM (SELECT (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashtidextended(r1."ctid", %(p12)s::bigint)) & %(p13)s::bigint)::integer, %(p14)s::integer) AS cell, r1."f8" AS x1, pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x2, r1."i2" AS x3, r1."f4" AS x4, r1."ts" AS x5 FROM "w"."events" AS r1 WHERE (r1."t" = ANY(%(p11)s::text[]::text[]) OR r1."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
+SELECT x6, x7, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), pg_catalog.count(x3), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x3, %(p5)s::integer), %(p4)s::integer))::integer), pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(x4), %(p7)s::double precision), %(p6)s::double precision))::numeric * %(p8)s::numeric)::bigint, pg_catalog.count(x4), pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(x5), %(p10)s::timestamp without time zone), %(p9)s::timestamp without time zone)))::numeric)::bigint, pg_catalog.count(x5) FROM (SELECT r1."f8" AS x1, pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x2, r1."i2" AS x3, r1."f4" AS x4, r1."ts" AS x5, (r1."t")::text AS x6, pg_catalog.mod(((pg_catalog.hashtidextended(r1."ctid", %(p12)s::bigint)) & %(p13)s::bigint)::integer, %(p14)s::integer) AS x7 FROM "w"."events" AS r1 WHERE (r1."t" = ANY(%(p11)s::text[]::text[]) OR r1."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
 --   p1 = 100
 --   p2 = 17500
 --   p3 = 0
@@ -445,7 +445,7 @@ SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM trips GRO
 --   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 1499 partitions, gate 12127 units, scale 45, epsilon 4/3 delta 1/6000, each epsilon 19/45 delta 2.388e-05
 --   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 2197 partitions, gate 17711 units, scale 45, epsilon 4/3 delta 1/6000, each epsilon 19/45 delta 2.388e-05
 -- => backend
-SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), pg_catalog.count(x3), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x3, %(p5)s::integer), %(p4)s::integer))::integer), pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(x4), %(p7)s::double precision), %(p6)s::double precision))::numeric * %(p8)s::numeric)::bigint, pg_catalog.count(x4), pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(x5), %(p10)s::timestamp without time zone), %(p9)s::timestamp without time zone)))::numeric)::bigint, pg_catalog.count(x5) FROM (SELECT (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hash_record_extended(ROW(r1."id", pg_catalog.hashtextextended(r1."leg"::text, %(p12)s::bigint)), %(p12)s::bigint)) & %(p13)s::bigint)::integer, %(p14)s::integer) AS cell, r1."f8" AS x1, pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x2, r1."i2" AS x3, r1."f4" AS x4, r1."ts" AS x5 FROM "w"."trips" AS r1 WHERE (r1."t" = ANY(%(p11)s::text[]::text[]) OR r1."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
+SELECT x6, x7, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), pg_catalog.count(x3), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x3, %(p5)s::integer), %(p4)s::integer))::integer), pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(x4), %(p7)s::double precision), %(p6)s::double precision))::numeric * %(p8)s::numeric)::bigint, pg_catalog.count(x4), pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(x5), %(p10)s::timestamp without time zone), %(p9)s::timestamp without time zone)))::numeric)::bigint, pg_catalog.count(x5) FROM (SELECT r1."f8" AS x1, pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x2, r1."i2" AS x3, r1."f4" AS x4, r1."ts" AS x5, (r1."t")::text AS x6, pg_catalog.mod(((pg_catalog.hash_record_extended(ROW(r1."id", pg_catalog.hashtextextended(r1."leg"::text, %(p12)s::bigint)), %(p12)s::bigint)) & %(p13)s::bigint)::integer, %(p14)s::integer) AS x7 FROM "w"."trips" AS r1 WHERE (r1."t" = ANY(%(p11)s::text[]::text[]) OR r1."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
 --   p1 = 100
 --   p2 = 17500
 --   p3 = 0
@@ -583,7 +583,7 @@ SELECT t, count(*), count(f8), sum(n2), avg(i2), min(f4), max(ts) FROM members G
 --   min: 0 .. 1000000 steps of 0.000001, fill 1000000, 425 partitions, gate 3445 units, scale 15, epsilon 4/3 delta 1/6000, each epsilon 19/15 delta 0.0001667
 --   max: 946684800 .. 1577836800 steps of 1, fill 946684800, 623 partitions, gate 5029 units, scale 15, epsilon 4/3 delta 1/6000, each epsilon 19/15 delta 0.0001667
 -- => backend
-SELECT k1, cell, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), pg_catalog.count(x3), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x3, %(p5)s::integer), %(p4)s::integer))::integer), pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(x4), %(p7)s::double precision), %(p6)s::double precision))::numeric * %(p8)s::numeric)::bigint, pg_catalog.count(x4), pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(x5), %(p10)s::timestamp without time zone), %(p9)s::timestamp without time zone)))::numeric)::bigint, pg_catalog.count(x5) FROM (SELECT (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p12)s::bigint)) & %(p13)s::bigint)::integer, %(p14)s::integer) AS cell, r1."f8" AS x1, pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x2, r1."i2" AS x3, r1."f4" AS x4, r1."ts" AS x5 FROM "w"."members" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p11)s::text[]::text[]) OR r1."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
+SELECT x6, x7, pg_catalog.count(*), pg_catalog.count(x1), pg_catalog.sum(x2), pg_catalog.count(x3), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x3, %(p5)s::integer), %(p4)s::integer))::integer), pg_catalog.round((pg_catalog.float8larger(pg_catalog.float8smaller(pg_catalog.min(x4), %(p7)s::double precision), %(p6)s::double precision))::numeric * %(p8)s::numeric)::bigint, pg_catalog.count(x4), pg_catalog.round((extract(epoch FROM pg_catalog.timestamp_larger(pg_catalog.timestamp_smaller(pg_catalog.max(x5), %(p10)s::timestamp without time zone), %(p9)s::timestamp without time zone)))::numeric)::bigint, pg_catalog.count(x5) FROM (SELECT r1."f8" AS x1, pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x2, r1."i2" AS x3, r1."f4" AS x4, r1."ts" AS x5, (r1."t")::text AS x6, pg_catalog.mod(((pg_catalog.hashint4extended(r1."uid"::integer, %(p12)s::bigint)) & %(p13)s::bigint)::integer, %(p14)s::integer) AS x7 FROM "w"."members" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p11)s::text[]::text[]) OR r1."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
 --   p1 = 100
 --   p2 = 17500
 --   p3 = 0

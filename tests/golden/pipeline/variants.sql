@@ -6,7 +6,7 @@ SELECT avg(i4), count(*) FROM people
 --   avg: 0 .. 10000 steps of 0.01, fill 5000, mean of 79 partitions, 1 moved, gate 647 units, scale 5, epsilon 4 delta 0
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 -- => backend
-SELECT cell, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer), pg_catalog.count(*) FROM (SELECT pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS cell, r1."i4" AS x1 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
+SELECT x2, pg_catalog.count(x1), pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(x1, %(p2)s::integer), %(p1)s::integer))::integer), pg_catalog.count(*) FROM (SELECT r1."i4" AS x1, pg_catalog.mod(((pg_catalog.hashint4extended(r1."id"::integer, %(p3)s::bigint)) & %(p4)s::bigint)::integer, %(p5)s::integer) AS x2 FROM "w"."people" AS r1 LIMIT ALL) r GROUP BY 1
 --   p1 = 0
 --   p2 = 100
 --   p3 = random
@@ -24,7 +24,7 @@ SELECT t, avg(n2) FROM trips GROUP BY t
 -- w.trips, unit 3 row(s), partitions by hash of r1."id", r1."leg"; keys t of 4; cells 119
 --   avg: 0 .. 17500 steps of 0.01, fill 8750, mean of 119 partitions, 3 moved, gate 974 units, scale 15/2, epsilon 8 delta 0
 -- => backend
-SELECT k1, cell, pg_catalog.count(x1), pg_catalog.sum(x1) FROM (SELECT (r1."t")::text AS k1, pg_catalog.mod(((pg_catalog.hash_record_extended(ROW(r1."id", pg_catalog.hashtextextended(r1."leg"::text, %(p5)s::bigint)), %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS cell, pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x1 FROM "w"."trips" AS r1 WHERE (r1."t" = ANY(%(p4)s::text[]::text[]) OR r1."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
+SELECT x2, x3, pg_catalog.count(x1), pg_catalog.sum(x1) FROM (SELECT pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x1, (r1."t")::text AS x2, pg_catalog.mod(((pg_catalog.hash_record_extended(ROW(r1."id", pg_catalog.hashtextextended(r1."leg"::text, %(p5)s::bigint)), %(p5)s::bigint)) & %(p6)s::bigint)::integer, %(p7)s::integer) AS x3 FROM "w"."trips" AS r1 WHERE (r1."t" = ANY(%(p4)s::text[]::text[]) OR r1."t" IS NULL) LIMIT ALL) r GROUP BY 1, 2
 --   p1 = 100
 --   p2 = 17500
 --   p3 = 0

@@ -1,0 +1,181 @@
+"""Operands that are computed in whole numbers, and once per row, beside the SQL in numeric that has neither."""
+
+from __future__ import annotations
+
+import functools
+import random  # noqa: TID251  the same statements in every run
+from collections import Counter
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import psycopg
+import pytest
+
+from proxy.base.errors import Refusal
+from proxy.cli.assembly import Database
+from proxy.compiler import row_scan, unit_gathering
+from proxy.kernel.plan import BlockPlan
+from proxy.kernel.statistics import Measured
+from proxy.protected.reading_settings import SESSION
+from tests.live.served_database import planned, served_database
+from tests.pipeline_world import POLICIES, walk
+from tests.servers_fixture import servers
+from tests.unchecked_blocks import compile_block, compile_centres, compile_choices
+
+# Rows of people, of persons with several, and of persons in another table.
+_TABLES = ("people", "events", "visits", "orders", "members", "lines")
+_COLUMNS = ("n2", "i2", "i4", "i8", "n")
+_KEYS = ("", "", "b", "c")
+
+
+def _operand(draw: random.Random) -> str:
+    parts = [draw.choice(_COLUMNS)]
+    for _ in range(draw.randint(1, 3)):
+        constant = draw.choice(("1", "0.5", "-2", "0.125", "7"))
+        other = draw.choice((*_COLUMNS, f"({constant} - {draw.choice(_COLUMNS)})", constant))
+        parts += [draw.choice("+-**"), other]
+    return " ".join(parts)
+
+
+def _question(draw: random.Random) -> str:
+    made = [
+        f"sum({_operand(draw)})",
+        f"avg({_operand(draw)})",
+        "sum(n2)",
+        "count(*)",
+        "avg(i4 * n2)",
+    ]
+    made += [f"variance({_operand(draw)})", "sum(n2 * i4) FILTER (WHERE i8 > 3)", "max(n2 * i4)"]
+    made += ["count(DISTINCT i4)", "count(i8) FILTER (WHERE n2 > 5)"]
+    asked, key = ", ".join(draw.sample(made, 3)), draw.choice(_KEYS)
+    where = draw.choice(("", " WHERE n2 > 20", " WHERE i4 < i8 AND n2 * i4 > 5"))
+    by = f" GROUP BY {key}" if key else ""
+    return f"SELECT {key + ', ' if key else ''}{asked} FROM {draw.choice(_TABLES)}{where}{by}"
+
+
+def _plain(part: Any) -> Any:
+    """The same without factors."""
+    if isinstance(part, tuple):
+        return tuple(map(_plain, part))
+    if isinstance(part, Measured):
+        return replace(part, factors=())
+    if not any(hasattr(part, name) for name in ("of", "measured", "release")):
+        return part
+    changed = {n: _plain(getattr(part, n)) for n in ("of", "measured") if hasattr(part, n)}
+    return replace(part, **changed)
+
+
+def _rows(hostile: psycopg.Connection, block: BlockPlan) -> tuple[list[list[str]], str]:
+    """What all its statements give, and their texts."""
+    queries = [*compile_block(block)]
+    queries += [one for one in (compile_choices(block),) if one is not None]
+    found, texts = [], []
+    for query in queries:
+        parameters = {**query.parameters, **dict.fromkeys(query.seeds, 42)}
+        rows = hostile.execute(query.sql.encode(), parameters).fetchall()
+        if set(query.releases) <= set(block.deviation_means) and query.releases:
+            # Each unit is counted in one of its groups, whichever comes first.
+            keys = len(block.keys)
+            units = Counter[tuple[object, ...]]()
+            for row in rows:
+                units[row[keys : keys + 2]] += row[-1]
+            rows = [row[:-1] for row in rows] + [(*one, count) for one, count in units.items()]
+        # A sum of integers is a bigint or a numeric.
+        found.append(sorted(repr([_value(value) for value in row]) for row in rows))
+        texts.append(query.sql)
+    return found, " ".join(texts)
+
+
+def _value(value: object) -> object:
+    return value if value is None or isinstance(value, str) else Fraction(str(value))
+
+
+@pytest.fixture(scope="module")
+def rows(hostile: psycopg.Connection) -> psycopg.Connection:
+    """The hostile rows of people as those of the other tables."""
+    more = {"events": "", "visits": ", (id % 40)::bigint AS uid", "members": ", id AS uid"}
+    more["lines"] = ", id % 60 AS order_id"
+    for table, column in more.items():
+        hostile.execute(f"CREATE TABLE w.{table} AS SELECT *{column} FROM w.people".encode())
+    return hostile
+
+
+@pytest.mark.parametrize("policy", ["best", "world"])
+def test_all_statements_give_the_same_rows(
+    policy: str, rows: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """NaN, infinity and NULL among them; by rows, by units, through a reference, with partitions."""
+    draw, whole, once = random.Random(33), 0, 0
+    for _ in range(120):
+        text = _question(draw)
+        try:
+            pipeline = walk(text, POLICIES[policy])
+        except Refusal:
+            continue
+        assert pipeline is not None
+        for block in pipeline.plan.blocks:
+            found, sql = _rows(rows, block)
+            with monkeypatch.context() as patch:
+                for module in (row_scan, unit_gathering):
+                    patch.setattr(module, "has_computed", lambda plan: False)
+                releases = _plain(block.releases)
+                choices = tuple(
+                    replace(c, measured=_plain(c.measured)) for c in block.value_choices
+                )
+                before = replace(block, releases=releases, value_choices=choices)
+                expected, old = _rows(rows, before)
+            assert found == expected, text
+            whole += "int8smaller((" in sql and "int8smaller((" not in old
+            once += " LIMIT ALL) r" in sql and " LIMIT ALL) r" not in old
+    assert whole > 15 and once > 15
+
+
+_SCRIPT = """\
+CREATE TABLE public.sales AS
+SELECT g AS id, g % 900 AS owner, (g % 977)::numeric(8, 2) AS price,
+       (g % 11 / 100.0)::numeric(4, 2) AS discount, repeat('x', 200) AS note
+FROM generate_series(1, 60000) g;
+ALTER TABLE public.sales ADD PRIMARY KEY (id);
+CREATE INDEX ON public.sales (owner) INCLUDE (price, discount);
+"""
+_TABLES_SOLD = """\
+tables:
+  public.sales:
+    unit: {person: owner}
+    max_rows_per_unit: 100
+    columns:
+      price: {bounds: [0, 1000]}
+      discount: {bounds: [0, 0.1]}
+"""
+
+
+@pytest.mark.parametrize(
+    "asked",
+    ["count(*), sum(price)", "avg(price)", "min(price), max(price)", "sum(price * (1 - discount))"],
+)
+def test_a_covering_index_is_read_alone(asked: str) -> None:
+    database, source = _sold()
+    (block,) = planned(database, f"SELECT {asked} FROM public.sales").blocks
+    centres = compile_centres(block)
+    queries = [centres.query] if centres is not None else list(compile_block(block))
+    assert queries
+    with psycopg.connect(source, autocommit=True) as connection:
+        for setting in SESSION:
+            connection.execute(setting.encode())
+        for query in queries:
+            parameters = {**query.parameters, **dict.fromkeys(query.seeds, 42)}
+            plan = connection.execute(f"EXPLAIN {query.sql}".encode(), parameters).fetchall()
+            text = "\n".join(line for (line,) in plan)
+            assert "Index Only Scan" in text and "Sort" not in text.split("Index Only Scan")[1], (
+                text
+            )
+
+
+@functools.cache
+def _sold() -> tuple[Database, str]:
+    pair = servers()
+    database = served_database(pair, "whole_numbers", _SCRIPT, _TABLES_SOLD, "best")
+    with psycopg.connect(pair.protected.dsn("whole_numbers"), autocommit=True) as connection:
+        connection.execute("VACUUM (ANALYZE) public.sales")
+    return database, pair.protected.dsn("whole_numbers")
