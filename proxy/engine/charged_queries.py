@@ -25,6 +25,7 @@ from proxy.drawing.kept_answers import ClaimedAnswers
 from proxy.drawing.protected_reads import ProtectedSession
 from proxy.engine.answer_origin import FRESH, AnswerOrigin, of_parts
 from proxy.engine.cached_answers import CachedAnswers, fingerprint
+from proxy.engine.copies_in_use import CopiesInUse
 from proxy.engine.derived_answers import DerivedBlock, derived_blocks, not_derived
 from proxy.engine.explain_text import SHOWN, FreeBlock
 from proxy.engine.noisy_answers import (
@@ -212,6 +213,7 @@ class ChargedQueries:
         self._drawer = drawer
         self._ledger = ledger
         self._zones = ZoneRules()
+        self.copies = CopiesInUse(drawer.policy, drawer.catalog)
         self.undelivered = UndeliveredAnswers()
         self._left: dict[str, Loss] = {}  # by analyst, after the last charge
 
@@ -289,6 +291,11 @@ class ChargedQueries:
             query.prepared, query.analyst, self.cached, self.questions, self._published
         )
 
+    async def is_free(self, query: PlannedQuery) -> bool:
+        """Whether all of it is published, or shown already."""
+        parts = await self._parts(query)
+        return parts is not None and not parts.claimed
+
     async def explained(self, query: PlannedQuery) -> Mapping[int, FreeBlock]:
         """What of the plan would cost less, and why, by the number of the block."""
         if has_no_group(query.prepared.private):
@@ -332,6 +339,8 @@ class ChargedQueries:
                 await self._ledger.look(query.analyst, _charged(query, parts))
         with in_stage(Stage.WAIT):
             session = await taken.take()
+        prepared = query.prepared
+        await self.copies.confirm(session, prepared.copied, prepared.offered)
         if query.prepared.zones.have_rules:
             await self._zones.check(session, query.prepared.zones)
         queries = query.prepared.queries

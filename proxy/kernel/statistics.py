@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing_extensions import assert_never
 
 from proxy.policy.policy_model import Bounds
-from proxy.query.ir.expressions import Expression
+from proxy.query.ir.expressions import ColumnRef, Expression
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +23,8 @@ class Measured:
     clamp: multiples of the grid; low, high: the clamp in grid steps; rows: at most so many rows of one unit
     count, over all groups; on_grid: the column's type holds only grid steps; least: nothing below it;
     is_of_mean: its sum is divided by a number of rows, so that a unit with more rows than count adds its mean
-    so many times (as it does to centred sums).
+    so many times (as it does to centred sums). index: a column that holds the index already; it is clamped all
+    the same, so nothing is believed of what is in it.
     """
 
     operand: Expression
@@ -34,6 +35,7 @@ class Measured:
     on_grid: bool = False
     least: Fraction | None = None
     is_of_mean: bool = False
+    index: ColumnRef | None = None
 
     @property
     def low(self) -> int:

@@ -378,7 +378,18 @@ def _measured(
         least=_least(operand, context),
         is_of_mean=aggregate.kind in (AggregateKind.SUM, AggregateKind.AVG)
         and mechanism_of(aggregate, context) is Mechanism.SUM_OVER_COUNT,
+        index=_stored_index(operand, grid, context),
     )
+
+
+def _stored_index(operand: Expression, grid: Fraction, context: MeasureContext) -> ColumnRef | None:
+    """The column that holds the index. A subquery does not carry it up."""
+    if not isinstance(operand, ColumnRef):
+        return None
+    facts = context.facts[operand.relation, operand.column]
+    index = facts.index
+    is_here = index is not None and index.relation == operand.relation
+    return index if is_here and facts.grid == grid else None
 
 
 def _on_grid(operand: Expression, grid: Fraction, context: MeasureContext) -> bool:

@@ -29,7 +29,7 @@ from proxy.policy_file.policy_yaml import POLICY
 
 # The reference of policies, which `dpproxy policy manual` prints.
 
-MANUAL = Path(__file__).with_suffix(".md")
+MANUAL = Path(__file__).with_name("policy_manual.md")
 
 
 Schema = dict[str, Any]
