@@ -211,7 +211,7 @@ _OLD = "UPDATE dp.prepared SET as_of = as_of - interval '61 min'"
         "CREATE TABLE dp.child () INHERITS (dp.sales)",
         "DROP TABLE dp.sales",
         "DROP VIEW dp.sales_source",
-        "CREATE OR REPLACE VIEW dp.sales_source AS SELECT buyer, slot, kind, paid, price FROM dp.sales",
+        "CREATE OR REPLACE VIEW dp.sales_source AS SELECT * FROM dp.sales",
     ],
 )
 def test_a_copy_that_is_not_as_it_has_to_be_is_not_read(
