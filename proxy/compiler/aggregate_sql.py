@@ -170,8 +170,7 @@ def index_sql(measured: Measured, rows: RowSource) -> str:
     binds, steps = rows.binds, 1 / grid
     if measured.index is not None:
         stored = column_sql(rows.column(measured.index))
-        low, high = (binds.number(end, SqlType.INT4.sql) for end in (measured.low, measured.high))
-        return within_sql(stored, low, high, SqlType.INT4)
+        return _stored_index(stored, measured, binds)
     column = _plain(operand)
     largest_index = max(abs(clamp.low), abs(clamp.high)) * steps
     if column is not None and column.type.is_float and largest_index >= _FLOAT_EXACT:
@@ -197,6 +196,24 @@ def index_sql(measured: Measured, rows: RowSource) -> str:
     low, high = binds.number(clamp.low), binds.number(clamp.high)
     clamped = within_sql(value, low, high, SqlType.NUMERIC)
     return rows.take(_rounded(clamped, steps, binds))
+
+
+def _stored_index(stored: str, measured: Measured, binds: Binds) -> str:
+    """The nearest step to a stored index of a finer grid, of which m are a step.
+
+    What is stored is clamped to m low .. m high, whatever it is. So the distance to m low is at most
+    m (high - low), and so many whole steps are in it and a half: 0 .. high - low.
+    """
+
+    def number(value: int) -> str:
+        return binds.number(value, SqlType.INT4.sql)
+
+    steps, begin = measured.index_steps, measured.low * measured.index_steps
+    found = within_sql(stored, number(begin), number(measured.high * steps), SqlType.INT4)
+    if steps == 1:
+        return found
+    distance = f"({found} - {number(begin)} + {number(steps // 2)})"
+    return f"({distance} / {number(steps)} + {number(measured.low)})"
 
 
 def _plain(operand: Expression) -> ColumnRef | None:

@@ -132,6 +132,8 @@ def check_measured(measured: Iterable[Measured], rule: Rule) -> None:
             raise NotPrivate(rule, "a grid without steps")
         if one.index is not None and one.index.type is not SqlType.INT4:
             raise NotPrivate(rule, "an index that is no integer")
+        if not 1 <= one.index_steps < 2**22:  # and no division by zero, nor a sum beyond an integer
+            raise NotPrivate(rule, "an index of no whole steps")
         if any((end / one.grid).denominator != 1 for end in ends):
             raise NotPrivate(rule, "a clamp that does not end on steps of its grid")
 

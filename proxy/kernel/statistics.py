@@ -23,8 +23,8 @@ class Measured:
     clamp: multiples of the grid; low, high: the clamp in grid steps; rows: at most so many rows of one unit
     count, over all groups; on_grid: the column's type holds only grid steps; least: nothing below it;
     is_of_mean: its sum is divided by a number of rows, so that a unit with more rows than count adds its mean
-    so many times (as it does to centred sums). index: a column that holds the index already; it is clamped all
-    the same, so nothing is believed of what is in it.
+    so many times (as it does to centred sums). index: a column that holds the index already, on a grid of
+    which index_steps are a step here; it is clamped all the same, so nothing is believed of what is in it.
     """
 
     operand: Expression
@@ -36,6 +36,7 @@ class Measured:
     least: Fraction | None = None
     is_of_mean: bool = False
     index: ColumnRef | None = None
+    index_steps: int = 1
 
     @property
     def low(self) -> int:

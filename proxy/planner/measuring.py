@@ -368,6 +368,7 @@ def _measured(
     if low > high:  # bounds within one step: the nearest step, so that something can be said
         low = high = round(interval.low / grid)
     check_size(low, high)
+    index, index_steps = _stored_index(operand, grid, context)
     return Measured(
         operand=found.expression,
         condition=only,
@@ -378,18 +379,24 @@ def _measured(
         least=_least(operand, context),
         is_of_mean=aggregate.kind in (AggregateKind.SUM, AggregateKind.AVG)
         and mechanism_of(aggregate, context) is Mechanism.SUM_OVER_COUNT,
-        index=_stored_index(operand, grid, context),
+        index=index,
+        index_steps=index_steps,
     )
 
 
-def _stored_index(operand: Expression, grid: Fraction, context: MeasureContext) -> ColumnRef | None:
-    """The column that holds the index. A subquery does not carry it up."""
+def _stored_index(
+    operand: Expression, grid: Fraction, context: MeasureContext
+) -> tuple[ColumnRef | None, int]:
+    """The column that holds the index, and how many of its steps one is. A subquery does not carry it up."""
     if not isinstance(operand, ColumnRef):
-        return None
+        return None, 1
     facts = context.facts[operand.relation, operand.column]
-    index = facts.index
-    is_here = index is not None and index.relation == operand.relation
-    return index if is_here and facts.grid == grid else None
+    index, steps = facts.index, None if facts.grid is None else grid / facts.grid
+    if index is None or index.relation != operand.relation:
+        return None, 1
+    if steps is None or steps.denominator != 1:
+        return None, 1
+    return index, steps.numerator
 
 
 def _on_grid(operand: Expression, grid: Fraction, context: MeasureContext) -> bool:

@@ -13,6 +13,7 @@ import pytest
 from proxy.audit import synthetic_copies
 from proxy.audit.synthetic_copies import mixed_units
 from proxy.audit.synthetic_database import SyntheticDatabase
+from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, RowBound, Table
 from proxy.cli.audit import Audited, Size, audited
 from proxy.cli.loading import CheckedPolicy
@@ -39,7 +40,13 @@ _POLICY = replace(
     tables={SALES.name: replace(SALES_POLICY, columns={"price": _PRICE, "note": _NOTES})},
     publish=(),
 )
-_CATALOG = Catalog({SALES.name: SALES})
+_STORED = tuple(
+    replace(c, type=SqlType.NUMERIC, type_name="numeric(8,2)", precision=8, scale=2)
+    if c.name == "price"
+    else c
+    for c in SALES.columns
+)
+_CATALOG = Catalog({SALES.name: replace(SALES, columns=_STORED)})
 Change = Callable[[str], str]
 
 

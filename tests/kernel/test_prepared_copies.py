@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
@@ -218,6 +219,28 @@ def test_a_tampered_plan_is_refused(name: str) -> None:
     for sql in (_PLAIN, _BY_KEY):
         with pytest.raises(NotPrivate):
             price_of_block(_TAMPERED[name](_planned(sql)), PREPARED)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"index": of_table("r1", "visits", "i8")},
+        {"index": of_table("r1", "visits", "n2")},
+        {"index": replace(of_table("r1", "visits", "i4"), column="nothing")},
+        {"index_steps": 0},
+        {"index_steps": -1},
+        {"index_steps": 2**31},
+    ],
+)
+def test_a_tampered_index_is_refused(parts: Mapping[str, Any]) -> None:
+    block = _planned("SELECT sum(n2) FROM visits")
+    (release,) = block.releases
+    assert isinstance(release, NoisyStatistic) and isinstance(release.of, tuple)
+    (measured,) = release.of
+    assert measured.index is not None and measured.index.column == "n2_i"
+    changed = replace(release, of=(replace(measured, **parts),))
+    with pytest.raises(NotPrivate):
+        price_of_block(replace(block, releases=(changed,)), PREPARED)
 
 
 def test_a_copy_beside_other_people_is_refused() -> None:

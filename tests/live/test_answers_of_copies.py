@@ -28,6 +28,8 @@ INSERT INTO c.sales SELECT 10 * b + n, b, 'ab'::char(2), n, n FROM generate_seri
 UPDATE c.sales SET kind = CASE WHEN paid < 5 THEN 'a' ELSE 'b' END;
 INSERT INTO c.sales SELECT 100000 + n, 1, 'a', 9, 9 FROM generate_series(1, 1000) n;
 INSERT INTO c.sales VALUES (1, NULL, 'a', 3, 3);
+CREATE TABLE c.kinds (kind text PRIMARY KEY);
+INSERT INTO c.kinds VALUES ('a'), ('b');
 """
 _TABLES = """\
 tables:
@@ -39,6 +41,7 @@ tables:
       kind: {values: [a, b]}
       paid: {bounds: [0, 100]}
       price: {bounds: [0, 100]}
+  c.kinds: public
 """
 _SALES = TableName("c", "sales")
 _AS_OF = "prepared copy, as of"
@@ -142,6 +145,25 @@ def test_counts_sums_and_means_come_from_the_copy(asked: _Asked) -> None:
     explained = asked.connection.execute(f"EXPLAIN VERBOSE {_COUNT}".encode())
     plan = "\n".join(str(row) for row in explained)
     assert '"dp"."sales"' in plan and _AS_OF in plan
+
+
+def test_numbers_of_the_copy_are_those_of_the_table(asked: _Asked) -> None:
+    """Of numerics the copy has grid indices; public tables are joined."""
+    whole = "SELECT sum(price), percentile_disc(0.5) WITHIN GROUP (ORDER BY price) FROM c.sales"
+    for statement in (
+        f"{whole} JOIN c.kinds USING (kind)",
+        f"{whole} WHERE price > 2 AND paid < 9",
+    ):
+        total, median = asked.row(statement)
+        assert asked.is_of_copy()
+        asked.connection.execute("SET dp.prepared = off")
+        of_table, of_median = asked.row(statement)
+        asked.connection.execute("RESET dp.prepared")
+        # Of the table all of buyer 1's rows count, up to 1,000 together.
+        assert abs(float(str(total)) - float(str(of_table))) < 1_100
+        assert abs(float(str(median)) - float(str(of_median))) < 1.5
+    explained = asked.connection.execute(f"EXPLAIN VERBOSE {whole}".encode())
+    assert "price_i" in "\n".join(map(str, explained))
 
 
 def test_listed_groups_quantiles_and_extremes_come_from_the_copy(asked: _Asked) -> None:
