@@ -131,6 +131,8 @@ async def _on(
             bounded = engine.checked(question, {}, audited_bounds(plan), constants, day)
             scalars = question.reading.query.scalars
             audited_query.append(AuditedQuery(text, bounded, scalars))
+            if not copied:
+                continue
             plan = engine.planned(question, {}, None, constants, day, copied)
             on_copy = engine.checked(question, {}, audited_bounds(plan), constants, day, copied)
             if on_copy.private != bounded.private:
