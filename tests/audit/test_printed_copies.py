@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import pytest
 
-from proxy.audit import synthetic_copies
+from proxy.audit import synthetic_copies, synthetic_database
 from proxy.audit.synthetic_copies import mixed_units
 from proxy.audit.synthetic_database import SyntheticDatabase
 from proxy.base.sql_types import SqlType
@@ -78,6 +78,7 @@ def _mixed(change: Change, patch: pytest.MonkeyPatch) -> int:
         return None if text is None else change(text)
 
     patch.setattr(synthetic_copies, "copy_select", changed)
+    patch.setattr(synthetic_database, "DATABASE", "printed_copies")  # other tests have an `audit`
     database = SyntheticDatabase(servers().protected.dsn(), _POLICY, _CATALOG, rows=12)
     try:
         (name, here), *_ = database.copied().items()
