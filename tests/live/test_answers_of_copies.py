@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -10,11 +11,13 @@ from psycopg.conninfo import make_conninfo
 from psycopg.errors import Diagnostic
 
 from proxy.catalog.catalog_model import TableName
+from proxy.cli.cli_error import CliError
+from proxy.cli.prepare_command import prepare
 from proxy.compiler.copy_view import copy_script
 from proxy.policy.policy_model import Policy, ProtectedTable
 from proxy.policy_file.policy_yaml import read_policy
 from proxy.protected.catalog_reader import read_catalog
-from tests.live.served_database import READER, policy_head, served_database
+from tests.live.served_database import READER, READER_PASSWORD, policy_head, served_database
 from tests.live_proxy import LiveProxy, start_proxy
 from tests.servers_fixture import Servers, servers
 
@@ -287,3 +290,19 @@ def test_answers_of_the_copy_and_of_the_table_are_kept_apart(proxy: LiveProxy) -
     asked.row("SELECT count(*) FROM c.sales WHERE paid > 4")
     assert spent() == 0 and not asked.is_of_copy()
     asked.connection.close()
+
+
+def test_the_command_prints_what_the_owner_runs(
+    proxy: LiveProxy,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    dsn, file = owner_dsn(proxy.servers, "copies"), tmp_path / "c.yaml"
+    file.write_text(policy_head("copies", "best", "100") + _TABLES, encoding="utf-8")
+    monkeypatch.setenv("DSN", make_conninfo(dsn, user=READER, password=READER_PASSWORD))
+    for rows in (None, 7):
+        prepare(file, None, rows)
+        assert capsys.readouterr().out.strip() == script(dsn, rows or 10).strip()
+    with pytest.raises(CliError, match="prepared"):
+        prepare(file, "c.kinds", None)
