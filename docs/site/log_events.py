@@ -101,6 +101,7 @@ MEANINGS: Mapping[str, str] = {
     "tables_changed": "These tables lost what plans rely on. They cannot be asked until it is there again.",
     "tables_of_units_created_again": "Tables with identifiers of people were dropped and created again.",
     "time_zone_failed": "The protected server did not say what an offset of a time zone is.",
+    "copies_not_found": "The protected server did not say which prepared copies there are.",
     "tls_failed": "A client's TLS handshake failed.",
     "token_not_read": "A token of OpenID Connect could not be judged.",
     "token_refused": "A token of OpenID Connect is not valid.",

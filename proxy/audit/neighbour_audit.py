@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import Protocol
 
 from proxy.audit.movement import Measure, allowed, bounded_tables, movements
+from proxy.audit.synthetic_copies import CopiedRows, mixed_units
 from proxy.base.errors import Fault
 from proxy.catalog.catalog_model import TableName
 from proxy.compiler.compiling import CompiledQuery, compile_block, compile_choices
@@ -65,6 +66,10 @@ class SyntheticData(Protocol):
 
     def applied(self, change: AuditedChange) -> AbstractContextManager[None]: ...
 
+    def copied(self) -> Mapping[str, CopiedRows]:
+        """By prepared copy, what each unit has in it now."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class AuditedQuery:
@@ -98,16 +103,19 @@ class AuditFinding:
 
 @dataclass(slots=True)
 class Audit:
-    """failed: questions whose SQL raised on some database, which a person's row can cause, and how often."""
+    """failed: questions whose SQL raised on some database, which a person's row can cause, and how often;
+    mixed: prepared copies in which rows of units change by those of others, and how often."""
 
     findings: list[AuditFinding] = field(default_factory=list)
     failed: dict[str, int] = field(default_factory=dict)
+    mixed: dict[str, int] = field(default_factory=dict)
     compared: int = 0  # pairs of databases, over all questions
     neighbours: int = 0
 
     @property
     def violations(self) -> int:
-        return sum(finding.violations for finding in self.findings) + sum(self.failed.values())
+        raised_or_mixed = sum(self.failed.values()) + sum(self.mixed.values())
+        return sum(finding.violations for finding in self.findings) + raised_or_mixed
 
 
 _Exact = list[list[ExactTable]]  # per block, per statement
@@ -128,9 +136,14 @@ class Auditor:
         for run in runs:
             run.base = await self._exact(run, audit, is_first=True)
         live = [run for run in runs if run.base is not None]
+        copied = synthetic.copied()
         for change in synthetic.changes():
             audit.neighbours += 1
             with synthetic.applied(change):
+                for name, there in synthetic.copied().items():
+                    mixed = mixed_units(copied[name], there)
+                    if mixed:
+                        audit.mixed[name] = audit.mixed.get(name, 0) + mixed
                 for run in live:
                     if run.tables & change.tables:
                         await self._compare(run, change, audit)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,6 +18,12 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from proxy.audit.neighbour_audit import AuditedChange
+from proxy.audit.synthetic_copies import (
+    CopiedRows,
+    copied_rows,
+    create_copies,
+    synthetic_copies,
+)
 from proxy.audit.synthetic_values import Choices, Style, distinct_value, sql_type, synthetic_value
 from proxy.base.instants import DAY_SECONDS, iso_text
 from proxy.base.sql_types import SqlType
@@ -285,6 +291,8 @@ class SyntheticDatabase:
         self._connection.execute("SET TimeZone = 'UTC'")
         for table in policy.tables:
             self._create(table)
+        self._copies = synthetic_copies(policy, catalog)
+        create_copies(self._connection, self._copies)
         self._insert(made.background)
         for population in self._populations:
             for unit in population.units:
@@ -321,6 +329,10 @@ class SyntheticDatabase:
         finally:
             self._delete(come)
             self._insert(gone)
+
+    def copied(self) -> Mapping[str, CopiedRows]:
+        """By prepared copy, what each unit has in it now."""
+        return {str(one.made.name): copied_rows(self._connection, one) for one in self._copies}
 
     def _change(
         self, population: Population, gone: Sequence[list[Row]], come: Sequence[list[Row]]

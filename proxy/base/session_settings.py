@@ -18,6 +18,7 @@ DP_SETTINGS: Mapping[str, str] = {  # what each does, for the reference (docs/re
     " at most so many times a fresh one's. Default: `1`.",
     "dp.published": "`off`: what is published answers no statement of the session. Default: the policy's"
     " `privacy.published`.",
+    "dp.prepared": "`off`: no answer comes from a prepared copy of a table. Default: `on`.",
     "dp.trial": "`off`: a statement that computes with its answers is charged without a trial run with made-up"
     " answers. Default: `on`.",
     "dp.mechanism": "Of AVG, MIN and MAX: `smooth_median`, or another one that the policy has. Default:"

@@ -100,6 +100,15 @@ class ColumnBeneath:
     number: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowBound:
+    """The server keeps to at most `rows` rows with one value of `column`, which is never NULL: by a unique key
+    of the column and a `slot` from 1 to `rows` (protected/row_bounds.sql)."""
+
+    column: str
+    rows: int
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     name: TableName
@@ -122,6 +131,7 @@ class Table:
     oid: int = field(default=0, compare=False, repr=False)  # another one where it is created again
     # Of views, materialized ones too: all columns of tables that they, and views beneath them, name
     beneath: tuple[ColumnBeneath, ...] = field(default=(), compare=False, repr=False)
+    row_bound: RowBound | None = None
 
     def column(self, name: str) -> Column | None:
         return next((column for column in self.columns if column.name == name), None)

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from proxy.audit.audit_queries import default_questions
 from proxy.audit.neighbour_audit import Audit, AuditedChange, AuditedQuery, Auditor, audited_bounds
+from proxy.audit.synthetic_copies import (
+    CopiedRows,
+    copied_names,
+    synthetic_copies,
+    with_copies,
+)
 from proxy.audit.synthetic_database import SyntheticDatabase
 from proxy.audit.synthetic_values import Choices
 from proxy.audit.uncharged_reads import UnchargedReads
@@ -56,6 +62,9 @@ class _ShownData:
     def applied(self, change: AuditedChange) -> AbstractContextManager[None]:
         return self.synthetic.applied(change)
 
+    def copied(self) -> Mapping[str, CopiedRows]:
+        return self.synthetic.copied()
+
 
 async def audited(checked: CheckedPolicy, questions: str | None, size: Size) -> Audited:
     """
@@ -88,12 +97,14 @@ async def _on(
 ) -> Audited:
     # Public tables are synthetic too: their keys are the synthetic ones.
     policy = replace(checked.policy, source=synthetic.dsn)
+    copies = synthetic_copies(policy, checked.catalog)
+    catalog, copied = with_copies(checked.catalog, copies), copied_names(copies)
     oids = dict(enumerate(sorted(policy.tables), start=1))
     bits = Choices(size.seed + 1)
-    public = read_public_contents(policy, checked.catalog)
+    public = read_public_contents(policy, catalog)
     labels = ShadowLabels(lambda: synthetic_database(synthetic.dsn))
     engine = Engine(
-        *(Drawer(policy, checked.catalog, NoData(), bits), oids, NoLedger(), public),
+        *(Drawer(policy, catalog, NoData(), bits), oids, NoLedger(), public),
         evaluating=labels,
     )
     if questions is None:
@@ -118,7 +129,14 @@ async def _on(
                 continue
             plan = engine.planned(question, {}, None, constants, day)
             bounded = engine.checked(question, {}, audited_bounds(plan), constants, day)
-            audited_query.append(AuditedQuery(text, bounded, question.reading.query.scalars))
+            scalars = question.reading.query.scalars
+            audited_query.append(AuditedQuery(text, bounded, scalars))
+            if not copied:
+                continue
+            plan = engine.planned(question, {}, None, constants, day, copied)
+            on_copy = engine.checked(question, {}, audited_bounds(plan), constants, day, copied)
+            if on_copy.private != bounded.private:
+                audited_query.append(AuditedQuery(f"{text} (prepared copy)", on_copy, scalars))
         except Refusal as refusal:
             refused.append((text, refusal.message))
     data = ProtectedDatabase(synthetic.dsn, sessions_max=1)

@@ -59,6 +59,7 @@ def audit_json(audited: Audited) -> Mapping[str, Any]:
             for finding in audit.findings
         ],
         "failed": dict(audit.failed),
+        "mixed": dict(audit.mixed),
         "not_compared": list(uncompared(audited)),
         "refused": [{"sql": sql, "reason": reason} for sql, reason in audited.refused],
     }
@@ -73,7 +74,10 @@ def _walked(finding: AuditFinding) -> range:
 
 
 def _exceptions(audited: Audited) -> Iterator[str]:
-    lines = [f"FAILED on {n} databases: {sql}" for sql, n in audited.audit.failed.items()]
+    lines = [
+        f"MIXED {n} times: rows of people in {name}" for name, n in audited.audit.mixed.items()
+    ]
+    lines += [f"FAILED on {n} databases: {sql}" for sql, n in audited.audit.failed.items()]
     lines += [f"not compared (partitions drawn per row): {sql}" for sql in uncompared(audited)]
     lines += [f"refused: {sql}\n  {reason}" for sql, reason in audited.refused]
     if lines:

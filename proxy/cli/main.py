@@ -103,6 +103,10 @@ COMMANDS: Mapping[str, LazyCommand] = {
         about="Unsafe settings and rights, missing indexes and keys of a protected database, each with its"
         " fix.",
     ),
+    "prepare": LazyCommand(
+        place=("prepare_command", "prepare"),
+        about="Print the SQL that makes the prepared copies of a policy, and makes them anew.",
+    ),
     "user": LazyCommand(
         place=("user_commands", "user"),
         about="Analysts: who may run queries, by name and password.",

@@ -100,6 +100,8 @@ def values_sql(measured: Measured, rows: RowSource) -> str:
     Never count(*), whatever the catalogue says of NULL: centred_sql multiplies this number, and a row that is
     counted without being added up would move it by the middle of the bounds (PROOFS.md, "Assumptions")."""
     only = filter_sql(measured.condition, rows)
+    if measured.index is not None:
+        return _count(measured.index, False, only, rows)
     column = _plain(measured.operand)
     # The clamp keeps NULL and makes none.
     if column is not None and not _is_taken_as_index(column, rows):
@@ -123,7 +125,7 @@ def total_sql(measured: Measured, rows: RowSource) -> str:
 def _summed_as_numeric(measured: Measured, rows: RowSource) -> ColumnRef | None:
     """A numeric column of whole grid steps is added up as it is: a sum in numeric costs a row 40 ns, and the
     steps to an integer index 100."""
-    column = _plain(measured.operand)
+    column = None if measured.index is not None else _plain(measured.operand)
     is_numeric = column is not None and column.type is SqlType.NUMERIC
     return column if is_numeric and measured.on_grid and rows.many and not rows.inner else None
 
@@ -158,7 +160,7 @@ def extreme_sql(kind: AggregateKind, measured: Measured, rows: RowSource) -> str
     word = f"pg_catalog.{kind.value}"
     only = filter_sql(measured.condition, rows)
     clamp, grid = measured.clamp, measured.grid
-    column = _plain(measured.operand)
+    column = None if measured.index is not None else _plain(measured.operand)
     if column is None or _is_taken_as_index(column, rows):
         return f"{word}({index_sql(measured, rows)}){only}"
     found = f"{word}({column_sql(rows.column(column))}){only}"
@@ -188,6 +190,9 @@ def index_sql(measured: Measured, rows: RowSource) -> str:
     """
     operand, clamp, grid = measured.operand, measured.clamp, measured.grid
     binds, steps = rows.binds, 1 / grid
+    if measured.index is not None:
+        stored = column_sql(rows.column(measured.index))
+        return _stored_index(stored, measured, binds)
     column = _plain(operand)
     largest_index = max(abs(clamp.low), abs(clamp.high)) * steps
     if column is not None and column.type.is_float and largest_index >= _FLOAT_EXACT:
@@ -236,6 +241,24 @@ def _whole(measured: Measured, rows: RowSource) -> Whole | None:
 
 def _bigint_index(factor: Measured, rows: RowSource) -> str:
     return f"({index_sql(factor, rows)})::bigint"
+
+
+def _stored_index(stored: str, measured: Measured, binds: Binds) -> str:
+    """The nearest step to a stored index of a finer grid, of which m are a step.
+
+    What is stored is clamped to m low .. m high, whatever it is. So the distance to m low is at most
+    m (high - low), and so many whole steps are in it and a half: 0 .. high - low.
+    """
+
+    def number(value: int) -> str:
+        return binds.number(value, SqlType.INT4.sql)
+
+    steps, begin = measured.index_steps, measured.low * measured.index_steps
+    found = within_sql(stored, number(begin), number(measured.high * steps), SqlType.INT4)
+    if steps == 1:
+        return found
+    distance = f"({found} - {number(begin)} + {number(steps // 2)})"
+    return f"({distance} / {number(steps)} + {number(measured.low)})"
 
 
 def _plain(operand: Expression) -> ColumnRef | None:

@@ -45,7 +45,7 @@ def relation_sql(relation: Relation, binds: Binds) -> str:
     """What stands after FROM."""
     match relation:
         case Scan():
-            table = relation.table
+            table = relation.table if relation.copy is None else relation.copy.table
             return f"{identifier(table.schema)}.{identifier(table.name)} AS {relation.alias}"
         case Join():
             raise AssertionError("printed by source_sql")

@@ -82,7 +82,9 @@ def value_scan(plan: BlockPlan, numbers: tuple[int, ...], binds: Binds) -> Backe
     unit = None if by_unit is None else by_unit.column
     not_null = plan.neighbours.not_null if isinstance(plan.neighbours, RowNeighbours) else unit
     found = row_conditions(plan, not_null, binds)
-    found += [condition(f"{value} IS NOT NULL", operand), *conditions(only, binds)]
+    stored = None if isinstance(release, DistinctCount) else release.measured.index
+    present = value if stored is None else column_sql(stored)
+    found += [condition(f"{present} IS NOT NULL", stored or operand), *conditions(only, binds)]
     first_unit = [] if unit is None else [f"{column_sql(unit)} AS unit"]
     gathered = ", ".join([*first_unit, *listed, f"{value} AS v"])
     source = f"SELECT {gathered} FROM {source_sql(plan.source, found, binds, *named_by(plan))}"

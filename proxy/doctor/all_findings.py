@@ -9,6 +9,7 @@ from typing import Any
 import psycopg
 
 from proxy.catalog.catalog_model import Catalog, TableName
+from proxy.doctor.copies_diagnosis import copies_findings
 from proxy.doctor.diagnosis_session import connect
 from proxy.doctor.distribution_diagnosis import distribution_findings, values_findings
 from proxy.doctor.installed_postgres import Installation, trusted_socket_findings
@@ -45,6 +46,7 @@ def diagnose(policy: Policy, catalog: Catalog, installation: Installation | None
                 *server_findings(connection, own_role),
                 *table_findings(connection, policy, catalog),
                 *distribution_findings(connection, policy),
+                *copies_findings(connection, policy, catalog),
                 *unnamed_findings(policy, catalog),
                 *amount_findings(policy),
                 *accounting_findings(policy),

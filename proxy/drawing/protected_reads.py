@@ -1,11 +1,12 @@
 """What can be asked of the protected database, as Protocols. `protected` has the real ones.
 
-There are four kinds of requests, and a session takes nothing else:
+There are five kinds of requests, and a session takes nothing else:
 
 - statements of a block that is charged (`PaidQuery`);
 - values of a public table (`PublicList`), which the compiler writes;
 - the analysis of compiled statements and their plan, which read no row;
-- the rules of a time zone, in a text of its own.
+- the rules of a time zone, in a text of its own;
+- which prepared copies there are, from the catalogue and the times that their owner states.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
+from proxy.catalog.catalog_model import TableName
 from proxy.compiler.backend_query import PublicList
 from proxy.compiler.compiling import CompiledQuery
+from proxy.compiler.copy_view import FoundCopy, WantedCopy
 from proxy.drawing.charges import PaidQuery
 from proxy.exact.table import ExactTable
 
@@ -75,6 +78,20 @@ class ProtectedSession(Protocol):
 
         Raises:
             Refusal: UNAVAILABLE, whatever went wrong.
+        """
+        ...
+
+    async def copies(self, wanted: Mapping[TableName, WantedCopy]) -> Mapping[TableName, FoundCopy]:
+        """Look for prepared copies, and keep them as they are to the end of the transaction. Comes first in it.
+
+        Args:
+            wanted: By the tables of which they are copies.
+
+        Returns:
+            Those that can be read; none on a server that is several, or where one is being replaced.
+
+        Raises:
+            Refusal: UNAVAILABLE.
         """
         ...
 

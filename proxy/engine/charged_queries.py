@@ -31,6 +31,7 @@ from proxy.engine.cached_answers import (
     fingerprint,
     not_derived,
 )
+from proxy.engine.copies_in_use import CopiesInUse
 from proxy.engine.explain_text import SHOWN, FreeBlock
 from proxy.engine.noisy_answers import (
     ChargedDrawing,
@@ -217,6 +218,7 @@ class ChargedQueries:
         self._drawer = drawer
         self._ledger = ledger
         self._zones = ZoneRules()
+        self.copies = CopiesInUse(drawer.policy, drawer.catalog)
         self.undelivered = UndeliveredAnswers()
         self._left: dict[str, Loss] = {}  # by analyst, after the last charge
 
@@ -294,6 +296,11 @@ class ChargedQueries:
             query.prepared, query.analyst, self.cached, self.questions, self._published
         )
 
+    async def is_free(self, query: PlannedQuery) -> bool:
+        """Whether all of it is published, or shown already."""
+        parts = await self._parts(query)
+        return parts is not None and not parts.claimed
+
     async def explained(self, query: PlannedQuery) -> Mapping[int, FreeBlock]:
         """What of the plan would cost less, and why, by the number of the block."""
         if has_no_group(query.prepared.private):
@@ -337,6 +344,8 @@ class ChargedQueries:
                 await self._ledger.look(query.analyst, _charged(query, parts))
         with in_stage(Stage.WAIT):
             session = await taken.take()
+        prepared = query.prepared
+        await self.copies.confirm(session, prepared.copied, prepared.offered)
         if query.prepared.zones.have_rules:
             await self._zones.check(session, query.prepared.zones)
         queries = query.prepared.queries

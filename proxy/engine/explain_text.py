@@ -24,6 +24,7 @@ from proxy.planner.lifting import Lift
 from proxy.policy.odds_words import odds_json, odds_text
 from proxy.query.ir.noisy_expressions import AnswerOf, answers_in
 from proxy.query.ir.query import AggregateBlock, OutputColumn
+from proxy.query.ir.relations import scans
 
 # How EXPLAIN names the answers of a plan: as the output columns that show them.
 
@@ -299,6 +300,8 @@ def unit_text(block: BlockPlan) -> str:
             return "one row is protected"
         case RowNeighbours(not_null=None, partitions=int()):
             rows = block.neighbours.rows
+            if any(scan.copy is not None for scan in scans(block.source)):
+                return f"one unit has up to {rows} rows of the prepared copy"
             return f"one unit changes up to {rows} rows of the join, whose tables are truncated"
         case RowNeighbours(not_null=None):
             return f"any {block.neighbours.rows} rows are protected"

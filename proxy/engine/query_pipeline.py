@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import lru_cache
 from time import thread_time
+from types import MappingProxyType
 
 from proxy.base.decimals import decimal_text
 from proxy.base.errors import Code, Refusal
@@ -21,6 +22,7 @@ from proxy.engine.advice import advice_for
 from proxy.engine.cached_answers import CachedAnswers, CachedLedger
 from proxy.engine.charged_queries import ChargedQueries, PlannedQuery
 from proxy.engine.column_errors import reported, unreported
+from proxy.engine.copies_in_use import AsOf, CopiesChanged, copies_text
 from proxy.engine.explain_text import (
     FreeBlock,
     charge_of,
@@ -55,7 +57,8 @@ from proxy.planner.facts import PlanningContext, PublicContents, planning_contex
 from proxy.planner.label_evaluation import EvaluatingKeys
 from proxy.planner.later_rows import present_lines, reads_moving
 from proxy.planner.lifting import lifted
-from proxy.planner.planning import ChosenBounds, planned
+from proxy.planner.planning import ChosenBounds, planned, planned_on_copies
+from proxy.planner.reading_copies import copied_tables
 from proxy.planner.series import SeriesTerms
 from proxy.planner.time_windows import with_whole_steps
 from proxy.policy.moving_bounds import is_moving
@@ -73,6 +76,9 @@ from proxy.turns.fair_share import AnalystTurns
 from proxy.turns.threads import in_thread
 
 _CACHED_SETTINGS = 64
+_COPIES_TRIED = 3  # the last time without them, if they come and go
+_WITHOUT_COPIES = {"dp.prepared": "off"}
+_NO_COPIES: AsOf = MappingProxyType({})
 _MADE_AT_ONCE = 100  # numbers of made-up answers, some 2 ms
 
 
@@ -124,6 +130,7 @@ class Engine:
             published=self.published,
             naming_key=naming_key,
         )
+        self._copies: AsOf = _NO_COPIES
         self._of_day: tuple[PlanningContext, PlanningContext] | None = None
         self._turns = AnalystTurns.of_planning()
         self._remembered = RememberedPlans()
@@ -206,16 +213,39 @@ class Engine:
             self.statements.check_preview(question, settings)
             return NoisyAnswer("{}", NOTHING, None, None, None, False, question.why_empty)
         day = await self.day_of(question) if day is None else day
-        with in_stage(Stage.PLAN):
-            found = await self._prepared(question, arguments, settings, analyst, day)
-        private = found.private
-        if question.statement.kind is StatementKind.EXPLAIN:
-            return await self._explained(question, found, analyst)
-        self.refuse_changed(private)
+        for left in reversed(range(_COPIES_TRIED)):
+            if not left:
+                settings = {**settings, **_WITHOUT_COPIES}
+            with in_stage(Stage.PLAN):
+                query = await self._offered(question, arguments, settings, analyst, day)
+            if question.statement.kind is StatementKind.EXPLAIN:
+                return await self._explained(question, query.prepared, analyst)
+            self.refuse_changed(query.prepared.private)
+            if query.loss == NOTHING:
+                return await self._charged.unread(query)
+            try:
+                return await self._charged.run(query)
+            except CopiesChanged:
+                continue
+        raise AssertionError("without copies none can change")
+
+    async def _offered(
+        self,
+        question: ProtectedQuery,
+        arguments: tuple[str | None, ...],
+        settings: Mapping[str, str],
+        analyst: str,
+        day: int | None,
+    ) -> PlannedQuery:
+        """On prepared copies, where there are; but what is published answers at no cost."""
+        found = await self._prepared(question, arguments, settings, analyst, day)
         query = PlannedQuery(question=question, prepared=found, analyst=analyst)
-        if private.loss == NOTHING:
-            return await self._charged.unread(query)
-        return await self._charged.run(query)
+        if not (found.offered and self.policy.publish and found.settings.uses_published):
+            return query
+        without = {**settings, **_WITHOUT_COPIES}
+        found = await self._prepared(question, arguments, without, analyst, day)
+        stored = PlannedQuery(question=question, prepared=found, analyst=analyst)
+        return stored if await self._charged.is_free(stored) else query
 
     async def plausible_relations(
         self,
@@ -339,9 +369,10 @@ class Engine:
         chosen: ChosenBounds | None = None,
         constants: tuple[str | None, ...] = (),
         day: int | None = None,
+        copies: AsOf = _NO_COPIES,
     ) -> PrivatePlan:
         """As `checked`, as plain data."""
-        return self.checked(question, settings, chosen, constants, day).private
+        return self.checked(question, settings, chosen, constants, day, copies).private
 
     def checked(
         self,
@@ -350,14 +381,17 @@ class Engine:
         chosen: ChosenBounds | None = None,
         constants: tuple[str | None, ...] = (),
         day: int | None = None,
+        copies: AsOf = _NO_COPIES,
     ) -> CheckedPlan:
         """The plan of a question without parameters. Reads nothing, charges nothing.
 
-        Given    chosen: bounds, where the plan is wanted as it is with them; day: as of PlanningContext
+        Given    chosen: bounds, where the plan is wanted as it is with them; day: as of PlanningContext;
+                 copies: prepared ones that can be read
         Refuses  what planning refuses, SETTING
         """
         arguments = settled_arguments(question, constants).arguments
-        found, given = self._planned(question, arguments, settings, day), chosen or {}
+        found = self._planned(question, arguments, settings, day, copies=copies)
+        given = chosen or {}
         return together(
             [
                 found.bounded(number, given[number]) if number in given else block
@@ -373,6 +407,7 @@ class Engine:
         analyst: str,
         day: int | None,
     ) -> PreparedQuery:
+        self._offer_copies()
         remembered = self._remembered  # another one, where the context is renewed meanwhile
         settled = settled_arguments(question, arguments)
         ended = ended_lines(question, arguments, self.policy)
@@ -398,6 +433,13 @@ class Engine:
         times = (*ended, *(() if rounded is None else (rounded,)))
         return replace(found, times=(*found.times, *times)) if times else found
 
+    def _offer_copies(self) -> None:
+        """Those that can be read now. Others, or other times, make other plans."""
+        usable = self._charged.copies.usable()
+        if usable != self._copies:
+            self._copies = usable
+            self._remembered = RememberedPlans()
+
     def _plan(
         self,
         question: ProtectedQuery,
@@ -406,7 +448,7 @@ class Engine:
         day: int | None = None,
     ) -> PreparedQuery:
         begun = thread_time()
-        found = self._planned(question, arguments, settings, day)
+        found = self._planned(question, arguments, settings, day, copies=self._copies)
         return found.compiled_with(found.lifts, lambda: thread_time() - begun)
 
     def _planned(
@@ -417,8 +459,9 @@ class Engine:
         day: int | None = None,
         loss: Loss | None = None,
         series: SeriesTerms | None = None,
+        copies: AsOf = _NO_COPIES,
     ) -> PreparedQuery:
-        """day, series: as of PlanningContext; loss: other than the settings say."""
+        """day, series: as of PlanningContext; loss: other than the settings say; copies: that can be read."""
         chosen = self._settings(frozenset(settings.items()))
         chosen = chosen if loss is None else replace(chosen, loss=loss)
         types = question.argument_types()
@@ -444,8 +487,13 @@ class Engine:
             known = replace(known, mechanism=chosen.mechanism, is_rounded=chosen.is_rounded)
         if series is not None:
             known = replace(known, series=series)
+        copied: frozenset[TableName] = frozenset()
+        if chosen.uses_copies and loss is None:
+            copied = copied_tables(bound, known)
+        offered = {name: copies[name] for name in copied if name in copies}
+        on_copy = planned_on_copies(bound, known, chosen.loss, offered)
         try:
-            found = planned(bound, known, chosen.loss)
+            found = on_copy or planned(bound, known, chosen.loss)
         except TooMuchWork as refused:
             lexed = question.statement.lexed
             raise in_words_of(refused, lexed, bound, self.policy) from None
@@ -471,9 +519,12 @@ class Engine:
             times=(
                 *((self._whole_steps_text(),) if whole != written else ()),
                 *present_lines(bound, known),
+                *copies_text(offered if on_copy else {}),
                 *charged_blocks(found.checked.tables),
             ),
             scalars=query.scalars,
+            copied=copied,
+            offered=offered,
         )
 
     def _known_on(self, day: int | None) -> PlanningContext:

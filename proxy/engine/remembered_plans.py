@@ -11,10 +11,11 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from typing_extensions import assert_never
 
+from proxy.catalog.catalog_model import TableName
 from proxy.compiler.compiling import CompiledQuery
 from proxy.drawing.compiled_blocks import CompiledBlock, compiled_block
 from proxy.engine.advice import Advice
@@ -53,7 +54,8 @@ class PreparedQuery:
     public tables. seconds: of a processor, that planning and compiling took. scalars: answers of earlier blocks
     that stand in later ones. times: how times of the statement were rounded, a line each. unlisted:
     constants that are not among the values that the policy lists for their column, or beyond its bounds.
-    advice: what helps, where an answer is inexact."""
+    advice: what helps, where an answer is inexact. copied: its protected tables, if the policy names copies of
+    them; offered: those of the copies that could be read."""
 
     settings: Settings
     plan: CheckedPlan
@@ -71,6 +73,8 @@ class PreparedQuery:
     times: tuple[str, ...] = ()
     unlisted: tuple[str, ...] = ()
     scalars: tuple[Scalar, ...] = ()
+    copied: frozenset[TableName] = frozenset()
+    offered: Mapping[TableName, str] = field(default_factory=dict)
 
     @property
     def private(self) -> PrivatePlan:

@@ -39,7 +39,8 @@ class Settings:
     their digits. is_rounded: whether answers are printed to the digits that mean something;
     is_fresh: whether what is cached is left aside; accepted_error: what was shown before, or is published,
     serves with a standard error of so many times a fresh one's; uses_published: whether what is published
-    answers what it can; is_tried: whether a statement runs with made-up answers before it is charged."""
+    answers what it can; uses_copies: whether prepared copies are read; is_tried: whether a statement runs with
+    made-up answers before it is charged."""
 
     loss: Loss  # of one statement
     notice: bool
@@ -49,6 +50,7 @@ class Settings:
     is_fresh: bool = False
     accepted_error: Fraction = Fraction(1)
     uses_published: bool = True
+    uses_copies: bool = True
     is_tried: bool = True
     mechanism: Mechanism | None = None  # of AVG, MIN and MAX; None: as the policy says
 
@@ -100,6 +102,7 @@ def read_settings(
         is_fresh=is_fresh,
         accepted_error=accepted,
         uses_published=uses_published and not is_fresh,
+        uses_copies=_switch("dp.prepared", given, default=True),
         is_tried=_switch("dp.trial", given, default=True),
         mechanism=_mechanism(given, mechanisms),
     )

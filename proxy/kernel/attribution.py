@@ -8,13 +8,14 @@ no flag that the relation states. Joins and truncations have files of their own 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice, product
 
 from typing_extensions import assert_never
 
 from proxy.base.result_columns import UNIT_COLUMN, aggregate_column, key_column
 from proxy.base.sql_types import SqlType
-from proxy.catalog.catalog_model import Table
+from proxy.catalog.catalog_model import RowBound, Table
 from proxy.kernel.column_types import (
     COUNTS,
     aggregate_type,
@@ -44,6 +45,7 @@ from proxy.kernel.owners import (
     check_alias,
 )
 from proxy.kernel.owners import name as name
+from proxy.kernel.prepared_copies import bound_of_copy, stored_table
 from proxy.kernel.refusals import NotCovered as NotCovered
 from proxy.kernel.refusals import NotPrivate, Rule
 from proxy.kernel.row_numbers import one_number as one_number
@@ -112,7 +114,8 @@ def scan_rule(scan: Scan, world: World) -> Known:
 
     Stability: 1, by the definition of neighbours. Types and keys are those that the server checks
     (PROOFS.md 22 A2). Where a row is stored is no key: other rows have other places where a unit never came.
-    Seeded hashes of it are taken, and nothing else is made of it (A2.6, `check_expressions`).
+    Seeded hashes of it are taken, and nothing else is made of it (A2.6, `check_expressions`). Of rows of a
+    prepared copy as many change as `bound_of_copy` says (35 P3).
 
     Raises:
         NotPrivate: A table that the policy or the catalogue does not have, or a reference that leads to no
@@ -125,7 +128,7 @@ def scan_rule(scan: Scan, world: World) -> Known:
     >>> scan_rule(scan("r1", "people"), WORLD).owner.changed
     1
     """
-    policy, table = world.policy.tables.get(scan.table), world.catalog.tables.get(scan.table)
+    policy, table = world.policy.tables.get(scan.table), stored_table(scan, world)
     if policy is None or table is None:
         raise NotPrivate(Rule.SCAN, "a table without a policy")
     types = {(scan.alias, column.name): column.type for column in table.columns}
@@ -136,8 +139,10 @@ def scan_rule(scan: Scan, world: World) -> Known:
         places.append(_named_in(scan, ["ctid"]))
     unique = tuple(_named_in(scan, columns) for columns in table.unique)
     match policy:
+        case _ if scan.copy is not None:
+            owner: Owner = _rows_of_copy(scan, bound_of_copy(scan, world), keys, unique, places)
         case PublicTable():
-            owner: Owner = Public()
+            owner = Public()
         case ProtectedTable():
             match policy.unit:
                 case RowUnit():
@@ -169,6 +174,24 @@ def _rows_by_themselves(
         most=tuple((column, 1) for column in single),
         touched=tuple((named, unit.rows) for named in (*keys, *places)),
         filled=frozenset().union(*keys, *places),
+    )
+
+
+def _rows_of_copy(
+    scan: Scan,
+    bound: RowBound,
+    keys: Sequence[ColumnNames],
+    unique: Sequence[ColumnNames],
+    places: Sequence[ColumnNames],
+) -> Rows:
+    """Rows of which those of one unit change: all of them have one value of its column, and no more have it."""
+    rows = _rows_by_themselves(RowUnit(bound.rows), keys, unique, places)
+    unit = (scan.alias, bound.column)
+    return replace(
+        rows,
+        most=(*rows.most, (unit, bound.rows)),
+        touched=(*rows.touched, (frozenset({unit}), 1)),
+        filled=rows.filled | {unit},
     )
 
 

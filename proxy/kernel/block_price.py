@@ -46,6 +46,7 @@ from proxy.kernel.plan import (
     SampleAggregate,
     UnitExtreme,
 )
+from proxy.kernel.prepared_copies import check_copies
 from proxy.kernel.price import NOTHING_PAID, Price
 from proxy.kernel.refusals import NotCovered, NotPrivate, Rule
 from proxy.kernel.shape import Shape, check_groups, shape_of
@@ -67,6 +68,7 @@ def price_of_block(block: BlockPlan, world: World, is_bounded: bool = False) -> 
         NotPrivate: Some rule refuses it.
     """
     source = relation_of(block.source, world)
+    check_copies([block.source], world)
     _check_parts(block, source, world)
     check_totality(block, world)
     check_answers(block)

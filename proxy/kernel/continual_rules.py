@@ -74,7 +74,8 @@ def only_grows(block: BlockPlan, policy: Policy) -> bool:
 def _only_grows(relation: Relation, policy: Policy) -> bool:
     match relation:
         case Scan():
-            return isinstance(policy.tables.get(relation.table), ProtectedTable)
+            is_protected = isinstance(policy.tables.get(relation.table), ProtectedTable)
+            return is_protected and relation.copy is None  # whose rows are replaced
         case Subquery():
             return not relation.windows
         case Join():

@@ -13,6 +13,7 @@ from itertools import product
 
 from typing_extensions import assert_never
 
+from proxy.base.sql_types import SqlType
 from proxy.kernel.bound_choices import BoundChoice, UnitTotal, ValueChoice, WeightChoice
 from proxy.kernel.key_plans import Selection
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
@@ -116,7 +117,8 @@ def price_of_release(release: Release, shape: Shape, is_bounded: bool) -> Price:
 def check_measured(measured: Iterable[Measured], rule: Rule) -> None:
     """Let operands pass whose `low` and `high` are what SQL clamps to.
 
-    Privacy: the ends of the clamp are whole steps of a grid, so that rounding to a step does not leave them.
+    Privacy: the ends of the clamp are whole steps of a grid, so that rounding to a step does not leave them. An
+    index that is stored is a whole number, which SQL clamps to the same steps.
 
     >>> from tests.kernel.examples import measured
     >>> check_measured([measured(0, 10)], Rule.NOISY_SUM)
@@ -128,6 +130,10 @@ def check_measured(measured: Iterable[Measured], rule: Rule) -> None:
         ends = (one.clamp.low, one.clamp.high)
         if one.grid <= 0:
             raise NotPrivate(rule, "a grid without steps")
+        if one.index is not None and one.index.type is not SqlType.INT4:
+            raise NotPrivate(rule, "an index that is no integer")
+        if not 1 <= one.index_steps < 2**22:  # and no division by zero, nor a sum beyond an integer
+            raise NotPrivate(rule, "an index of no whole steps")
         if any((end / one.grid).denominator != 1 for end in ends):
             raise NotPrivate(rule, "a clamp that does not end on steps of its grid")
 
@@ -357,11 +363,16 @@ def price_of_weight_choice(chosen: WeightChoice, shape: Shape) -> Price:
 def price_of_distinct_count(release: DistinctCount, shape: Shape) -> Price:
     """Price a count of distinct values, or of units.
 
-    Privacy: `sensitivities.of_distinct`.
+    Privacy: `sensitivities.of_distinct`. Units of rows by themselves are counted by the column that sends rows
+    to partitions, of which `check_rows` has said how many values change.
 
     Raises:
-        NotPrivate: The noise is less.
+        NotPrivate: The noise is less, or other values are counted than those of the unit.
     """
+    unit = shape.neighbours
+    by = unit.hashed_by if isinstance(unit, RowNeighbours) and unit.partitions == 1 else None
+    if release.of_unit and by is not None and by != (release.operand,):
+        raise NotPrivate(Rule.NOISE, "other values are counted than units")
     if isinstance(release.noise, ContinualNoise):
         return price_of_series(release.noise, shape, of_step(release, shape), release.loss)
     moved = of_distinct(shape, of_unit=release.of_unit)

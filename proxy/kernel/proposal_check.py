@@ -130,6 +130,8 @@ def check_scans(table: TableProposals, world: World) -> tuple[TableName, ...]:
         raise NotPrivate(Rule.PROPOSAL, "a table that budgets of blocks of time pay for")
     path = unit.path if isinstance(unit, IdentifierUnit) else None
     charged = (table.table,) if path is None else (table.table, path.table)
+    if any(scan.copy is not None for scan in scans(table.relation)):
+        raise NotPrivate(Rule.PROPOSAL, "a prepared copy")
     if Counter(scan.table for scan in scans(table.relation)) != Counter(charged):
         raise NotPrivate(Rule.PROPOSAL, "other tables than are charged")
     return charged

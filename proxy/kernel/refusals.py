@@ -19,6 +19,7 @@ class Rule(Enum):
     MALFORMED = "malformed"
     EXPRESSION = "expression"
     SCAN = "scan"
+    PREPARED_COPY = "prepared copy"
     SUBQUERY = "subquery"
     WINDOW = "window"
     GROUP_BY_UNIT = "group by the unit"

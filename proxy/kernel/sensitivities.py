@@ -68,8 +68,13 @@ def of_distinct(shape: Shape, *, of_unit: bool) -> Sensitivity:
 
     Privacy: a gathered unit counts once in each of its groups, so all together move by `shape.groups`
     (PROOFS.md 18 U6). Of other values the first `rows` of a unit count, over all groups, whatever a group may
-    hold; rows that change have one value each.
+    hold; rows that change have one value each. If all of them have one value of the unit's column, that is one
+    more in each group at most (35 P5).
     """
+    unit = shape.neighbours
+    if of_unit and isinstance(unit, RowNeighbours) and unit.partitions == 1:
+        moved = unit.partitions_of(shape.groups)
+        return Sensitivity(l1=moved, squared=Fraction(moved))
     if of_unit and isinstance(shape.neighbours, UnitNeighbours):
         return Sensitivity(l1=shape.groups, squared=Fraction(shape.groups))
     return _in_one_group(shape.neighbours.rows)

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing_extensions import assert_never
 
 from proxy.policy.policy_model import Bounds
-from proxy.query.ir.expressions import Expression
+from proxy.query.ir.expressions import ColumnRef, Expression
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,8 @@ class Measured:
     is_of_mean: its sum is divided by a number of rows, so that a unit with more rows than count adds its mean
     so many times (as it does to centred sums); factors: columns of an operand that is computed, each clamped as
     it is there, on a grid of its own that its type keeps to: of their indices the operand can be computed in
-    whole numbers. They follow from the operand and the catalogue.
+    whole numbers. They follow from the operand and the catalogue. index: a column that holds the index already, on
+    a grid of which index_steps are a step here; it is clamped all the same, so nothing is believed of what is in it.
     """
 
     operand: Expression
@@ -37,6 +38,8 @@ class Measured:
     least: Fraction | None = None
     is_of_mean: bool = False
     factors: tuple[Measured, ...] = field(default=(), compare=False)
+    index: ColumnRef | None = None
+    index_steps: int = 1
 
     @property
     def low(self) -> int:

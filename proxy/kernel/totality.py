@@ -63,6 +63,7 @@ from proxy.kernel.plan import (
     SampleAggregate,
     UnitExtreme,
 )
+from proxy.kernel.prepared_copies import stored_table
 from proxy.kernel.statistics import Counted, Measured
 from proxy.kernel.text_totality import (
     check_printed,
@@ -165,7 +166,8 @@ def check_relation(relation: Relation, world: World) -> ColumnValues:
     """
     match relation:
         case Scan():
-            return ColumnValues(tables={relation.alias: world.catalog.tables[relation.table]})
+            table = stored_table(relation, world)
+            return ColumnValues(tables={} if table is None else {relation.alias: table})
         case Join():
             both = check_relation(relation.left, world).beside(
                 check_relation(relation.right, world)

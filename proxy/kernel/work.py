@@ -57,6 +57,7 @@ from proxy.kernel.plan import (
     SampleAggregate,
     UnitExtreme,
 )
+from proxy.kernel.prepared_copies import stored_table
 from proxy.kernel.statistics import Counted, Measured, Statistic
 from proxy.kernel.truncation_rules import truncation_rule
 from proxy.kernel.work_prices import (
@@ -545,7 +546,8 @@ class _Pricer:
         columns: dict[ColumnName, NodePrice] = {}
         known = scan_rule(scan, self.world)
         self.tables.add(scan.alias)
-        table = self.world.catalog.tables[scan.table]
+        table = stored_table(scan, self.world)
+        assert table is not None, "`scan_rule` has found it"
         identifiers = identifying(table, known)
         for column in table.columns:
             name = (scan.alias, column.name)
@@ -780,8 +782,9 @@ def short_columns(relation: Relation, world: World) -> frozenset[ColumnName]:
     """Columns of a relation, and of those below it, in which no text is long."""
     match relation:
         case Scan():
-            table = world.catalog.tables[relation.table]
-            named = identifying(table, scan_rule(relation, world))
+            known, table = scan_rule(relation, world), stored_table(relation, world)
+            assert table is not None, "`scan_rule` has found it"
+            named = identifying(table, known)
             most = _OCTETS_OF_CHARACTER * limits.KEY_CHARACTERS
             return frozenset(
                 (relation.alias, column.name)

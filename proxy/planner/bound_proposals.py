@@ -17,7 +17,6 @@ from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, Column, Table, TableName
 from proxy.kernel.proposal_check import CheckedProposals, check_proposals
 from proxy.kernel.proposal_plan import Proposed, ProposedBound, TableProposals
-from proxy.kernel.world import World
 from proxy.mechanisms.loss import Loss
 from proxy.planner.facts import PlanningContext, ProtectedRows, UnitRows
 from proxy.planner.neighbours import choice_of
@@ -74,7 +73,7 @@ def proposal_plan(
             "Name what you want bounds for: --table schema.table --column name.",
         )
     tables = tuple(_table(known, name, parts[name], epsilon / count) for name in parts)
-    return check_proposals(tables, World(known.policy, known.catalog, known.naming_key))
+    return check_proposals(tables, known.world)
 
 
 def _is_unbounded(column: ColumnPolicy, there: Table) -> bool:

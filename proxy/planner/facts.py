@@ -10,12 +10,13 @@ from proxy.base.errors import Refusal
 from proxy.base.node_parts import with_parts
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, TableName
+from proxy.kernel.world import World
 from proxy.planner.label_evaluation import EvaluatingKeys
 from proxy.planner.series import SeriesTerms
 from proxy.policy.policy_model import Bounds, Mechanism, Policy
 from proxy.query.ir.expression_walk import rebuild
 from proxy.query.ir.expressions import ColumnRef, Expression
-from proxy.query.ir.relations import Relation
+from proxy.query.ir.relations import CopyRead, Relation
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,7 @@ class ColumnFacts:
     held: Bounds | None = None
     is_long: bool = False  # a number of which the type lets any digits stand after the point
     is_clamped: bool = False  # a stored value can lie beyond the bounds, which are the policy's
+    index: ColumnRef | None = None  # a column that holds its grid index
     # Of a computed column without bounds: why it has none.
     unbounded: Refusal | None = field(default=None, compare=False, repr=False)
 
@@ -233,9 +235,18 @@ class PlanningContext:
     day: int | None = None
     evaluating: EvaluatingKeys | None = field(default=None, compare=False, repr=False)
     series: SeriesTerms | None = None  # what is planned is released step by step
+    # Tables of which a copy is read instead: policy and catalogue then say of them what holds of the copies
+    # (prepared_copies.py). stored: what the kernel believes, which is what holds of the tables.
+    copies: Mapping[TableName, CopyRead] = field(default_factory=dict)
+    stored: World | None = None
     column_facts: dict[TableName, Mapping[str, ColumnFacts]] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
+
+    @property
+    def world(self) -> World:
+        """What the kernel checks by."""
+        return self.stored or World(self.policy, self.catalog, self.naming_key)
 
 
 def planning_context(

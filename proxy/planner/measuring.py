@@ -369,6 +369,7 @@ def _measured(
     if low > high:  # bounds within one step: the nearest step, so that something can be said
         low = high = round(interval.low / grid)
     check_size(low, high)
+    index, index_steps = _stored_index(operand, grid, context)
     return Measured(
         operand=found.expression,
         condition=only,
@@ -380,6 +381,8 @@ def _measured(
         is_of_mean=aggregate.kind in (AggregateKind.SUM, AggregateKind.AVG)
         and mechanism_of(aggregate, context) is Mechanism.SUM_OVER_COUNT,
         factors=() if isinstance(operand, ColumnRef) else _factors(found.expression, facts),
+        index=index,
+        index_steps=index_steps,
     )
 
 
@@ -405,6 +408,21 @@ def _factors(computed: Expression, facts: Facts) -> tuple[Measured, ...]:
             )
         )
     return tuple(found)
+
+
+def _stored_index(
+    operand: Expression, grid: Fraction, context: MeasureContext
+) -> tuple[ColumnRef | None, int]:
+    """The column that holds the index, and how many of its steps one is. A subquery does not carry it up."""
+    if not isinstance(operand, ColumnRef):
+        return None, 1
+    facts = context.facts[operand.relation, operand.column]
+    index, steps = facts.index, None if facts.grid is None else grid / facts.grid
+    if index is None or index.relation != operand.relation:
+        return None, 1
+    if steps is None or steps.denominator != 1:
+        return None, 1
+    return index, steps.numerator
 
 
 def _on_grid(operand: Expression, grid: Fraction, context: MeasureContext) -> bool:

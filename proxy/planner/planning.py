@@ -11,14 +11,21 @@ from itertools import islice
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.result_columns import IntervalEnd
-from proxy.kernel.checked_plan import CheckedBlock, CheckedPlan, check_bounded, check_plan, together
+from proxy.catalog.catalog_model import TableName
+from proxy.kernel.checked_plan import (
+    CheckedBlock,
+    CheckedPlan,
+    check_bounded,
+    check_plan,
+    together,
+)
 from proxy.kernel.key_plans import KeyPlan
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import BlockPlan, PrivatePlan, Release, SampleAggregate
+from proxy.kernel.refusals import NotPrivate
 from proxy.kernel.shape import Shape
 from proxy.kernel.statistics import Measured
 from proxy.kernel.work import TooManyNodes, TooMuchWork
-from proxy.kernel.world import World
 from proxy.mechanisms import split
 from proxy.mechanisms.loss import Loss
 from proxy.planner.blocks_with_units import BlockWithUnit, blocks_with_units
@@ -64,6 +71,7 @@ from proxy.planner.open_operands import (
 )
 from proxy.planner.order_statistics import weight_choice
 from proxy.planner.planned_keys import listed_groups, most_values
+from proxy.planner.reading_copies import on_copies
 from proxy.planner.rows_per_unit import reach_of
 from proxy.planner.sample_aggregate import NeedsEpsilon
 from proxy.planner.series import in_order, refuse_no_series
@@ -109,6 +117,32 @@ def planned(query: Query, known: PlanningContext, wanted: Loss) -> Planned:
             raise Refusal(refused.code, refused.message, hint, refused.position) from None
 
 
+def planned_on_copies(
+    query: Query, known: PlanningContext, wanted: Loss, as_of: Mapping[TableName, str]
+) -> Planned | None:
+    """As `planned`, on prepared copies.
+
+    Args:
+        query: As of `planned`.
+        known: What is known of the tables themselves.
+        wanted: As of `planned`.
+        as_of: The copies that can be read now, by the protected table.
+
+    Returns:
+        None: The tables themselves are to be read. The copies do not have what it needs, or groups are private:
+        of these a choice by rows takes one person for as many as a copy has rows of them.
+    """
+    on = on_copies(query, known, as_of) if as_of else None
+    if on is None:
+        return None
+    try:
+        found = planned(query, on, wanted)
+    except (Refusal, NotPrivate):
+        return None
+    has_selection = any(block.selection is not None for block in found.private.blocks)
+    return None if has_selection else found
+
+
 def _as_it_is(block: BlockPlan) -> BlockPlan:
     return block
 
@@ -151,7 +185,7 @@ class Planned:
         draft = self.drafts[number].with_bounds(others, values, weights)
         block = _planned(draft, iter(self.spent[number]))
         if self.beginning is not None:
-            block = with_beginnings(block, self.beginning, _world(self.known))
+            block = with_beginnings(block, self.beginning, self.known.world)
         return check_bounded(told(block), self.checked.blocks[number])
 
     def with_bounds(self, chosen: ChosenBounds) -> CheckedPlan:
@@ -207,7 +241,7 @@ class _Unchecked:
 
         Refuses  TooMuchWork: so would the beginnings, or shorter texts are no help
         """
-        world = _world(self.known)
+        world = self.known.world
         try:
             return self._planned(check_plan(self.blocks, wanted, world), None)
         except TooManyNodes:
@@ -265,10 +299,6 @@ def _drafted(query: Query, known: PlanningContext, wanted: Loss) -> _Unchecked:
         _planned(draft, iter(of_block)) for draft, of_block in zip(drafts, spent, strict=True)
     )
     return _Unchecked(blocks=blocks, known=known, drafts=drafts, spent=spent)
-
-
-def _world(known: PlanningContext) -> World:
-    return World(known.policy, known.catalog, known.naming_key)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -296,7 +296,9 @@ def _is_unit(column: ColumnRef, context: MeasureContext) -> bool:
     """Whether a column holds the very unit that is protected."""
     neighbours = context.neighbours
     if isinstance(neighbours, RowNeighbours) and neighbours.not_null is None:
-        return False
+        is_together = neighbours.partitions == 1 and neighbours.hashed_by == (column,)
+        if not is_together:
+            return False
     return context.facts[column.relation, column.column].is_unit
 
 

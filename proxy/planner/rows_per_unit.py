@@ -20,7 +20,6 @@ from proxy.kernel.fixed_columns import fixed_columns, fixed_times, is_fixed, mos
 from proxy.kernel.key_plans import KeyPlan
 from proxy.kernel.owners import NO_COLUMNS, ColumnNames, FixedTimes
 from proxy.kernel.refusals import NotPrivate
-from proxy.kernel.world import World
 from proxy.planner import grids
 from proxy.planner.bounds import bounded, condition
 from proxy.planner.computed_columns import computed_column
@@ -293,7 +292,7 @@ def are_fixed(
 def _fixed(relation: Relation, context: PlanningContext) -> tuple[ColumnNames, FixedTimes]:
     """Nothing of a relation that the kernel refuses: it refuses the plan, too."""
     try:
-        found = relation_of(relation, World(context.policy, context.catalog))
+        found = relation_of(relation, context.world)
     except NotPrivate:
         return NO_COLUMNS, frozenset()
     return fixed_columns(found), fixed_times(found)

@@ -19,7 +19,7 @@ from proxy.planner.facts import (
     Values,
 )
 from proxy.planner.unit_truncation import truncate_stored
-from proxy.policy.grid import grid_of, grid_within, type_least, type_step
+from proxy.policy.grid import grid_of, grid_within, index_name, index_steps, type_least, type_step
 from proxy.policy.moving_bounds import bounds_on
 from proxy.policy.policy_model import IdentifierUnit, ProtectedTable, RowUnit, UnitPath
 from proxy.query.ir.expressions import ColumnRef
@@ -42,6 +42,8 @@ def table_rows(scan: Scan, known: PlanningContext) -> RelationWithUnit:
 def _table_rows(scan: Scan, known: PlanningContext) -> RelationWithUnit:
     described = known.catalog.tables[scan.table]
     policy = known.policy.tables[scan.table]
+    if scan.table in known.copies:
+        scan = replace(scan, copy=known.copies[scan.table])
     if not isinstance(policy, ProtectedTable):
         listed, held = known.rows.get(scan.table, ((), ()))
         facts = {}
@@ -75,6 +77,17 @@ def _table_rows(scan: Scan, known: PlanningContext) -> RelationWithUnit:
 
     unit = policy.unit
     keys = tuple(ref(name) for name in described.primary_key)
+    bound = described.row_bound
+    if scan.copy is not None and bound is not None:
+        column = ref(bound.column)
+        facts[scan.alias, bound.column] = ColumnFacts(column.type, is_unit=True, nullable=False)
+        for name, own in policy.columns.items():
+            stored = columns.get(name)
+            if stored is not None and index_name(name) in columns and index_steps(stored, own):
+                facts[scan.alias, name] = replace(
+                    facts[scan.alias, name], index=ref(index_name(name))
+                )
+        return RelationWithUnit(scan, facts, ProtectedRows(bound.rows, (column,), partitions=1))
     if isinstance(unit, RowUnit):
         place = (ColumnRef("ctid", SqlType.TID, None, scan.alias),) if described.has_ctid else ()
         return RelationWithUnit(scan, facts, ProtectedRows(unit.rows, keys or place))

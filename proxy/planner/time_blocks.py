@@ -19,7 +19,6 @@ from proxy.base.sql_types import SqlType
 from proxy.kernel.column_types import conjuncts
 from proxy.kernel.owners import ColumnName, name
 from proxy.kernel.units_in_time import InTime, in_time
-from proxy.kernel.world import World
 from proxy.planner.facts import (
     ColumnFacts,
     PlanningContext,
@@ -82,7 +81,7 @@ def with_blocks(query: Query, known: PlanningContext) -> Query:
 
 def _in_blocks(relation: Relation, known: PlanningContext) -> dict[str, InTime]:
     """By the alias of the table."""
-    world = World(known.policy, known.catalog)
+    world = known.world
     found = {scan.alias: in_time(scan, world) for scan in scans(relation)}
     return {alias: one for alias, one in found.items() if one is not None}
 
@@ -185,7 +184,7 @@ class _BlockReading:
         blocks = self._blocks(one, scan, where)
         self.read[scan.alias] = blocks
         inner = Scan(f"{scan.alias}b", scan.table)
-        below = in_time(inner, World(self.known.policy, self.known.catalog))
+        below = in_time(inner, self.known.world)
         table, there = self.known.policy.tables[scan.table], self.known.catalog.tables[scan.table]
         assert below is not None and isinstance(table, ProtectedTable)
         outputs: list[tuple[str, Expression]] = [
@@ -305,7 +304,7 @@ def rows_in_blocks(subquery: Subquery, known: PlanningContext) -> RelationWithUn
     scan = subquery.source
     if not isinstance(scan, Scan):
         return None
-    one = in_time(scan, World(known.policy, known.catalog))
+    one = in_time(scan, known.world)
     if one is None:
         return None
     below = table_rows(scan, known)

@@ -20,7 +20,6 @@ from proxy.catalog.catalog_model import TableName
 from proxy.kernel.attribution import relation_of
 from proxy.kernel.owners import Rows, name
 from proxy.kernel.refusals import NotPrivate
-from proxy.kernel.world import World
 from proxy.planner.facts import (
     PlanningContext,
     ProtectedRows,
@@ -130,7 +129,7 @@ def truncated_join(
 def _changed(join: Join, known: PlanningContext) -> Rows | None:
     """How many joined rows change, as the kernel counts them; None: it knows no bound."""
     try:
-        owner = relation_of(join, World(known.policy, known.catalog)).owner
+        owner = relation_of(join, known.world).owner
     except NotPrivate:
         return None
     return owner if isinstance(owner, Rows) else None

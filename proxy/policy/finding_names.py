@@ -313,6 +313,15 @@ class FindingName(Enum):
         Severity.WARNING,
         "The unit column is unique but may be NULL: only NOT NULL proves that a unit is one row.",
     )
+    COPY_IS_NOT_AS_PRINTED = (
+        Severity.WARNING,
+        "The view of a prepared copy is not what `dpproxy prepare` prints, so people may not be kept apart:"
+        " the copy is not used unless you accept that.",
+    )
+    COPY_IS_NOT_USED = (
+        Severity.WARNING,
+        "A prepared copy is not there, or the database does not keep to its bound on rows of a unit.",
+    )
     DISTRIBUTION = (
         Severity.WARNING,
         "Citus does not keep the rows of a unit on one node, or a public table on every node.",
@@ -344,6 +353,10 @@ class FindingName(Enum):
     INDEX_DOES_NOT_COVER = (
         Severity.NOTE,
         "No index on the unit has all columns: some queries are slower than they could be.",
+    )
+    COPY_WOULD_PAY = (
+        Severity.NOTE,
+        "A large table has many rows of each unit: a prepared copy makes its answers several times faster.",
     )
     ROLE_IS_A_MEMBER = (
         Severity.NOTE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from proxy.catalog.catalog_model import Catalog, Table
+from proxy.catalog.catalog_model import Catalog, Table, TableName
 from proxy.policy.finding_names import FindingName, Severity
 from proxy.policy.policy_model import Acceptance, IdentifierUnit, Policy, PublicTable
 
@@ -143,7 +143,9 @@ def _without_effect(acceptance: Acceptance, stale: Sequence[str] = ()) -> Findin
 
 def unnamed_findings(policy: Policy, catalog: Catalog) -> Iterator[Finding]:
     """One a table. A table that the policy does not name comes after those that it names."""
-    for name in sorted(catalog.tables, key=lambda name: (name not in policy.tables, name)):
+    copies = {one.prepared.table for one in policy.protected() if one.prepared is not None}
+    copies |= {TableName(copy.schema, "prepared") for copy in copies}
+    for name in sorted(catalog.tables.keys() - copies, key=lambda n: (n not in policy.tables, n)):
         missing = _missing(policy, catalog.tables[name])
         if name not in policy.tables:
             what = f"{name} is not in the policy"

@@ -170,6 +170,8 @@ def _protected(
         yield _fewest_units(f"{where}.min_units_per_group", *fewest, fewer)
     if before.join_keys != after.join_keys:
         yield error(f"{where}.join_keys", "joins are cut otherwise, or not allowed any more")
+    if before.prepared != after.prepared:
+        yield error(f"{where}.prepared", "answers come from another prepared copy, or from none")
     for column in dict.fromkeys((*before.columns, *after.columns)):
         yield from _column(name, column, before.columns.get(column), after.columns.get(column))
 

@@ -216,6 +216,19 @@ class JoinKey:
     keep: int | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedCopy:
+    """A table with at most so many rows of each unit, which the owner fills (docs/how-to/prepared-copies.md).
+
+    Attributes:
+        table: Its name.
+        max_age: Seconds for which it answers instead of the protected table.
+    """
+
+    table: TableName
+    max_age: int
+
+
 ROWS_AT_MOST = 1_000_000  # of a unit, where a policy says nothing
 JOIN_ROWS_AT_MOST = 100
 
@@ -239,6 +252,7 @@ class ProtectedTable:
     join_rows_at_most: int = JOIN_ROWS_AT_MOST
     is_unbounded: bool = False
     min_units_per_group: int | None = None  # None: what the policy says for all tables
+    prepared: PreparedCopy | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,6 +44,7 @@ from proxy.policy_file.policy_nodes import (
     text,
     whole,
 )
+from proxy.policy_file.policy_prepared import PREPARED, read_prepared
 from proxy.policy_file.policy_shapes import (
     SWITCH,
     TEXT,
@@ -123,6 +124,7 @@ TABLE_KEYS: Mapping[str, Shape] = {
     "join_keys": JOIN_KEYS,
     "columns": NamedBy(COLUMN),
     **dict.fromkeys(_CHOSEN_KEYS, _COUNT),
+    "prepared": PREPARED,
 }
 PUBLIC_KEYS: Mapping[str, Shape] = {
     "unit": _PUBLIC,
@@ -268,6 +270,7 @@ def _table(
         join_rows_at_most=joined or JOIN_ROWS_AT_MOST,
         is_unbounded=is_unbounded,
         min_units_per_group=fewest,
+        prepared=read_prepared(found.get("prepared"), unit, problems),
     )
 
 

@@ -15,6 +15,7 @@ from proxy.catalog.catalog_model import (
     ColumnBeneath,
     Enumeration,
     ForeignKey,
+    RowBound,
     Table,
     TableName,
 )
@@ -25,6 +26,7 @@ from proxy.postgres.failure_reason import reason_of
 from proxy.protected.public_values import read_public_contents
 
 _QUERIES = files("proxy.protected").joinpath("catalog_reader.sql")
+ROW_BOUNDS = files("proxy.protected").joinpath("row_bounds.sql").read_text(encoding="utf-8")
 
 
 def read_catalog(dsn: str, *, declared: bool = False) -> Catalog:
@@ -91,6 +93,10 @@ def read_catalog(dsn: str, *, declared: bool = False) -> Catalog:
         checks: dict[TableName, list[tuple[str, str]]] = defaultdict(list)
         for row in connection.execute(checked):
             checks[TableName(row["schema"], row["table"])].append((row["name"], row["expression"]))
+        bounded = {
+            TableName(row["schema"], row["table"]): RowBound(column=row["column"], rows=row["rows"])
+            for row in connection.execute(ROW_BOUNDS.encode())
+        }
         shown = {
             TableName(row["schema"], row["table"]): str(row["digest"])
             for row in connection.execute(showing, whose)
@@ -126,6 +132,7 @@ def read_catalog(dsn: str, *, declared: bool = False) -> Catalog:
                 comment=table_comments[name],
                 indexes=tuple(indexes[name]),
                 checks=tuple(checks[name]),
+                row_bound=bounded.get(name),
             )
             for name, found in columns.items()
         },

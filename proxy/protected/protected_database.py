@@ -15,9 +15,11 @@ from typing import Any, TypeVar
 
 import psycopg
 import structlog
+from psycopg import sql
 
 from proxy.base.errors import Code, Fault, Refusal
 from proxy.base.limits import PROTECTED_SECONDS
+from proxy.catalog.catalog_model import TableName
 from proxy.compiler.backend_query import (
     BETWEEN_PARTS,
     FIRST_PART,
@@ -25,10 +27,12 @@ from proxy.compiler.backend_query import (
     PublicList,
 )
 from proxy.compiler.compiling import CompiledQuery
+from proxy.compiler.copy_view import FoundCopy, WantedCopy
 from proxy.drawing.charges import PaidQuery
 from proxy.drawing.protected_reads import ListValues
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.postgres.failure_reason import reason_of
+from proxy.protected.found_copies import copy_statement, found_copy
 from proxy.protected.protected_connection import (
     ROWS_AT_ONCE,
     Cut,
@@ -474,6 +478,36 @@ class DatabaseSession:
         except psycopg.errors.InvalidParameterValue:
             return None
         return tuple(int(offset) for (offset,) in await cursor.fetchall())
+
+    async def copies(self, wanted: Mapping[TableName, WantedCopy]) -> Mapping[TableName, FoundCopy]:
+        """The prepared copies that this transaction can read. Refuses  UNAVAILABLE"""
+        if self._connection.is_distributed:  # nodes share no snapshot
+            return {}
+        # Another connection would have another snapshot.
+        self._has_run = True
+        return await self._public_answer(self._copies(wanted), "copies_not_found")
+
+    async def _copies(
+        self, wanted: Mapping[TableName, WantedCopy]
+    ) -> Mapping[TableName, FoundCopy]:
+        """LOCK takes no snapshot. So what it locks is what the snapshot sees: an owner who replaces a copy has
+        it after this transaction, or had it before."""
+        cursor, found = self._connection.cursor(), {}
+        tables = sql.SQL(", ").join(sql.Identifier(*one.table) for one in wanted.values())
+        try:
+            await cursor.execute(
+                sql.SQL("LOCK TABLE {} IN ACCESS SHARE MODE NOWAIT").format(tables)
+            )
+            for table, one in wanted.items():
+                await cursor.execute(*copy_statement(table, one))
+                for row in await cursor.fetchall():
+                    found[table] = found_copy(row)
+        except psycopg.Error:
+            if self._connection.broken:
+                raise
+            await self._connections.begun_anew(self._connection)
+            return {}
+        return found
 
     def end(self) -> asyncio.Task[None]:
         if self._ended is None:

@@ -1,4 +1,4 @@
-"""Whether a connection string still leads to the same place as before, by another secret."""
+"""What a connection string names beside its secrets, and whether two differ in these alone."""
 
 from __future__ import annotations
 
@@ -19,3 +19,12 @@ def only_secrets_differ(one: str, other: str) -> bool:
         for text in (one, other)
     ]
     return given[0] == given[1]
+
+
+def role_of(source: str) -> str:
+    """The role that a connection string names; else that of `dpproxy policy role`.
+
+    >>> role_of("host=db user=reader password=a"), role_of("host=db")
+    ('reader', 'dp_reader')
+    """
+    return str(conninfo_to_dict(source).get("user") or "dp_reader")

@@ -61,12 +61,12 @@ def test_the_pipeline_plans_in_turns(monkeypatch: pytest.MonkeyPatch, as_json: b
     engine, question = asked(Recorder(), "EXPLAIN SELECT count(*) FROM people")
     real, planning, most = engine._planned, [0], [0]
 
-    def counted(*given: Any) -> Any:
+    def counted(*given: Any, **named: Any) -> Any:
         planning[0] += 1
         most[0] = max(most[0], planning[0])
         sleep(0.01)
         planning[0] -= 1
-        return real(*given)
+        return real(*given, **named)
 
     monkeypatch.setattr(engine, "_planned", counted)
 

@@ -15,8 +15,10 @@ import pytest
 from proxy.base.errors import Code, Fault, Refusal
 from proxy.base.session_settings import SESSION_SETTINGS
 from proxy.base.zones import zone_named
+from proxy.catalog.catalog_model import TableName
 from proxy.compiler.backend_query import PublicList
 from proxy.compiler.compiling import CompiledQuery
+from proxy.compiler.copy_view import FoundCopy, WantedCopy
 from proxy.drawing.charges import Charge, PaidQuery, Payable
 from proxy.drawing.drawer import Drawer
 from proxy.drawing.protected_reads import ListValues
@@ -88,6 +90,9 @@ class Recorder:
         assert all("%" not in query.without_values() for query in queries)
         if self._fails == "understand":
             raise Refusal(Code.UNAVAILABLE, "a public table is another", "later")
+
+    async def copies(self, wanted: Mapping[TableName, WantedCopy]) -> Mapping[TableName, FoundCopy]:
+        return {}
 
     async def refuse_impossible(self, queries: Sequence[CompiledQuery]) -> None:
         if self._fails == "nodes":

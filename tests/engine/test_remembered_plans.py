@@ -49,9 +49,9 @@ class _Counted:
         self.times = 0
         real = engine._planned
 
-        def planned(*given: Any) -> Any:
+        def planned(*given: Any, **named: Any) -> Any:
             self.times += 1
-            return real(*given)
+            return real(*given, **named)
 
         monkeypatch.setattr(engine, "_planned", planned)
 
@@ -164,8 +164,8 @@ def test_what_is_planned_while_public_tables_are_read_again_is_not_kept(
     counted = _Counted(engine, monkeypatch)
     real = engine._planned
 
-    def renewed(*given: Any) -> Any:
-        found = real(*given)
+    def renewed(*given: Any, **named: Any) -> Any:
+        found = real(*given, **named)
         engine.renew(PublicContents())
         return found
 
@@ -186,9 +186,9 @@ def test_what_was_planned_quickly_is_planned_where_it_is(
     grouped = _read(engine, _TEXT + " GROUP BY b ORDER BY b", _INT4)
     real, planned = engine._planned, []
 
-    def here(*given: Any) -> Any:
+    def here(*given: Any, **named: Any) -> Any:
         planned.append(threading.current_thread() is threading.main_thread())
-        return real(*given)
+        return real(*given, **named)
 
     monkeypatch.setattr(engine, "_planned", here)
     monkeypatch.setattr("proxy.engine.query_pipeline.thread_time", lambda: 0.0)
@@ -249,10 +249,10 @@ def _threads(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """In which thread each plan to come is made, all of them quickly."""
     real, found = engine._planned, list[str]()
 
-    def here(*given: Any) -> Any:
+    def here(*given: Any, **named: Any) -> Any:
         is_own = threading.current_thread() is threading.main_thread()
         found.append("own" if is_own else "another")
-        return real(*given)
+        return real(*given, **named)
 
     monkeypatch.setattr(engine, "_planned", here)
     monkeypatch.setattr("proxy.engine.query_pipeline.thread_time", lambda: 0.0)

@@ -14,6 +14,7 @@ from proxy.base.errors import Refusal
 from proxy.catalog.catalog_model import Catalog, ForeignKey, TableName
 from proxy.compiler.backend_query import PublicList
 from proxy.compiler.compiling import CompiledQuery
+from proxy.compiler.copy_view import FoundCopy, WantedCopy
 from proxy.drawing.charges import Charge, PaidQuery, Payable
 from proxy.drawing.drawer import Drawer
 from proxy.drawing.protected_reads import ListValues
@@ -107,6 +108,9 @@ class Ports:
 
     async def understand(self, queries: Sequence[CompiledQuery]) -> None:
         raise AssertionError("no question here joins a public table")
+
+    async def copies(self, wanted: Mapping[TableName, WantedCopy]) -> Mapping[TableName, FoundCopy]:
+        return {}
 
     async def refuse_impossible(self, queries: Sequence[CompiledQuery]) -> None:
         pass  # a single server can

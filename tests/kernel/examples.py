@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
+from proxy.compiler.copy_view import made_copy
 from proxy.kernel.bound_choices import ValueChoice, WeightChoice
 from proxy.kernel.key_plans import KeyPlan
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
@@ -30,10 +31,11 @@ from proxy.mechanisms.loss import Loss
 from proxy.mechanisms.row_weights import PARTS, WeightedRows
 from proxy.planner.neighbours import choice_of
 from proxy.planner.series import SeriesTerms
-from proxy.policy.policy_model import Bounds, Policy
+from proxy.policy.policy_model import Bounds, Policy, PreparedCopy, ProtectedTable
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import (
+    CopyRead,
     Frame,
     Join,
     OrderTerm,
@@ -46,11 +48,38 @@ from proxy.query.ir.relations import (
 from tests.pipeline_world import CATALOG, IN_BLOCKS, POLICIES, walk
 
 WORLD = World(POLICIES["world"], CATALOG)
+
+
+def _prepared() -> World:
+    """The visits have a copy, with at most three of each person."""
+    name, copy = TableName("w", "visits"), TableName("w", "visits_copy")
+    visits = WORLD.policy.tables[name]
+    assert isinstance(visits, ProtectedTable)
+    visits = replace(visits, prepared=PreparedCopy(table=copy, max_age=3600))
+    made = made_copy(visits, CATALOG.tables[name], 3)
+    assert made is not None
+    policy = replace(WORLD.policy, tables={**WORLD.policy.tables, name: visits})
+    return World(policy, replace(CATALOG, tables={**CATALOG.tables, copy: made}))
+
+
+PREPARED = _prepared()
 TIMED = World(IN_BLOCKS, CATALOG)
 
 
 def scan(alias: str, table: str) -> Scan:
     return Scan(alias, TableName("w", table))
+
+
+def scan_of_copy(table: str, copy: str, alias: str = "r1") -> Scan:
+    read = CopyRead(table=TableName("w", copy), as_of="2026-11-28 01:00:00+00")
+    return replace(scan(alias, table), copy=read)
+
+
+def joined_copies() -> Join:
+    """The copy of the visits with itself, on the person."""
+    pair = (of_table("a", "visits", "uid"), of_table("b", "visits", "uid"))
+    left, right = (scan_of_copy("visits", "visits_copy", alias) for alias in ("a", "b"))
+    return Join(left, right, False, (pair,), None)
 
 
 def column(alias: str, name: str, kind: SqlType) -> ColumnRef:

@@ -7,6 +7,7 @@ import re
 from proxy.policy.finding_names import FindingName
 from proxy.policy_file.policy_accept import ACCEPT_KEYS
 from proxy.policy_file.policy_columns import COLUMN_KEYS
+from proxy.policy_file.policy_prepared import PREPARED_KEYS
 from proxy.policy_file.policy_publish import (
     AGENTS_KEYS,
     MEDIAN_KEYS,
@@ -27,6 +28,7 @@ def test_every_key_is_explained() -> None:
         *POLICY_KEYS,
         *(f"privacy.{key}" for key in PRIVACY_KEYS),
         *(f"tables.T.{key}" for key in (*TABLE_KEYS, *PUBLIC_KEYS)),
+        *(f"tables.T.prepared.{key}" for key in PREPARED_KEYS),
         *(f"columns.C.{key}" for key in COLUMN_KEYS),
         *(f"budgets.{key}" for key in BUDGETS_KEYS),
         *BUDGET_KEYS,

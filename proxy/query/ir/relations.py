@@ -19,12 +19,21 @@ from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.query_aggregates import Aggregate
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CopyRead:
+    """A prepared copy, as of the time that its owner states. Another time is another question."""
+
+    table: TableName
+    as_of: str
+
+
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """The rows of a protected or public table."""
+    """The rows of a table; copy: those of its prepared copy instead, which only the planner puts."""
 
     alias: str
     table: TableName
+    copy: CopyRead | None = None
 
 
 @dataclass(frozen=True, slots=True)

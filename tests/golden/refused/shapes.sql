@@ -161,7 +161,7 @@ SELECT count(*) FROM people
 -- => refused
 -- SETTING
 -- setting dp.magic is not known
--- The settings are dp.epsilon, dp.delta, dp.notice, dp.round, dp.fresh, dp.accept_error, dp.published, dp.trial, dp.mechanism, dp.previews.
+-- The settings are dp.epsilon, dp.delta, dp.notice, dp.round, dp.fresh, dp.accept_error, dp.published, dp.prepared, dp.trial, dp.mechanism, dp.previews.
 
 -- case: epsilon above the policy
 -- set: dp.epsilon=100

@@ -1,0 +1,132 @@
+"""Prepared copies of a policy: why one is not read, and which tables would gain by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import psycopg
+
+from proxy.catalog.catalog_model import Catalog, Table
+from proxy.compiler.copy_view import FoundCopy, WantedCopy, copied_columns, copy_select, printed_of
+from proxy.doctor.diagnosis_session import Connection, table_text
+from proxy.policy.finding_names import FindingName
+from proxy.policy.findings import Finding
+from proxy.policy.policy_model import IdentifierUnit, Policy, PreparedCopy, ProtectedTable
+from proxy.protected.found_copies import copy_statement, found_copy
+from proxy.protected.reading_settings import IS_DISTRIBUTED
+
+_LARGE_BYTES = 100 * 2**20  # of a smaller table every answer is there within a second
+_PRINT = "dpproxy prepare --policy FILE -- prints the SQL; run it as the owner of the table"
+_BYTES = "SELECT pg_catalog.pg_table_size(%s::pg_catalog.regclass)"
+
+
+def copies_findings(connection: Connection, policy: Policy, catalog: Catalog) -> Iterator[Finding]:
+    """Look at what the catalogue and the owner's times say. No row of a table or copy is read."""
+    row = connection.execute(IS_DISTRIBUTED.encode()).fetchone()
+    is_distributed = row is not None and bool(row[0])
+    for table in policy.protected():
+        stored = catalog.tables.get(table.name)
+        if stored is None or not isinstance(table.unit, IdentifierUnit):
+            continue
+        if table.prepared is not None:
+            found = None if is_distributed else _found_copy(connection, policy, catalog, table)
+            yield from _why_not(connection, table, catalog, found, is_distributed=is_distributed)
+        elif not is_distributed and _would_pay(connection, table, stored):
+            yield _found(
+                FindingName.COPY_WOULD_PAY,
+                table,
+                f"{table_text(connection, table.name)} is large, and a unit has several rows in it: a prepared"
+                " copy makes its answers several times faster",
+                "add to the table in the policy: prepared: {table: dp."
+                f"{table.name.name}, max_age: 24h}}, then run what `dpproxy prepare` prints",
+            )
+
+
+def _why_not(
+    connection: Connection,
+    table: ProtectedTable,
+    catalog: Catalog,
+    found: FoundCopy | None,
+    *,
+    is_distributed: bool,
+) -> Iterator[Finding]:
+    assert table.prepared is not None
+    text = table_text(connection, table.prepared.table)
+    what = "the nodes of its server share no snapshot" if is_distributed else None
+    what = what or _not_usable(table, catalog, found)
+    if what is not None:
+        said = f"the prepared copy {text} is not read: {what}"
+        yield _found(FindingName.COPY_IS_NOT_USED, table, said, _PRINT)
+    elif found is not None and not found.is_as_printed:
+        yield _found(
+            FindingName.COPY_IS_NOT_AS_PRINTED,
+            table,
+            f"the view of the prepared copy {text} is not what `dpproxy prepare` prints for this policy:"
+            " people may not be kept apart, so the copy is not read",
+            _PRINT,
+        )
+
+
+def _not_usable(table: ProtectedTable, catalog: Catalog, found: FoundCopy | None) -> str | None:
+    """Why the copy is not read, whatever its view says. None: it is."""
+    copy, unit = table.prepared, table.unit
+    assert copy is not None and isinstance(unit, IdentifierUnit)
+    made, stored = catalog.tables.get(copy.table), catalog.tables[table.name]
+    if made is None:
+        return "it is not there, or the role of source may not read it"
+    bound, person, there = made.row_bound, made.column(unit.column), stored.column(unit.column)
+    if bound is None or bound.column != unit.column:
+        return (
+            "it has to be an ordinary table of another owner, which the role of source may not write, with"
+            f" CHECK (slot >= 1 AND slot <= k) and PRIMARY KEY ({unit.column}, slot)"
+        )
+    if person is None or there is None or person.type_name != there.type_name:
+        return f"its column {unit.column} has another type than in the table"
+    missing = [
+        column.name
+        for column in copied_columns(table, stored)
+        if (known := made.column(column.name)) is None or known.type_name != column.type_name
+    ]
+    if missing:
+        return f"it has no column {', '.join(missing)} of the same type, which statements may name"
+    if found is None:
+        return f"the table {copy.table.schema}.prepared does not say as of when it is"
+    if not 0 <= found.age < copy.max_age:
+        return "it is older than max_age: refresh it"
+    return None
+
+
+def _found_copy(
+    connection: Connection, policy: Policy, catalog: Catalog, table: ProtectedTable
+) -> FoundCopy | None:
+    assert table.prepared is not None
+    printed = printed_of(policy, catalog, table.name)
+    wanted = WantedCopy(table=table.prepared.table, printed=printed)
+    try:
+        row = connection.execute(*copy_statement(table.name, wanted)).fetchone()
+    except psycopg.Error as error:
+        if isinstance(error, psycopg.OperationalError):
+            raise
+        return None
+    return None if row is None else found_copy(row)
+
+
+def _would_pay(connection: Connection, table: ProtectedTable, stored: Table) -> bool:
+    unit = table.unit
+    assert isinstance(unit, IdentifierUnit)
+    if not unit.is_in_column or stored.is_unique(unit.column) or table.is_unbounded:
+        return False
+    named = PreparedCopy(table=table.name, max_age=1)
+    if copy_select(_with_copy(table, named), stored, 1) is None:
+        return False
+    row = connection.execute(_BYTES, (table_text(connection, table.name),)).fetchone()
+    return row is not None and row[0] is not None and row[0] >= _LARGE_BYTES
+
+
+def _with_copy(table: ProtectedTable, copy: PreparedCopy) -> ProtectedTable:
+    return ProtectedTable(table.name, table.unit, table.columns, prepared=copy)
+
+
+def _found(name: FindingName, table: ProtectedTable, what: str, fix: str) -> Finding:
+    path = ("tables", str(table.name))
+    return Finding(name=name, where=str(table.name), what=what, fix=fix, path=path)

@@ -1,0 +1,38 @@
+"""What the protected database says of a prepared copy: bound, view, and as of when it is. No row of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from psycopg import sql
+
+from proxy.catalog.catalog_model import RowBound, TableName
+from proxy.compiler.copy_view import TIMES, FoundCopy, WantedCopy, view_of
+from proxy.protected.catalog_reader import ROW_BOUNDS
+
+_COPY = sql.SQL(
+    'SELECT b."column", b.rows, p.as_of::text, extract(epoch FROM statement_timestamp() - p.as_of)::float8,'  # noqa: S608
+    " coalesce(pg_catalog.obj_description(v.view, 'pg_class') = 'dpproxy prepare ' || %s || ' ' ||"
+    " pg_catalog.hashtextextended(pg_catalog.pg_get_viewdef(v.view), 0), false)"
+    f" FROM ({ROW_BOUNDS}) b CROSS JOIN (SELECT pg_catalog.to_regclass(%s)::oid AS view) v JOIN "
+)
+_OF_COPY = sql.SQL(' p ON p.name = %s WHERE b.schema = %s AND b."table" = %s')
+
+
+def copy_statement(table: TableName, wanted: WantedCopy) -> tuple[sql.Composed, tuple[str, ...]]:
+    """Ask for the copy of a table. It gives one row, for `found_copy`, or none.
+
+    Returns:
+        The statement and its parameters. It fails where nobody has made any copy.
+    """
+    copy = wanted.table
+    statement = _COPY + sql.Identifier(copy.schema, TIMES) + _OF_COPY
+    view = sql.Identifier(*view_of(copy)).as_string(None)
+    return statement, (wanted.printed, view, str(table), *copy)
+
+
+def found_copy(row: tuple[Any, ...]) -> FoundCopy:
+    """Read a row of `copy_statement`."""
+    column, rows, as_of, age, is_as_printed = row
+    bound = RowBound(column=column, rows=rows)
+    return FoundCopy(bound=bound, as_of=as_of, age=age, is_as_printed=is_as_printed)

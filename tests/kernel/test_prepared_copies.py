@@ -1,0 +1,255 @@
+"""Plans on a prepared copy: what the kernel lets pass, at which price, and tampered ones, each refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from proxy.catalog.catalog_model import RowBound, Table, TableName
+from proxy.kernel.attribution import relation_of
+from proxy.kernel.block_price import price_of_block
+from proxy.kernel.neighbour_kinds import RowNeighbours
+from proxy.kernel.owners import Rows
+from proxy.kernel.plan import BlockPlan, DistinctCount, GaussianNoise, LaplaceNoise, NoisyStatistic
+from proxy.kernel.refusals import NotPrivate
+from proxy.kernel.world import World
+from proxy.mechanisms import zcdp
+from proxy.mechanisms.loss import Loss
+from proxy.planner.facts import PlanningContext
+from proxy.planner.planning import planned_on_copies
+from proxy.policy.policy_model import (
+    BlockLength,
+    IdentifierUnit,
+    Noise,
+    PreparedCopy,
+    ProtectedTable,
+    RowUnit,
+    TimeBlocks,
+)
+from proxy.query.ir.binding import bind
+from proxy.query.ir.expressions import ColumnRef
+from proxy.query.ir.relations import CopyRead, Scan, UnionAll
+from tests.kernel.examples import PREPARED, columns_of, joined_copies, of_table, scan, scan_of_copy
+from tests.pipeline_world import KNOWN_PUBLIC, walk
+
+_VISITS, _COPY = TableName("w", "visits"), TableName("w", "visits_copy")
+_LOSS = Loss(Fraction(1), Fraction(1, 10**6))
+_K = 3
+_PLAIN = "SELECT count(*), sum(i4), count(DISTINCT uid) FROM visits"
+_BY_KEY = "SELECT t, count(*), count(DISTINCT uid) FROM visits GROUP BY t"
+
+
+def _block(sql: str, world: World = PREPARED) -> BlockPlan | None:
+    """The plan on the copy. None: it is none."""
+    found = walk(sql, PREPARED.policy)
+    assert found is not None
+    query = found.reading.query
+    query = replace(query, blocks=tuple(bind(block, {}) for block in query.blocks))
+    known = PlanningContext(world.policy, world.catalog, KNOWN_PUBLIC)
+    on_copy = planned_on_copies(query, known, _LOSS, {_VISITS: "2026-11-28 01:00:00+00"})
+    return None if on_copy is None else on_copy.private.blocks[0]
+
+
+def _planned(sql: str, world: World = PREPARED) -> BlockPlan:
+    found = _block(sql, world)
+    assert found is not None
+    return found
+
+
+def _with_policy(**parts: object) -> World:
+    visits = PREPARED.policy.tables[_VISITS]
+    assert isinstance(visits, ProtectedTable)
+    changed = replace(visits, **parts)  # type: ignore[arg-type]
+    tables = {**PREPARED.policy.tables, _VISITS: changed}
+    return replace(PREPARED, policy=replace(PREPARED.policy, tables=tables))
+
+
+def _with_copy(change: Callable[[Table], Table]) -> World:
+    tables = dict(PREPARED.catalog.tables)
+    tables[_COPY] = change(tables[_COPY])
+    return replace(PREPARED, catalog=replace(PREPARED.catalog, tables=tables))
+
+
+def _column(of: str, **parts: object) -> Callable[[Table], Table]:
+    def changed(table: Table) -> Table:
+        columns = (
+            replace(c, **parts) if c.name == of else c  # type: ignore[arg-type]
+            for c in table.columns
+        )
+        return replace(table, columns=tuple(columns))
+
+    return changed
+
+
+def test_a_copy_is_rows_of_which_as_many_change_as_the_database_lets_be() -> None:
+    known = relation_of(scan_of_copy("visits", "visits_copy"), PREPARED)
+    unit = ("r1", "uid")
+    assert isinstance(known.owner, Rows)
+    assert known.owner.changed == _K and known.owner.most_of(unit) == _K
+    assert (frozenset({unit}), 1) in known.owner.touched and unit in known.owner.filled
+
+
+def test_it_is_planned_and_priced_as_so_many_rows() -> None:
+    for sql, groups in ((_PLAIN, 1), (_BY_KEY, _K)):
+        block = _planned(sql)
+        assert isinstance(block.neighbours, RowNeighbours) and block.neighbours.rows == _K
+        price = price_of_block(block, PREPARED)
+        assert price.epsilon <= _LOSS.epsilon
+        assert 0 < price.rho <= zcdp_of(price.epsilon)
+        count, *_, people = block.releases
+        assert isinstance(count, NoisyStatistic) and isinstance(people, DistinctCount)
+        assert isinstance(count.noise, LaplaceNoise) and isinstance(people.noise, LaplaceNoise)
+        assert count.noise.scale * count.loss.epsilon == _K
+        assert people.noise.scale * people.loss.epsilon == groups
+        assert people.of_unit
+
+
+def zcdp_of(epsilon: Fraction) -> Fraction:
+    """Pure differential privacy as concentrated."""
+    return epsilon**2 / 2
+
+
+def test_gaussian_noise_is_of_so_many_rows() -> None:
+    privacy = replace(PREPARED.policy.privacy, noise=Noise.GAUSSIAN)
+    world = replace(PREPARED, policy=replace(PREPARED.policy, privacy=privacy))
+    (release,) = _planned("SELECT count(*) FROM visits", world).releases
+    assert isinstance(release, NoisyStatistic) and isinstance(release.noise, GaussianNoise)
+    rho = zcdp.rho_of_loss(release.loss.epsilon, release.loss.delta)
+    assert release.noise.sigma2 >= Fraction(_K**2) / (2 * rho)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT count(*) FROM visits a JOIN visits b USING (uid)",
+        "SELECT count(*) FROM visits JOIN orders USING (uid)",
+        "SELECT count(*) FROM (SELECT i4 FROM visits UNION ALL SELECT i4 FROM visits) q",
+        "SELECT count(*) FROM (SELECT uid, count(*) AS n FROM visits GROUP BY uid) q WHERE n > 1",
+        "SELECT free, count(*) FROM visits GROUP BY free",
+    ],
+)
+def test_what_a_copy_does_not_serve_is_not_planned_on_it(sql: str) -> None:
+    assert _block(sql) is None
+
+
+_OTHER = PreparedCopy(table=TableName("w", "another"), max_age=60)
+_BROKEN_WORLDS: dict[str, World] = {
+    "no copy": _with_policy(prepared=None),
+    "another copy": _with_policy(prepared=_OTHER),
+    "rows as units": _with_policy(unit=RowUnit(1)),
+    "another unit": _with_policy(unit=IdentifierUnit("person", "i4")),
+    "blocks": _with_policy(
+        unit=IdentifierUnit("person", "uid", blocks=TimeBlocks(per=BlockLength.MONTH, time="ts"))
+    ),
+    "no bound": _with_copy(lambda table: replace(table, row_bound=None)),
+    "no rows": _with_copy(lambda table: replace(table, row_bound=RowBound(column="uid", rows=0))),
+    "of a slot": _with_copy(lambda table: replace(table, row_bound=RowBound(column="i4", rows=3))),
+    "nullable": _with_copy(_column("uid", nullable=True)),
+    "another type": _with_copy(_column("uid", type_name="text")),
+    "no unit": _with_copy(_column("uid", name="who")),
+}
+
+
+@pytest.mark.parametrize("name", _BROKEN_WORLDS)
+def test_what_is_not_so_is_not_believed(name: str) -> None:
+    world = _BROKEN_WORLDS[name]
+    with pytest.raises(NotPrivate):
+        relation_of(scan_of_copy("visits", "visits_copy"), world)
+    assert _block(_PLAIN, world) is None
+
+
+def _with_source(change: Callable[[Scan], Scan]) -> Callable[[BlockPlan], BlockPlan]:
+    def changed(block: BlockPlan) -> BlockPlan:
+        assert isinstance(block.source, Scan)
+        return replace(block, source=change(block.source))
+
+    return changed
+
+
+def _neighbours(**parts: object) -> Callable[[BlockPlan], BlockPlan]:
+    return lambda block: replace(
+        block,
+        neighbours=replace(block.neighbours, **parts),  # type: ignore[arg-type]
+    )
+
+
+def _people(operand: ColumnRef) -> Callable[[BlockPlan], BlockPlan]:
+    """Units are counted by another column, with the noise of units."""
+
+    def changed(block: BlockPlan) -> BlockPlan:
+        *others, people = block.releases
+        assert isinstance(people, DistinctCount)
+        return replace(block, releases=(*others, replace(people, operand=operand)))
+
+    return changed
+
+
+def _as_of(scan: Scan, table: TableName) -> Scan:
+    return replace(scan, copy=CopyRead(table=table, as_of="now"))
+
+
+def _smaller(block: BlockPlan) -> BlockPlan:
+    count, *others = block.releases
+    assert isinstance(count, NoisyStatistic) and isinstance(count.noise, LaplaceNoise)
+    noise = replace(count.noise, scale=count.noise.scale * 2 / 3)
+    return replace(block, releases=(replace(count, noise=noise), *others))
+
+
+_TAMPERED: dict[str, Callable[[BlockPlan], BlockPlan]] = {
+    "another table": _with_source(lambda scan: _as_of(scan, _VISITS)),
+    "a table that is not there": _with_source(lambda scan: _as_of(scan, TableName("w", "none"))),
+    "the table itself": _with_source(lambda scan: replace(scan, copy=None)),
+    "of another table": _with_source(lambda scan: replace(scan, table=TableName("w", "orders"))),
+    "of a public table": _with_source(lambda scan: replace(scan, table=TableName("w", "rates"))),
+    "fewer rows": _neighbours(rows=_K - 1),
+    "of one row": _neighbours(rows=1, partitions=None),
+    "partitions by another column": _neighbours(hashed_by=(of_table("r1", "visits", "i4"),)),
+    "other values": _people(of_table("r1", "visits", "i4")),
+    "less noise": _smaller,
+    "twice": lambda block: replace(block, source=joined_copies()),
+}
+
+
+@pytest.mark.parametrize("name", _TAMPERED)
+def test_a_tampered_plan_is_refused(name: str) -> None:
+    for sql in (_PLAIN, _BY_KEY):
+        with pytest.raises(NotPrivate):
+            price_of_block(_TAMPERED[name](_planned(sql)), PREPARED)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"index": of_table("r1", "visits", "i8")},
+        {"index": of_table("r1", "visits", "n2")},
+        {"index": replace(of_table("r1", "visits", "i4"), column="nothing")},
+        {"index_steps": 0},
+        {"index_steps": -1},
+        {"index_steps": 2**31},
+    ],
+)
+def test_a_tampered_index_is_refused(parts: Mapping[str, Any]) -> None:
+    block = _planned("SELECT sum(n2) FROM visits")
+    (release,) = block.releases
+    assert isinstance(release, NoisyStatistic) and isinstance(release.of, tuple)
+    (measured,) = release.of
+    assert measured.index is not None and measured.index.column == "n2_i"
+    changed = replace(release, of=(replace(measured, **parts),))
+    with pytest.raises(NotPrivate):
+        price_of_block(replace(block, releases=(changed,)), PREPARED)
+
+
+def test_a_copy_beside_other_people_is_refused() -> None:
+    block, copy = (
+        _planned("SELECT count(*) FROM visits"),
+        scan_of_copy("visits", "visits_copy", "a"),
+    )
+    own = replace(columns_of("visits", "i4"), source=replace(copy, alias="s_visits"))
+    for other in (columns_of("people", "i4"), replace(own, alias="other")):
+        with pytest.raises(NotPrivate):
+            price_of_block(replace(block, source=UnionAll("u", (own, other))), PREPARED)
+    assert scan("a", "visits").copy is None
