@@ -14,6 +14,7 @@ from pathlib import Path
 from statistics import NormalDist
 from typing import NamedTuple
 
+from docs.site.growth import AXES, read_figures
 from proxy.mechanisms import discrete_laplace
 from proxy.servers.console.charts import Plot, Point, short
 
@@ -26,6 +27,8 @@ _STYLE = (
     ".area{fill:#3b82d6;fill-opacity:.12}.faint{opacity:.5}"
     ".blue{fill:#3b82d6}.orange{fill:#d9822b}.green{fill:#3f9c63}.bar{fill:#3b82d6;fill-opacity:.75}"
 )
+
+_GROWTH_STYLES = (("line other", "orange"), ("line", "blue"), ("line third", "green"))
 
 
 class Group(NamedTuple):
@@ -221,8 +224,49 @@ def bounds() -> str:
     return plot.document("Error of a SUM against its bound, as a part of the sum")
 
 
+def _growth(axis: str) -> str:
+    """Seconds on both axes by powers of ten, and behind each last point a line as steep as linear growth."""
+    lines = read_figures()[axis]
+    places = [x for line in lines.values() for x, _ in line]
+    times = [y for line in lines.values() for _, y in line]
+    bottom, top = (
+        10 ** way(math.log10(end))
+        for way, end in ((math.floor, min(times)), (math.ceil, max(times)))
+    )
+    powers = range(round(math.log10(min(places))), math.ceil(math.log10(max(places))) + 1)
+    marks = [(10.0**n, f"{10**n:,}") for n in powers]
+    plot = _log_picture((marks[0][0], marks[-1][0]), (bottom, top), marks, lambda s: f"{s:g} s")
+    for n, (name, line) in enumerate(lines.items()):
+        style, word = _GROWTH_STYLES[n]
+        _log_line(plot, line, style)
+        at, height = line[0]
+        plot.note(math.log10(at) + 0.02, math.log10(height) + 0.1, name, word)
+    return plot.document(AXES[axis].title)
+
+
+def growth_rows() -> str:
+    return _growth("rows")
+
+
+def growth_aggregates() -> str:
+    return _growth("aggregates")
+
+
+def growth_groups() -> str:
+    return _growth("groups")
+
+
+def growth_rows_a_unit() -> str:
+    return _growth("rows_a_unit")
+
+
+def growth_tables() -> str:
+    return _growth("tables")
+
+
 PICTURES: tuple[Callable[[], str], ...] = (
     *(answer, neighbours, odds, noise, people, burn_down, bounds),
+    *(growth_rows, growth_aggregates, growth_groups, growth_rows_a_unit, growth_tables),
 )
 
 

@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import isqrt
 
 from proxy.mechanisms import discrete_laplace
@@ -58,6 +59,7 @@ class OctaveBound:
         return self.cut + self.unseen
 
 
+@lru_cache(maxsize=1024)
 def quarter_bounds(lowest: Fraction, octaves: int) -> tuple[int, ...]:
     """Give the bounds from `lowest` upwards, four in each octave, rounded down and at least 1.
 

@@ -36,7 +36,7 @@ SETTINGS: Mapping[str, str] = {
     "idle_in_transaction_session_timeout": "'5min'",  # of a proxy that hangs: its locks end
 }
 SESSION = tuple(f"SET {name} = {value}" for name, value in SETTINGS.items())
-# Before 17 the planner counts `unit IS NOT NULL` for each row of an index, and not for a row of the table.
+# Before 17 the planner counts `unit IS NOT NULL` for each row of an index, and not for a row of the table. Less
 # Less by as much, and the covering index is taken as it is by 17 (ADR 0120).
 BEFORE_17 = "SET cpu_index_tuple_cost = 0.0025"
 

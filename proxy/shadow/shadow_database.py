@@ -61,6 +61,7 @@ _PARTS = tuple(
 # Lock not available, statement timeout, deadlock, a row of the catalogue that changed meanwhile.
 _BUSY = ("55P03", "57014", "40P01", "40001", "XX000")
 _COPIED = ("CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8'",)
+_COMMENTS = 2000  # in one message: a session of the shadow may use little memory
 _TAKEN = (
     "ALTER DATABASE template0 RENAME TO {name}",
     "ALTER DATABASE {name} ALLOW_CONNECTIONS true IS_TEMPLATE false",
@@ -271,8 +272,9 @@ class Shadow:
         )
         keys = referenced_keys(policy, catalog, connection)
         columns = exposed_columns(policy, catalog, tables, keys)
-        said = comments(policy, catalog, tables, columns)
-        connection.execute(sql.SQL("; ").join(said))  # one message for thousands
+        said = list(comments(policy, catalog, tables, columns))
+        for begin in range(0, len(said), _COMMENTS):
+            connection.execute(sql.SQL("; ").join(said[begin : begin + _COMMENTS]))
         connection.execute("DELETE FROM dp.exposed_column")
         connection.cursor().executemany(
             "INSERT INTO dp.exposed_column VALUES (%s, %s, %s, %s, %s, %s, %s, %s)",

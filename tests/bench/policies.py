@@ -27,6 +27,7 @@ from proxy.policy.policy_model import (
 
 PEOPLE = TableName("bench", "people")
 EVENTS = TableName("bench", "events")
+GROWING, GROWING_ROWS = TableName("bench", "growing"), (1, 10, 100, 1000, 10_000)
 REGIONS = ("North", "South", "East", "West", "Centre")
 COUNTRIES = (
     *("US", "DE", "FR", "GB", "IN", "BR", "JP", "CN", "ES", "IT"),
@@ -37,6 +38,7 @@ ROWS_AT_MOST = 1_000_000
 # As on a server that has no such index: the planner may then only scan the table.
 _NO_INDEX = "-c enable_indexscan=off -c enable_indexonlyscan=off -c enable_bitmapscan=off"
 
+Served = Mapping[str, tuple[Policy, Catalog]]
 _PRIVACY = Privacy(
     Fraction(1),
     Fraction(1, 10**6),
@@ -50,7 +52,7 @@ _BUDGETS = Budgets(
 )
 
 
-def served(source: str, catalog: Catalog, *, scale: bool) -> Mapping[str, tuple[Policy, Catalog]]:
+def served(source: str, catalog: Catalog, *, scale: bool) -> Served:
     """Database name -> its policy, and the catalogue as the proxy is to see it.
 
     Given    scale: also those by which large tables are compared with plain PostgreSQL
@@ -84,6 +86,20 @@ def served(source: str, catalog: Catalog, *, scale: bool) -> Mapping[str, tuple[
                 catalog,
             ),
         }
+    return found
+
+
+def served_growing(source: str, catalog: Catalog, *, scale: bool) -> Served:
+    """Also one database for each bound on the rows of a unit."""
+    found = dict(served(source, catalog, scale=scale))
+    for rows in GROWING_ROWS:
+        unit = IdentifierUnit("person", f"u{rows}")
+        columns = {"amount": ColumnPolicy("amount", bounds=_bounds(0, 1000))}
+        table = ProtectedTable(GROWING, unit, columns, max_rows_per_unit=rows)
+        found[f"growing_{rows}"] = (
+            _policy(f"growing_{rows}", source, table, Mechanism.BEST),
+            catalog,
+        )
     return found
 
 

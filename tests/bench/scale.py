@@ -63,7 +63,7 @@ def scale(servers: Servers) -> list[Comparison]:
                 Comparison(
                     f"{column} ({kind}), {what}",
                     run(servers.plain(), f"SELECT avg({column}) FROM bench.events"),
-                    run(servers.proxied(database), _everything(column)),
+                    run(servers.proxied(database), everything(column)),
                     bound,
                 )
             )
@@ -75,8 +75,8 @@ def five_aggregates(servers: Servers) -> list[Comparison]:
     return [
         Comparison(
             f"five aggregates, {kind}, {what}",
-            run(servers.plain(), _everything(column)),
-            run(servers.proxied(database), _everything(column)),
+            run(servers.plain(), everything(column)),
+            run(servers.proxied(database), everything(column)),
             Bound(ratio=2),
         )
         for database, what in _FIVE.items()
@@ -84,7 +84,7 @@ def five_aggregates(servers: Servers) -> list[Comparison]:
     ]
 
 
-def _everything(column: str) -> str:
+def everything(column: str) -> str:
     aggregates = ", ".join(f"{name}({column})" for name in ("sum", "avg", "min", "max"))
     return f"SELECT count(*), {aggregates} FROM bench.events"
 

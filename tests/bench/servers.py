@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Protocol
 
 import psycopg
 import structlog
@@ -39,10 +40,19 @@ from tests.unjudged_rows import unjudged
 _DATABASE = "bench"
 ANALYSTS, _PASSWORD = ("analyst", "another", "third", "fourth"), "analyst's password"
 _SETTINGS = {"shared_buffers": "1GB", "max_wal_size": "4GB", "maintenance_work_mem": "512MB"}
+_GROWING_ROWS = 1_000_000
 _MANY = {"max_connections": "300"}
 _SCRIPTS = files("tests.bench")
 
 _Way = tuple[str, str, tuple[str, int]]
+
+
+class Policies(Protocol):
+    def __call__(
+        self, source: str, catalog: Catalog, *, scale: bool
+    ) -> Mapping[str, tuple[Policy, Catalog]]: ...
+
+
 Served = Mapping[str, tuple[Policy, Catalog, _Way, str, int]]
 
 
@@ -95,10 +105,11 @@ def servers(
     *,
     scale: bool,
     stages: Path | None = None,
+    policies: Policies = served,
 ) -> Iterator[Servers]:
     """
     Given    state: where the protected server stays for the next run; scale: whether all databases of the large
-             table are served; stages: of each statement are written there in the end
+             table are served; stages: of each statement are written there in the end; policies: what is served
     """
     name = f"protected-with-times-{small_rows}-{large_rows}" + ("-other" if pg_bin else "")
     protected = EmbeddedPostgres(state, name, pg_bin=pg_bin, durable=False, settings=_SETTINGS)
@@ -112,7 +123,8 @@ def servers(
             source = protected.dsn(_DATABASE)
             _load(protected.dsn(), source, small_rows, large_rows)
             ledger = embedded_ledger(ledger_server)
-            found = _shadows(shadow_server, ledger, source, scale=scale)
+            given = policies(source, read_catalog(source), scale=scale)
+            found = _shadows(shadow_server, ledger, given)
             with psycopg.connect(source) as connection:
                 version = connection.execute("SHOW server_version").fetchone()
             assert version is not None
@@ -130,22 +142,22 @@ def _load(server: str, source: str, small_rows: int, large_rows: int) -> None:
         if known.fetchone() is None:
             connection.execute(f"CREATE DATABASE {_DATABASE}")
     with psycopg.connect(source) as connection:  # one transaction: all of it or nothing
-        row = connection.execute("SELECT to_regclass('bench.people')").fetchone()
-        assert row is not None
-        if row[0] is None:
+        if not _is_there(connection, "bench.people"):
             _run(connection, "small.sql", small_rows)
             print(f"making {large_rows:,} rows in {connection.info.dbname}, once ...", flush=True)
             _run(connection, "large.sql", large_rows)
-        elif _is_indexed(connection):
+        if not _is_there(connection, "bench.growing"):
+            _run(connection, "growing.sql", min(large_rows, _GROWING_ROWS))
+        elif _is_there(connection, "bench.events_of_user_country"):
             return
         _run(connection, "large_indexes.sql", large_rows)
     with psycopg.connect(source, autocommit=True) as connection:
         connection.execute("VACUUM (ANALYZE)")  # index-only scans need the visibility map
 
 
-def _is_indexed(connection: psycopg.Connection) -> bool:
-    """Whether the large table, kept from an earlier run, has its last index."""
-    row = connection.execute("SELECT to_regclass('bench.events_of_user_country')").fetchone()
+def _is_there(connection: psycopg.Connection, relation: str) -> bool:
+    """Whether it was kept from an earlier run."""
+    row = connection.execute("SELECT to_regclass(%s)", (relation,)).fetchone()
     return row is not None and row[0] is not None
 
 
@@ -154,9 +166,11 @@ def _run(connection: psycopg.Connection, script: str, rows: int) -> None:
     connection.execute(text.replace("{rows}", str(rows)).encode())
 
 
-def _shadows(server: EmbeddedPostgres, ledger: str, source: str, *, scale: bool) -> Served:
+def _shadows(
+    server: EmbeddedPostgres, ledger: str, given: Mapping[str, tuple[Policy, Catalog]]
+) -> Served:
     found = {}
-    for database, (policy, catalog) in served(source, read_catalog(source), scale=scale).items():
+    for database, (policy, catalog) in given.items():
         way = server.dsn(), database, server.address  # a shadow cannot be handed to another process
         Shadow(*way).build(policy, catalog, unjudged(policy))
         identity = Identity("bench", database)

@@ -159,6 +159,23 @@ def main() -> None:
 def _measure(
     folder: Path, server: EmbeddedPostgres, shapes: int, options: argparse.Namespace
 ) -> None:
+    tables = options.tables
+    print(f"{tables} tables of {_COLUMNS} columns, {shapes} shapes", flush=True)
+    policy = prepared(folder, server, tables, shapes)
+    for number in range(options.rounds + 1):
+        took = whole(["policy", "check", str(policy)])
+        if number:  # the first one compiles
+            print(f"  policy check {took}", flush=True)
+    if options.check:
+        return
+    for number in range(options.rounds + 1):
+        took = served(policy)
+        if number:
+            print(f"  serve        {took}", flush=True)
+
+
+def prepared(folder: Path, server: EmbeddedPostgres, tables: int, shapes: int) -> Path:
+    """A policy, beside which its ledger and state are."""
     host, port = server.address
     source = f"host={host} port={port} user=reader password=reader dbname=postgres"
     with psycopg.connect(server.dsn(), autocommit=True) as connection:
@@ -167,26 +184,22 @@ def _measure(
             " EXCEPTION WHEN duplicate_object THEN NULL; END$$"
         )
         connection.execute("ALTER ROLE reader SET temp_file_limit = '1GB'")
-        connection.execute(tables_sql(options.tables, shapes).encode())
-    policy, state = folder / f"wide{shapes}.yaml", str(folder / f"state{shapes}")
-    policy.write_text(policy_text(source, options.tables, shapes))
-    print(f"{options.tables} tables of {_COLUMNS} columns, {shapes} shapes", flush=True)
-    for number in range(options.rounds + 1):
-        took = whole(["policy", "check", str(policy)])
-        if number:  # the first one compiles
-            print(f"  policy check {took}", flush=True)
-    if options.check:
-        return
-    of = ["--policy", str(policy), "--state", state]
-    if not Path(state).exists():
-        subprocess.run(
-            [*COMMAND, "ledger", "adopt", "--new", *of], check=True, stdout=subprocess.DEVNULL
-        )
+        connection.execute(tables_sql(tables, shapes).encode())
+    policy = folder / f"wide{tables}-{shapes}.yaml"
+    policy.write_text(policy_text(source, tables, shapes))
+    if not policy.with_suffix(".state").exists():
+        adopting = [*COMMAND, "ledger", "adopt", "--new", *_with_state(policy)]
+        subprocess.run(adopting, check=True, stdout=subprocess.DEVNULL)
+    return policy
+
+
+def served(policy: Path) -> Took:
     free = ["--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"]
-    for number in range(options.rounds + 1):
-        took = until_it_serves(["serve", *of, *free], folder / "out.txt")
-        if number:
-            print(f"  serve        {took}", flush=True)
+    return until_it_serves(["serve", *_with_state(policy), *free], policy.parent / "out.txt")
+
+
+def _with_state(policy: Path) -> list[str]:
+    return ["--policy", str(policy), "--state", str(policy.with_suffix(".state"))]
 
 
 if __name__ == "__main__":
