@@ -111,9 +111,8 @@ def _check_searched(arguments: Sequence[Expression], position: int | None) -> No
 
 
 def _check_replacement(call: TextCall) -> None:
-    """Each character of a stored text can be replaced, so this is by how much it can grow."""
-    if call.function is not TextFunction.REPLACE:
-        return
+    """Each character of a stored text can be replaced, so this is by how much it can grow. No other function
+    that searches has a second text."""
     if any(text_bytes(_text(part)) > limits.REPLACEMENT_BYTES for part in call.arguments[1:]):
         raise _too_large(
             f"what replace() puts in may not have more than {limits.REPLACEMENT_BYTES} bytes",

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 from typing_extensions import assert_never
 
-from proxy.kernel.column_types import injective
-from proxy.kernel.join_rules import computed_equal, met_once, on_one_unit
+from proxy.kernel.join_rules import computed_equal, equal_pairs, met_once, on_one_unit
 from proxy.kernel.owners import ColumnName, Known, OfUnit, Owner, Public, Rows, name
 from proxy.kernel.row_numbers import one_number
 from proxy.query.ir.expressions import Expression
@@ -129,7 +128,7 @@ def repeated(join: Join, left: Formed, right: Formed) -> tuple[bool, bool]:
 
 def _once(join: Join, left: Formed, right: Formed) -> tuple[bool, bool]:
     """Whether a row meets at most one of the left side, of the right side."""
-    pairs = _pairs(join, left.known, right.known)
+    pairs = equal_pairs(join, left.known, right.known)
     once_right = met_once(
         right.known, {y for _, y in pairs} | computed_equal(join, left.known, right.known)
     )
@@ -140,10 +139,8 @@ def _joined_rows(
     join: Join, known: Known, left: Formed, right: Formed, once: tuple[bool, bool]
 ) -> RowCount:
     once_left, once_right = once
-    pairs = _pairs(join, left.known, right.known)
+    pairs = equal_pairs(join, left.known, right.known)
     match left.known.owner, right.known.owner:
-        case Public(), Public():
-            return NO_ROWS
         case OfUnit(), Public() as public:
             partners = 1 if once_right else _partners(public, [y for _, y in pairs])
             return bounded_by(known.owner, left.rows.times(RowCount(partners)))
@@ -180,14 +177,3 @@ def _partners(public: Public, compared: list[ColumnName]) -> int:
     if found is None:
         raise UnboundedRows
     return found
-
-
-def _pairs(join: Join, left: Known, right: Known) -> list[tuple[ColumnName, ColumnName]]:
-    """What ON sets equal, in types in which what is equal is one value."""
-    return [
-        (name(x), name(y))
-        for x, y in join.equal
-        if name(x) in left.types
-        and name(y) in right.types
-        and injective(left.types[name(x)], right.types[name(y)])
-    ]

@@ -58,7 +58,7 @@ def join_rule(join: Join, left: Known, right: Known, world: World) -> Known:
         raise NotPrivate(Rule.JOIN, "one alias on both sides")
     types = {**left.types, **right.types}
     check_expressions((join.equal, join.rest), types, world)
-    pairs = _pairs(join, left, right)
+    pairs = equal_pairs(join, left, right)
     once_right = met_once(right, {y for _, y in pairs} | computed_equal(join, left, right))
     once_left = met_once(left, {x for x, _ in pairs})
     check_work_of_others(join, left, right)
@@ -97,7 +97,8 @@ def check_work_of_others(join: Join, left: Known, right: Known) -> None:
         raise NotPrivate(Rule.JOIN, "more than units are compared without a seed")
 
 
-def _pairs(join: Join, left: Known, right: Known) -> list[tuple[ColumnName, ColumnName]]:
+def equal_pairs(join: Join, left: Known, right: Known) -> list[tuple[ColumnName, ColumnName]]:
+    """What ON sets equal, in types in which what is equal is one value."""
     return [
         (name(x), name(y))
         for x, y in join.equal

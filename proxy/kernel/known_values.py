@@ -175,7 +175,7 @@ def constant_value(constant: Constant) -> Value:
             if kind is None or not kind.is_time:
                 return Value(characters=len(text))
             second = seconds_of(text, is_local=kind is not SqlType.TIMESTAMPTZ)
-            return ANYTHING if second is None else within(second, second)
+            return Value(low=second, high=second)
         case _:
             return ANYTHING
 
