@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -51,9 +52,15 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     for option in ("--listen", "--http", "--admin", "--metrics"):
         arguments += [option, "127.0.0.1:0"]
     arguments += ["--admin-secrets", secrets]
-    with serving(folder, arguments, "/metrics\n", sources) as running:
-        yield Served(running, folder)
-        assert running.stop() == 0
+    notified = folder / "notified"
+    sources["NOTIFY_SOCKET"] = str(notified)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(str(notified))
+        with serving(folder, arguments, "/metrics\n", sources) as running:
+            manager.settimeout(10)
+            assert manager.recv(99) == b"READY=1", "systemctl start waits for it"
+            yield Served(running, folder)
+            assert running.stop() == 0
 
 
 def _text(address: str, headers: dict[str, str] | None = None) -> str:
