@@ -1,10 +1,14 @@
-"""The event loop of a command, and how it ends: uvloop where there is one, SIGTERM as an orderly end."""
+"""The event loop of a command, and how it ends: uvloop where there is one, SIGTERM as an orderly end; what a
+service manager is told."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
+import os
 import signal
+import socket
 import sys
 from collections.abc import Callable, Coroutine
 from types import FrameType
@@ -40,6 +44,21 @@ def end_on_sigterm() -> None:
         sys.exit(128 + number)
 
     signal.signal(signal.SIGTERM, end)
+
+
+def tell_ready() -> None:
+    """What a service manager waits for before it says that a start is done: sd_notify(3). One that cannot be
+    told says itself that the start takes too long."""
+    address = os.environ.get("NOTIFY_SOCKET", "")
+    if not address:
+        return
+    if address[0] == "@":  # an abstract one: unix(7)
+        address = f"\0{address[1:]}"
+    with (
+        contextlib.suppress(OSError),
+        socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as telling,
+    ):
+        telling.sendto(b"READY=1", address)
 
 
 # SIGTERM and Ctrl-C as the beginning of an orderly end.

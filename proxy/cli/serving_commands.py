@@ -69,7 +69,7 @@ from proxy.cli.letting_in import (
 from proxy.cli.listen_addresses import Address, networks_of, origins_of, read_address
 from proxy.cli.progress import copied_into, working
 from proxy.cli.proxy_servers import servers_being_prepared
-from proxy.cli.running import end_on_sigterm, log_to_stderr, outlive_hang_ups, run
+from proxy.cli.running import end_on_sigterm, log_to_stderr, outlive_hang_ups, run, tell_ready
 from proxy.cli.source_variables import SourceVariables
 from proxy.cli.state import demo_state
 from proxy.cli.state_folder import state_folder
@@ -353,6 +353,7 @@ def _say_where(names: Sequence[str], ports: ListenerPorts, scheme: str) -> None:
         typer.echo(f"administrators: {scheme}://{ports.admin[0]}:{ports.admin[1]}")
     if ports.metrics is not None:
         typer.echo(f"metrics: {scheme}://{ports.metrics[0]}:{ports.metrics[1]}/metrics")
+    tell_ready()
 
 
 def _say_end(draining: Draining) -> None:

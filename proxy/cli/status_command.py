@@ -58,6 +58,7 @@ def status(
 ) -> None:
     """Tell how a serving process is. Ends with 0: ready, 3: not ready, 4: draining, 1: not reachable."""
     ask = _asking(state, admin, secret_file)
+    is_told = False
     while True:
         try:
             told = ask()
@@ -66,6 +67,9 @@ def status(
                 raise CliError(str(error)) from None
             if wait is Awaited.DRAINED:
                 raise typer.Exit(_READY) from None
+            if not is_told:
+                typer.echo(f"waiting: {error}", err=True)
+                is_told = True
         else:
             if wait is None or (wait is Awaited.READY and told["state"] == "ready"):
                 break

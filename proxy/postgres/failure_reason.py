@@ -61,6 +61,7 @@ _OF_TEXT = (
         (
             *("server closed the connection", "connection is closed", "connection is lost"),
             *("connection reset", "broken pipe", "could not receive data", "could not send data"),
+            *("ssl connection has been closed", "ssl syscall error"),
             *("eof detected", "no connection to the server", "unexpected eof"),
         ),
     ),

@@ -83,7 +83,9 @@ def _inspect(folder: Path) -> Binaries:
     folder = folder.resolve()
     for program in ("postgres", "initdb"):
         if not os.access(folder / program, os.X_OK):
-            raise BinariesNotFound(f"{folder} has no program named {program}")
+            beside = folder.parent.parent.glob(f"*/{folder.name}/{program}")
+            others = "".join(f"; {one.parent} has" for one in sorted(beside))
+            raise BinariesNotFound(f"{folder} has no program named {program}{others}")
     answer = subprocess.run(  # noqa: S603 - the operator's own folder
         [folder / "postgres", "--version"],
         capture_output=True,

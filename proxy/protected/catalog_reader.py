@@ -204,8 +204,18 @@ def reachable_contents(policy: Policy, catalog: Catalog) -> PublicContents:
         raise Unreachable(f"{type(error).__name__}: {reason_of(error)}") from None
 
 
+_OF_THE_SYSTEM = (
+    ". The server asks there for the user of the system, not for a password: name a host in the connection "
+    "string, such as host=127.0.0.1, or let pg_hba.conf ask for scram-sha-256"
+)
+
+
 def _reason(error: psycopg.Error) -> str:
     """libpq's text: host, port, database and role. A bad connection string may be quoted: left out."""
     if isinstance(error, psycopg.OperationalError):
-        return str(error).strip()
+        text = str(error).strip()
+        by_system_user = (
+            "Peer authentication failed" in text or "Ident authentication failed" in text
+        )
+        return text + (_OF_THE_SYSTEM if by_system_user else "")
     return "the connection string cannot be parsed, or the catalogue cannot be read"

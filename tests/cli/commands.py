@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tests.cli.forked_commands import Started, forking
 
-_COMMAND = (sys.executable, "-c", "from proxy.cli.main import main; main()")
+COMMAND = (sys.executable, "-c", "from proxy.cli.main import main; main()")
 _SECONDS = 120
 
 
@@ -33,7 +33,7 @@ def dpproxy(
     if forked is not None:
         return Done(forked.code, forked.out, forked.err)
     done = subprocess.run(
-        [*_COMMAND, *map(str, arguments)],
+        [*COMMAND, *map(str, arguments)],
         input=typed,
         env=given,
         capture_output=True,
@@ -79,7 +79,7 @@ def serving(
     with out.open("w") as to_out, err.open("w") as to_err:
         if forks is None:
             process = subprocess.Popen(
-                [*_COMMAND, *texts],
+                [*COMMAND, *texts],
                 stdin=subprocess.DEVNULL,
                 stdout=to_out,
                 stderr=to_err,

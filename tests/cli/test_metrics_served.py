@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 import stat
+import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +18,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from proxy.servers.metrics import FAMILIES
-from tests.cli.commands import Serving, dpproxy, serving
+from tests.cli.commands import COMMAND, Serving, dpproxy, serving
 from tests.samples import SHOP_POLICY
 from tests.servers_fixture import servers
 from tests.waiting import until
@@ -51,9 +53,15 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     for option in ("--listen", "--http", "--admin", "--metrics"):
         arguments += [option, "127.0.0.1:0"]
     arguments += ["--admin-secrets", secrets]
-    with serving(folder, arguments, "/metrics\n", sources) as running:
-        yield Served(running, folder)
-        assert running.stop() == 0
+    notified = folder / "notified"
+    sources["NOTIFY_SOCKET"] = str(notified)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(str(notified))
+        with serving(folder, arguments, "/metrics\n", sources) as running:
+            manager.settimeout(10)
+            assert manager.recv(99) == b"READY=1", "systemctl start waits for it"
+            yield Served(running, folder)
+            assert running.stop() == 0
 
 
 def _text(address: str, headers: dict[str, str] | None = None) -> str:
@@ -129,6 +137,15 @@ def _charge(served: Served) -> None:
     body = {"database": "shop", "sql": "SELECT count(*) FROM shop.orders WHERE quantity > 3"}
     url = f"{served.address('HTTP')}/v1/query"
     assert httpx.post(url, json=body, auth=("erin", _PASSWORD), timeout=30).status_code == 200
+
+
+def test_who_waits_for_a_start_reads_what_there_is_not_yet(tmp_path: Path) -> None:
+    command = [*COMMAND, "status", "--wait", "ready", "--state", str(tmp_path)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as waiting:
+        assert waiting.stderr is not None
+        said = waiting.stderr.readline()
+        waiting.kill()
+    assert said.startswith(f"waiting: nothing serves in {tmp_path} ("), said
 
 
 def test_status_by_the_state_folder_is_that_of_the_administrators(served: Served) -> None:

@@ -122,6 +122,24 @@ def test_what_a_server_says_is_not_repeated(source: str, code: str, text: str, r
     assert text not in str(line)
 
 
+@pytest.mark.parametrize("method", ["Peer", "Ident"])
+def test_a_server_that_asks_for_the_user_of_the_system(source: str, method: str) -> None:
+    """Debian's does, of whoever comes over its socket: as the first page of an operator did."""
+    with _answering(_said("28000", f'{method} authentication failed for user "a"')) as port:
+        with pytest.raises(Unreachable, match=r"such as host=127\.0\.0\.1"):
+            reachable_catalog(make_conninfo(source, port=port))
+        assert _logged(make_conninfo(source, port=port))["reason"] == "login refused"
+
+
+@pytest.mark.parametrize(
+    "text", ["SSL connection has been closed unexpectedly", "SSL SYSCALL error: Connection reset"]
+)
+def test_a_connection_with_tls_that_ends(text: str) -> None:
+    """libpq's texts (fe-secure-openssl.c); a server that ends a session says no more there."""
+    failed = psycopg.OperationalError(f"consuming input failed: {text}")
+    assert reason_of(failed) == "connection lost"
+
+
 def test_a_server_that_hangs_up(source: str) -> None:
     with _answering(b"") as port:
         assert _logged(make_conninfo(source, port=port))["reason"] == "connection lost"

@@ -17,7 +17,7 @@ from tests.deploy.files import DEPLOY
 
 _RULES = DEPLOY / "prometheus" / "dpproxy.rules.yaml"
 _ALERTS = (
-    *("DpproxyNotReady", "DpproxyTotalNearlySpent", "DpproxyPolicyNotTaken"),
+    *("DpproxyDown", "DpproxyNotReady", "DpproxyTotalNearlySpent", "DpproxyPolicyNotTaken"),
     *("DpproxyPublicationStopped", "DpproxyFaults", "DpproxyRestarted"),
 )
 _METRIC = re.compile(r"\b(dpproxy_\w+)(?:\{([^}]*)\})?")
@@ -88,7 +88,7 @@ def test_promtool_takes_rules_and_metrics(tmp_path: Path) -> None:
     checked = subprocess.run(
         [promtool, "check", "rules", _RULES], capture_output=True, text=True, check=False
     )
-    assert (checked.returncode, "6 rules found" in checked.stdout) == (0, True), checked.stderr
+    assert (checked.returncode, "7 rules found" in checked.stdout) == (0, True), checked.stderr
     metrics = Metrics(("shop",), "1.2.3", lambda: False)
     metrics.observe({"dpproxy_sessions": {("wire", "idle"): 3}}, {"ledger": True})
     read = subprocess.run(
