@@ -46,8 +46,7 @@ _SLOW_FIRST = ("live", "cli", "audit", "servers")
 
 def pytest_collection_finish() -> None:
     """What is imported and collected stays to the end: that collections look through it again and again is a
-    tenth of the processor time of tests that only compute."""
-    gc.collect()
+    tenth of the processor time of tests that only compute; once more would be a second of each worker."""
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
     gc.enable()

@@ -18,12 +18,7 @@ from proxy.base.slots import Slots
 from proxy.compiler import backend_query
 from proxy.compiler.backend_query import BackendQuery
 from proxy.exact.table import ExactRow, ExactTable
-from proxy.kernel.plan import (
-    BlockPlan,
-    OrderStatistic,
-    PrivatePlan,
-    Release,
-)
+from proxy.kernel.plan import BlockPlan, OrderStatistic, PrivatePlan, Release
 from proxy.mechanisms import order_statistic
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.release.ordering import order_law, size_of

@@ -18,9 +18,7 @@ from proxy.compiler.aggregate_sql import RowSource
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
 from proxy.drawing import drawer
-from proxy.estimates.deviation_mean_estimate import (
-    NoisyRows,
-)
+from proxy.estimates.deviation_mean_estimate import NoisyRows
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.kernel import sensitivities, statistics
 from proxy.kernel.neighbour_kinds import UnitNeighbours
@@ -44,9 +42,7 @@ from proxy.query.ir.query import Query
 from proxy.release import adding_noise, presenting, small_groups
 from proxy.release.drawn_values import Drawn, DrawnBlock, DrawnGroup, DrawnNumber
 from proxy.release.noisy_relation import NoisyTable, NoisyValue
-from proxy.release.noisy_values import (
-    noisy_value,
-)
+from proxy.release.noisy_values import noisy_value
 from tests import unchecked_blocks
 from tests.audit.exact_results import Auditor
 from tests.audit.layers import Layer, Patch, cost_complains, neighbours_complain

@@ -18,13 +18,7 @@ from fractions import Fraction
 import psycopg
 
 from proxy.kernel.neighbour_kinds import UnitNeighbours
-from proxy.kernel.plan import (
-    BlockPlan,
-    DistinctCount,
-    NoisyStatistic,
-    OrderStatistic,
-    Release,
-)
+from proxy.kernel.plan import BlockPlan, DistinctCount, NoisyStatistic, OrderStatistic, Release
 from proxy.kernel.statistics import Statistic
 from proxy.query.ir.query_aggregates import AggregateKind
 from tests.audit.exact_results import Auditor, unlimited

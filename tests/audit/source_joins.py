@@ -7,12 +7,7 @@ from dataclasses import replace
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from tests.audit.expressions import (
-    Column,
-    Scope,
-    conditions,
-    one_in,
-)
+from tests.audit.expressions import Column, Scope, conditions, one_in
 from tests.audit.source_parts import Names, Rows, table
 
 # Of a join key of a public table that is not unique: under the policies that declare it.

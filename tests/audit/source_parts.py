@@ -8,12 +8,7 @@ from dataclasses import dataclass, field, replace
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from tests.audit.expressions import (
-    DATA,
-    Column,
-    Scope,
-    conditions,
-)
+from tests.audit.expressions import DATA, Column, Scope, conditions
 
 # Whose rows a table holds; only rows of one owner meet. visits has its persons in another type.
 OWNERS = {

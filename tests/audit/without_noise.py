@@ -25,9 +25,7 @@ from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.recentred_mean import NoisyMeanSums
 from proxy.release import adding_noise, ordering
 from proxy.release.drawn_values import NOTHING, Drawn
-from proxy.release.noisy_values import (
-    noisy_value,
-)
+from proxy.release.noisy_values import noisy_value
 
 Keys = tuple[str | None, ...]
 Numbers = tuple[int, ...]

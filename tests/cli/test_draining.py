@@ -148,16 +148,6 @@ def test_statements_end_well_and_nobody_new_is_turned_away_within_the_delay(stat
             idle.execute("SELECT 3")
 
 
-def test_after_the_grace_what_runs_is_ended_and_told_so(state: Path) -> None:
-    with _served(state, "--drain-delay", "0", "--grace", "1") as served:
-        sleepers = [Sleeper(served, 40, over_http).start() for over_http in (False, True)]
-        told_at = time.monotonic()
-        _end(served)
-        assert served.running.process.wait(30) == 0
-        assert [one.ended() for one in sleepers] == [["57P01"], ["57P01"]]
-        assert 1 < time.monotonic() - told_at < 20
-
-
 def test_a_second_signal_ends_the_waiting(state: Path) -> None:
     with _served(state, "--drain-delay", "30", "--grace", "60") as served:
         sleepers = [Sleeper(served, 40, over_http).start() for over_http in (False, True)]
@@ -183,18 +173,22 @@ def test_a_transaction_may_end_and_its_session_closes_then(state: Path) -> None:
         connection.close()
 
 
-def test_what_was_charged_stays_charged(state: Path) -> None:
-    """Its statement waits for a lock when the grace is over."""
+def test_after_the_grace_what_runs_is_ended_and_what_was_charged_stays_charged(state: Path) -> None:
+    """The statement that is charged waits for a lock when the grace is over."""
     with (
         _served(state, "--drain-delay", "0", "--grace", "1") as served,
         psycopg.connect(servers().protected.dsn(), dbname="shop") as owner,
     ):
         owner.execute("LOCK TABLE shop.orders IN ACCESS EXCLUSIVE MODE")
         asking = Sleeper(served, 0, over_http=False, statement="SELECT count(*) FROM shop.orders")
-        asking.start()
+        sleepers = [
+            one.start() for one in (asking, *(Sleeper(served, 40, way) for way in (False, True)))
+        ]
+        told_at = time.monotonic()
         _end(served)
         assert served.running.process.wait(30) == 0
-        assert asking.ended() == ["57P01"]
+        assert [one.ended() for one in sleepers] == [["57P01"]] * 3
+        assert 1 < time.monotonic() - told_at < 20
     with _served(state) as served, psycopg.connect(served.wire) as connection:
         last = "SELECT outcome, epsilon > 0 FROM dp.history ORDER BY receipt DESC LIMIT 1"
         assert connection.execute(last).fetchone() == ("failed", True)

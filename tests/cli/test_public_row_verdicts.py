@@ -28,12 +28,7 @@ from proxy.policy.findings import Finding
 from proxy.protected import public_values
 from proxy.protected.judged_rows import CatalogueMoved, RowsWithheld, catalogue_state
 from tests.chosen_slots import with_chosen_slots
-from tests.live.served_database import (
-    READER,
-    accepting_large_total,
-    policy_head,
-    served_database,
-)
+from tests.live.served_database import READER, accepting_large_total, policy_head, served_database
 from tests.live_proxy import LiveProxy, start_proxy
 from tests.samples import checked_sample
 from tests.servers_fixture import servers

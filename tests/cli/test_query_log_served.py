@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +36,10 @@ def _sources() -> dict[str, str]:
     return {"SHOP_DSN": servers().source_dsns["shop"]}
 
 
-def _logged(state: Path, *options: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Ask over both listeners. Gives the lines of statements, and those of HTTP requests."""
+def _logged(
+    state: Path, *options: str, then: Callable[[str], None] = lambda address: None
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Ask over both listeners, and `then` of an address. Gives lines of statements, and of HTTP requests."""
     arguments: list[str | Path] = ["serve", "--policy", SHOP_POLICY, *options]
     arguments += ["--state", state / "state"]
     free = ["--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"]
@@ -55,6 +56,7 @@ def _logged(state: Path, *options: str) -> tuple[list[dict[str, Any]], list[dict
         asked: dict[str, Any] = {"json": body, "auth": ("erin", _PASSWORD), "timeout": 60}
         answer = httpx.post(f"{web[1]}/v1/query", headers={"X-Request-Id": "ours-7"}, **asked)
         assert (answer.status_code, answer.headers["x-request-id"]) == (200, "ours-7")
+        then(web[1])
         assert running.stop() == 0
     lines = [json.loads(line) for line in (state / "err.txt").read_text().splitlines()]
     return (
@@ -72,12 +74,6 @@ def test_each_statement_has_a_line_which_its_request_id_joins(state: Path) -> No
     assert wire["level"] == "info"
 
 
-def test_analysts_by_number(state: Path) -> None:
-    lines, _ = _logged(state, "--log-analysts", "number")
-    assert [type(one["analyst"]) for one in lines] == [int, int]
-    assert "erin" not in json.dumps(lines)
-
-
 def test_no_lines(state: Path) -> None:
     lines, requests = _logged(state, "--log-queries", "none")
     assert lines == [] and requests
@@ -89,7 +85,7 @@ def test_relayed_statements_cannot_be_logged(state: Path) -> None:
 
 
 def test_agents_leave_the_same_lines_and_no_others(state: Path) -> None:
-    """The SDK sets up no logging of its own, and is there with --mcp alone."""
+    """The SDK sets up no logging of its own, and is there with --mcp alone. Analysts stand by their number."""
     made = dpproxy("token", "create", "erin", "--days", "1", "--state", state / "state")
     token = re.search(r"dpp_\S+", made.out)
     assert made.code == 0 and token is not None
@@ -102,22 +98,15 @@ def test_agents_leave_the_same_lines_and_no_others(state: Path) -> None:
         "Authorization": f"Bearer {token[0]}",
         "Accept": "application/json, text/event-stream",
     }
-    arguments: list[str | Path] = ["serve", "--policy", SHOP_POLICY, "--mcp"]
-    arguments += ["--state", state / "state", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"]
-    with serving(state, arguments, "/docs\n", _sources()) as running:
-        web = re.search(r"(http://\S+)/docs", running.printed)
-        assert web is not None
-        answer = httpx.post(f"{web[1]}/mcp", json=message, headers=headers, timeout=60)
+
+    def ask(address: str) -> None:
+        answer = httpx.post(f"{address}/mcp", json=message, headers=headers, timeout=60)
         assert answer.json()["result"]["structuredContent"]["source"] == "fresh", answer.text
-        httpx.post(f"{web[1]}/mcp", content=b"{", headers=headers, timeout=60)
-        assert running.stop() == 0
-    lines = [json.loads(line) for line in (state / "err.txt").read_text().splitlines()]
-    (line,) = [one for one in lines if one["event"] == "query"]
-    assert (line["listener"], line["analyst"], line["outcome"]) == ("mcp", "erin", "answered")
-    assert [one["status"] for one in lines if one.get("route") == "/mcp"] == [200, 400]
+        httpx.post(f"{address}/mcp", content=b"{", headers=headers, timeout=60)
 
-
-def test_the_library_of_agents_is_not_imported_without_them() -> None:
-    code = "import sys, proxy.cli.listeners, proxy.cli.main; print('mcp' in sys.modules)"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout == "False\n"
+    lines, requests = _logged(state, "--mcp", "--log-analysts", "number", then=ask)
+    assert [one["listener"] for one in lines] == ["wire", "http", "mcp"]
+    assert lines[2]["outcome"] == "answered"
+    assert [type(one["analyst"]) for one in lines] == [int, int, int]
+    assert "erin" not in json.dumps(lines)
+    assert [one["status"] for one in requests if one["route"] == "/mcp"] == [200, 400]

@@ -16,15 +16,17 @@ _HEAVY = ("proxy.planner.planning", "proxy.cli.listeners")
 
 
 def _loaded(code: str) -> list[str]:
-    """Of the heavy ones."""
-    shown = f"{code}; import sys; print(*(m for m in {_HEAVY} if m in sys.modules))"
+    """Of the heavy ones, and of the library of agents."""
+    watched = (*_HEAVY, "mcp")
+    shown = f"{code}; import sys; print(*(m for m in {watched} if m in sys.modules))"
     done = subprocess.run([sys.executable, "-c", shown], capture_output=True, text=True, check=True)
     return done.stdout.split()
 
 
 def test_what_is_heavy_is_not_imported_before_the_servers_start() -> None:
     assert _loaded("import proxy.cli.main, proxy.cli.loading, proxy.cli.listen_addresses") == []
-    assert len(_loaded("import proxy.cli.main, proxy.cli.listeners")) == len(_HEAVY)
+    loaded = _loaded("import proxy.cli.main, proxy.cli.listeners")
+    assert loaded == [*_HEAVY], "the library of agents is imported for them alone"
 
 
 @pytest.mark.long

@@ -5,15 +5,7 @@ from __future__ import annotations
 import pytest
 
 from proxy.policy.finding_names import FindingName, Severity
-from tests.databases.people_clinic import (
-    COUNTRIES,
-    LINES,
-    PEOPLE,
-    ROOMS,
-    VISITS,
-    found,
-    told,
-)
+from tests.databases.people_clinic import COUNTRIES, LINES, PEOPLE, ROOMS, VISITS, found, told
 
 F = FindingName
 

@@ -6,11 +6,7 @@ from fractions import Fraction
 
 from proxy.catalog.catalog_model import TableName
 from proxy.policy.policy_model import Bounds, BoundsKind
-from proxy.protected.public_values import (
-    read_public_bounds,
-    read_public_rows,
-    read_public_values,
-)
+from proxy.protected.public_values import read_public_bounds, read_public_rows, read_public_values
 from tests.live.served_database import served_database
 from tests.servers_fixture import servers
 

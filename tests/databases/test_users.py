@@ -9,13 +9,7 @@ import pytest
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
-from proxy.ledger.users import (
-    UserError,
-    add_analyst,
-    list_analysts,
-    remove_analyst,
-    set_password,
-)
+from proxy.ledger.users import UserError, add_analyst, list_analysts, remove_analyst, set_password
 from proxy.shadow.shadow_roles import RolesNotMatched
 from tests.ledger_of_before import add_analyst_of_any_name
 from tests.servers_fixture import Servers

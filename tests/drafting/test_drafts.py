@@ -20,14 +20,7 @@ from proxy.policy.policy_model import (
 )
 from proxy.policy_file.policy_yaml import read_policy
 from tests.databases.kinds_corpus import LEDGER, LOGINS, RIDES, SCHOOL
-from tests.drafting.drafted_database import (
-    database,
-    draft,
-    run,
-    severe,
-    stranger,
-    strangers_dsn,
-)
+from tests.drafting.drafted_database import database, draft, run, severe, stranger, strangers_dsn
 from tests.drafting.thirty_tables import PEOPLE_OF, SCRIPT
 from tests.samples import DEMO_POLICIES
 

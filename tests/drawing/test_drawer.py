@@ -8,11 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from proxy.base.errors import Fault
-from proxy.drawing.answer_slots import (
-    CacheState,
-    ClaimedSlot,
-    Unfinished,
-)
+from proxy.drawing.answer_slots import CacheState, ClaimedSlot, Unfinished
 from proxy.drawing.charges import Charge, charge_in_ledger
 from proxy.drawing.drawer import Drawer, DrawingInputs, DrawnAnswer
 from proxy.drawing.kept_answers import ClaimedAnswers

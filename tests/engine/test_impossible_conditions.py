@@ -9,11 +9,7 @@ import pytest
 
 from proxy.base.errors import Refusal
 from proxy.base.sql_types import SqlType
-from proxy.engine.impossible_conditions import (
-    CONFLICT,
-    ImpossibleConditions,
-    impossible_conditions,
-)
+from proxy.engine.impossible_conditions import CONFLICT, ImpossibleConditions, impossible_conditions
 from proxy.policy.policy_model import BoundsKind, MovingBounds, Policy, ProtectedTable
 from proxy.query.ir.binding import bind
 from proxy.query.ir.expressions import Constant

@@ -15,12 +15,7 @@ from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.answer_conditions import conditions, stored_rows_matter
 from proxy.engine.answer_notices import answer_notices, cut_questions
 from proxy.engine.clipped_units import ClippedUnits, clipped_lines, is_cut_below, with_places
-from proxy.engine.column_errors import (
-    ColumnError,
-    column_errors,
-    large_errors,
-    reported,
-)
+from proxy.engine.column_errors import ColumnError, column_errors, large_errors, reported
 from proxy.engine.policy_limits import PolicyLimit, limits_text, policy_limits
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import BlockPlan, OrderStatistic, UnitExtreme

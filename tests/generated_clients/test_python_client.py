@@ -12,13 +12,7 @@ from typing import Any
 import pytest
 
 from tests.clients.installed import PROGRAMS, NotHere, python_of
-from tests.generated_clients.calls import (
-    Call,
-    Operation,
-    admin_calls,
-    analyst_calls,
-    operations,
-)
+from tests.generated_clients.calls import Call, Operation, admin_calls, analyst_calls, operations
 from tests.generated_clients.conftest import ANALYST, PASSWORD, SECRET, Served
 
 _BASIC = base64.b64encode(f"{ANALYST}:{PASSWORD}".encode()).decode()

@@ -14,12 +14,7 @@ import pytest
 import proxy
 from proxy.base.errors import Fault
 from proxy.kernel.block_price import price_of_block
-from proxy.kernel.checked_plan import (
-    CheckedBlock,
-    CheckedPlan,
-    check_bounded,
-    check_plan,
-)
+from proxy.kernel.checked_plan import CheckedBlock, CheckedPlan, check_bounded, check_plan
 from proxy.kernel.plan import BlockPlan, DeviationMean, LaplaceNoise, NoisyStatistic, Release
 from proxy.kernel.price import NOTHING_PAID, Price
 from proxy.kernel.proposal_check import CheckedProposals

@@ -17,14 +17,7 @@ from proxy.kernel.world import World
 from proxy.query.ir.expressions import Choice, Choose
 from tests.kernel.examples import WORLD, key_plan, l1, scan
 from tests.kernel.holes import block_of
-from tests.kernel.holes_of_groups import (
-    FIXED,
-    NOT_FIXED,
-    PERSON,
-    ROWS,
-    statement,
-    with_listed_key,
-)
+from tests.kernel.holes_of_groups import FIXED, NOT_FIXED, PERSON, ROWS, statement, with_listed_key
 from tests.kernel.tiny_database import tiny_database
 from tests.pipeline_world import CATALOG, POLICIES
 

@@ -16,12 +16,7 @@ import pytest
 import proxy.kernel
 from proxy.base.errors import Code, Fault, Refusal
 from proxy.kernel.boundary import judging
-from proxy.kernel.checked_plan import (
-    CheckedPlan,
-    check_bounded,
-    check_centred,
-    check_plan,
-)
+from proxy.kernel.checked_plan import CheckedPlan, check_bounded, check_centred, check_plan
 from proxy.kernel.plan import BlockPlan
 from proxy.kernel.proposal_check import check_proposals
 from proxy.kernel.proposal_plan import TableProposals

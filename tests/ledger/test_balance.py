@@ -11,15 +11,7 @@ from hypothesis import strategies as st
 
 from proxy.accounting.amounts import Amount
 from proxy.policy.policy_model import Period
-from tests.ledger_model.balance import (
-    NONE,
-    Balance,
-    Granted,
-    decide,
-    in_window,
-    left_of,
-    plus,
-)
+from tests.ledger_model.balance import NONE, Balance, Granted, decide, in_window, left_of, plus
 
 UTC = timezone.utc
 NOV, DEC = datetime(2026, 11, 1, tzinfo=UTC), datetime(2026, 12, 1, tzinfo=UTC)

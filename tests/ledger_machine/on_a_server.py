@@ -22,13 +22,7 @@ from proxy.ledger.ledger_schema import bring_to_newest
 from proxy.ledger.ledger_sources import Identity, SourceError, adopt_new
 from proxy.postgres.embedded import EmbeddedPostgres
 from tests.ledger_machine.asked import Terms
-from tests.ledger_machine.driven_ledger import (
-    CLOCK,
-    OPTIONS,
-    PATH,
-    DrivenLedger,
-    small_texts,
-)
+from tests.ledger_machine.driven_ledger import CLOCK, OPTIONS, PATH, DrivenLedger, small_texts
 from tests.ledger_machine.policy_of_terms import policy_of
 from tests.ledger_machine.tables_of_one import SOURCE, TablesOfOne
 

@@ -18,13 +18,7 @@ from typing_extensions import LiteralString
 from proxy.ledger.ledger_backup import backup, restore
 from proxy.ledger.ledger_schema import bring_to_newest
 from proxy.ledger.ledger_sources import Identity, adopt_new
-from tests.ledger_machine.driven_ledger import (
-    CLOCK,
-    OPTIONS,
-    PATH,
-    DrivenLedger,
-    small_texts,
-)
+from tests.ledger_machine.driven_ledger import CLOCK, OPTIONS, PATH, DrivenLedger, small_texts
 
 _BOOT = """\
 CREATE FUNCTION machine.pg_postmaster_start_time() RETURNS timestamptz STABLE LANGUAGE sql

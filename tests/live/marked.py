@@ -12,15 +12,7 @@ from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Column, Table
 from proxy.policy.policy_model import Mechanism, Privacy
 from tests.live import attacks
-from tests.pipeline_world import (
-    CATALOG,
-    MOODS,
-    PLACES,
-    POLICIES,
-    PUBLIC,
-    RATES,
-    SCHEMA,
-)
+from tests.pipeline_world import CATALOG, MOODS, PLACES, POLICIES, PUBLIC, RATES, SCHEMA
 from tests.stored_types import MOOD, columns_sql, create_types
 
 TEXT, NUMBER, DAY = "SECRET-4242-marker", 987654321, "2387-06-05"

@@ -13,11 +13,7 @@ from itertools import product
 import psycopg
 from typing_extensions import assert_never
 
-from proxy.estimates import (
-    ratio_mean_estimate,
-    shared_moments,
-    variance,
-)
+from proxy.estimates import ratio_mean_estimate, shared_moments, variance
 from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.plan import (
     Answer,
@@ -38,12 +34,7 @@ from proxy.kernel.plan import (
     UnitExtreme,
 )
 from proxy.kernel.statistics import Measured
-from proxy.mechanisms import (
-    discrete_gaussian,
-    discrete_laplace,
-    ratio_mean,
-    recentred_mean,
-)
+from proxy.mechanisms import discrete_gaussian, discrete_laplace, ratio_mean, recentred_mean
 from proxy.mechanisms.order_statistic import GridRun, Law, ValueCount, minimum_law, quantile_law
 from proxy.planner.shared_releases import scales_of
 from proxy.query.ir.query_aggregates import AggregateKind

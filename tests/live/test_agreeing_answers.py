@@ -395,6 +395,7 @@ _COUNTED = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("counted", _COUNTED)
 @pytest.mark.parametrize("database", ["agreeing", "kept"])
 def test_no_more_different_values_are_counted_than_there_can_be(

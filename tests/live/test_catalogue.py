@@ -8,10 +8,9 @@ import psycopg
 import pytest
 
 from proxy.cli.assembly import Database
-from tests.live.served_database import served_database
-from tests.live_proxy import LiveProxy, start_proxy
+from tests.live.served_alone import served_alone
+from tests.live_proxy import LiveProxy
 from tests.servers.http.both_listeners import open_http
-from tests.servers_fixture import servers
 from tests.unjudged_rows import unjudged
 
 SCRIPT = """\
@@ -107,12 +106,7 @@ DESCRIBED = (
 )
 
 
-@pytest.fixture(scope="module")
-def catalogue() -> Iterator[LiveProxy]:
-    database = served_database(servers(), "cat", SCRIPT, TABLES, "auto", most="100")
-    proxy = start_proxy(servers(), [database])
-    yield proxy
-    proxy.stop()
+catalogue = served_alone("cat", SCRIPT, TABLES)
 
 
 @pytest.fixture

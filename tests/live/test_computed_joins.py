@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import psycopg
 import pytest
 
 from tests.live.computed_joins import ALIASES, JOINS, SCRIPT, TABLES
-from tests.live.served_database import served_database
-from tests.live_proxy import LiveProxy, start_proxy
-from tests.servers_fixture import servers
+from tests.live.served_alone import served_alone
+from tests.live_proxy import LiveProxy
 
-
-@pytest.fixture(scope="module")
-def joins() -> Iterator[LiveProxy]:
-    pair = servers()
-    proxy = start_proxy(pair, [served_database(pair, "joins", SCRIPT, TABLES, "auto", most="100")])
-    yield proxy
-    proxy.stop()
+joins = served_alone("joins", SCRIPT, TABLES)
 
 
 def _asked(connection: psycopg.Connection, sql: str) -> dict[tuple[object, ...], float]:

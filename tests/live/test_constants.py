@@ -24,10 +24,10 @@ from tests.live.constant_statements import (
     TABLES,
     statements,
 )
-from tests.live.served_database import served_database
-from tests.live_proxy import LiveProxy, start_proxy
+from tests.live.served_alone import served_alone
+from tests.live_proxy import LiveProxy
 from tests.servers.http.both_listeners import BothListeners, open_http
-from tests.servers_fixture import PASSWORD, servers
+from tests.servers_fixture import PASSWORD
 
 _TOP = (
     "(SELECT kind AS kind__, sum(n) AS mme_inner__ FROM w.calls GROUP BY kind"
@@ -112,12 +112,7 @@ NOT_JOINED = (
 ZONES = ("UTC", "America/New_York")
 
 
-@pytest.fixture(scope="module")
-def constants() -> Iterator[LiveProxy]:
-    database = served_database(servers(), "constants", SCRIPT, TABLES, "auto", most="100")
-    proxy = start_proxy(servers(), [database])
-    yield proxy
-    proxy.stop()
+constants = served_alone("constants", SCRIPT, TABLES)
 
 
 @pytest.fixture(scope="module")

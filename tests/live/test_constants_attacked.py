@@ -10,9 +10,8 @@ import pytest
 
 from proxy.base.limits import EXPANDED_NODES, LIST_ELEMENTS
 from tests.live.constant_statements import COUNT, SCRIPT, TABLES
-from tests.live.served_database import served_database
-from tests.live_proxy import LiveProxy, start_proxy
-from tests.servers_fixture import servers
+from tests.live.served_alone import served_alone
+from tests.live_proxy import LiveProxy
 
 # With standard_conforming_strings off the first constant goes on to the second, and what follows is a query.
 _INJECTED = (
@@ -25,12 +24,7 @@ _OFF = (
 )
 
 
-@pytest.fixture(scope="module")
-def attacked() -> Iterator[LiveProxy]:
-    database = served_database(servers(), "attacked", SCRIPT, TABLES, "auto", most="100")
-    proxy = start_proxy(servers(), [database])
-    yield proxy
-    proxy.stop()
+attacked = served_alone("attacked", SCRIPT, TABLES)
 
 
 @pytest.fixture

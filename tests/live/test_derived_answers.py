@@ -3,15 +3,14 @@ a fresh one would say of the same rows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import psycopg
 import pytest
 
-from tests.live.served_database import served_database
+from tests.live.served_alone import served_alone
 from tests.live.session_answers import answers_to, assert_near, exact_answer
-from tests.live_proxy import LiveProxy, start_proxy
-from tests.servers_fixture import servers
+from tests.live_proxy import LiveProxy
 
 DATABASE = "derived"
 _SCRIPT = """\
@@ -64,13 +63,7 @@ tables:
 """
 
 
-@pytest.fixture(scope="module")
-def deriving() -> Iterator[LiveProxy]:
-    pair = servers()
-    served = served_database(pair, DATABASE, _SCRIPT, _TABLES, "auto", most="100")
-    proxy = start_proxy(pair, [served])
-    yield proxy
-    proxy.stop()
+deriving = served_alone(DATABASE, _SCRIPT, _TABLES)
 
 
 _PEOPLE = (

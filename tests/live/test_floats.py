@@ -5,14 +5,11 @@ Halves go to the even number, date_part() is double precision, and no cast to re
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import psycopg
 import pytest
 
-from tests.live.served_database import served_database
-from tests.live_proxy import LiveProxy, start_proxy
-from tests.servers_fixture import servers
+from tests.live.served_alone import served_alone
+from tests.live_proxy import LiveProxy
 
 # Each half from -3.5 to 3.5, twenty times, and what lies between.
 _SCRIPT = """\
@@ -88,14 +85,7 @@ _OF_PARTS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def floats() -> Iterator[LiveProxy]:
-    pair = servers()
-    proxy = start_proxy(
-        pair, [served_database(pair, "floats", _SCRIPT, _TABLES, "auto", most="100")]
-    )
-    yield proxy
-    proxy.stop()
+floats = served_alone("floats", _SCRIPT, _TABLES)
 
 
 def _asked(connection: psycopg.Connection, sql: str) -> tuple[list[int], dict[object, float]]:

@@ -3,15 +3,12 @@ as PostgreSQL's."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from tests.live.served_database import served_database
-from tests.live_proxy import LiveProxy, start_proxy
-from tests.servers_fixture import servers
+from tests.live.served_alone import served_alone
+from tests.live_proxy import LiveProxy
 
 _NAME = "modifiers"
 _SCRIPT = """\
@@ -52,12 +49,7 @@ _FORMS = (
 )
 
 
-@pytest.fixture(scope="module")
-def served() -> Iterator[LiveProxy]:
-    pair = servers()
-    proxy = start_proxy(pair, [served_database(pair, _NAME, _SCRIPT, _TABLES, "auto", most="100")])
-    yield proxy
-    proxy.stop()
+served = served_alone(_NAME, _SCRIPT, _TABLES)
 
 
 def _answer(

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import datetime
 
 import psycopg
 import pytest
 
-from tests.live.served_database import served_database
+from tests.live.served_alone import served_alone
 from tests.live.session_answers import answers_to, assert_near, exact_answer
-from tests.live_proxy import LiveProxy, start_proxy
-from tests.servers_fixture import servers
+from tests.live_proxy import LiveProxy
 
 DATABASE = "lifted"
 _SCRIPT = """\
@@ -59,14 +57,7 @@ tables:
 """
 
 
-@pytest.fixture(scope="module")
-def lifting() -> Iterator[LiveProxy]:
-    pair = servers()
-    proxy = start_proxy(
-        pair, [served_database(pair, DATABASE, _SCRIPT, _TABLES, "auto", most="100")]
-    )
-    yield proxy
-    proxy.stop()
+lifting = served_alone(DATABASE, _SCRIPT, _TABLES)
 
 
 # Of each all but the first are slices of one question: the first costs, the others nothing.

@@ -5,7 +5,6 @@ The ledger's clock is the test's: it says which day it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 
 import psycopg
@@ -15,11 +14,10 @@ from proxy.accounting import events
 from proxy.base.errors import Fault
 from proxy.cli.assembly import Database
 from tests.live.published_tables import release_and_show
-from tests.live.served_database import served_database
+from tests.live.served_alone import served_alone
 from tests.live.session_answers import answers_to, total_paid
-from tests.live_proxy import LiveProxy, start_proxy
+from tests.live_proxy import LiveProxy
 from tests.moving_world import day_number
-from tests.servers_fixture import servers
 
 _NAME = "moving_bounds"
 # 1,000 visits on the first of each month of 2026 and 2027, one of each person.
@@ -52,12 +50,7 @@ _BY_MONTH_OF_DATE = (
 )
 
 
-@pytest.fixture(scope="module")
-def proxy() -> Iterator[LiveProxy]:
-    pair = servers()
-    found = start_proxy(pair, [served_database(pair, _NAME, _SCRIPT, _TABLES, "best")])
-    yield found
-    found.stop()
+proxy = served_alone(_NAME, _SCRIPT, _TABLES, "best", most="2")
 
 
 @pytest.fixture

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 
-from tests.live.served_database import served_database
-from tests.live_proxy import LiveProxy, start_proxy
-from tests.servers_fixture import servers
+from tests.live.served_alone import served_alone
+from tests.live_proxy import LiveProxy
 
 pytestmark = pytest.mark.long
 ANSWERED = 147  # all of them
@@ -80,12 +79,7 @@ def statements() -> list[dict[str, Any]]:
     return [json.loads(line) for line in _FILE.read_text(encoding="utf-8").splitlines()]
 
 
-@pytest.fixture(scope="module")
-def store() -> Iterator[LiveProxy]:
-    database = served_database(servers(), "store", _SCRIPT, _TABLES, "best", most="100")
-    proxy = start_proxy(servers(), [database])
-    yield proxy
-    proxy.stop()
+store = served_alone("store", _SCRIPT, _TABLES, "best")
 
 
 def test_the_corpus_is_whole() -> None:

@@ -18,12 +18,7 @@ import pytest
 
 from proxy.cli.assembly import Database, assemble
 from proxy.engine.policy_statements import ProtectedQuery
-from proxy.engine.published_ports import (
-    DrawnRelease,
-    PublishedState,
-    PublishedTable,
-    ReleaseClaim,
-)
+from proxy.engine.published_ports import DrawnRelease, PublishedState, PublishedTable, ReleaseClaim
 from proxy.engine.publishing import Publishing, Released
 from proxy.engine.releasing import Releasing
 from proxy.ledger.published_releases import PublishedReleases

@@ -11,8 +11,8 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from tests.live.conversing import Outcome, extended, simple
-from tests.live.served_database import served_database
-from tests.live_proxy import LiveProxy, start_proxy
+from tests.live.served_alone import served_alone
+from tests.live_proxy import LiveProxy
 from tests.raw_client import RawClient
 from tests.servers_fixture import servers
 
@@ -71,12 +71,7 @@ def recorded() -> Iterator[tuple[str, str]]:
                 yield file.name, text
 
 
-@pytest.fixture(scope="module")
-def proxy() -> Iterator[LiveProxy]:
-    database = served_database(servers(), NAME, SCRIPT, TABLES, "best", most="100")
-    served = start_proxy(servers(), [database])
-    yield served
-    served.stop()
+proxy = served_alone(NAME, SCRIPT, TABLES, "best")
 
 
 @pytest.fixture(scope="module")

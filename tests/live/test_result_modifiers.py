@@ -9,10 +9,9 @@ import psycopg
 import pytest
 
 from tests.live.conversing import Column, described, extended, simple
-from tests.live.served_database import served_database
-from tests.live_proxy import LiveProxy, start_proxy
+from tests.live.served_alone import served_alone
+from tests.live_proxy import LiveProxy
 from tests.raw_client import RawClient
-from tests.servers_fixture import servers
 
 _SCRIPT = """
 CREATE SCHEMA app;
@@ -169,13 +168,7 @@ _OTHERS = [
 ]
 
 
-@pytest.fixture(scope="module")
-def described_items() -> Iterator[LiveProxy]:
-    pair = servers()
-    database = served_database(pair, "described", _SCRIPT, _TABLES, "auto", most="100")
-    proxy = start_proxy(pair, [database])
-    yield proxy
-    proxy.stop()
+described_items = served_alone("described", _SCRIPT, _TABLES)
 
 
 def _columns(client: RawClient, text: str) -> tuple[Column, ...] | tuple[bytes, bytes]:

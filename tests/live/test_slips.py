@@ -125,6 +125,7 @@ def _run(connection: psycopg.Connection, text: str) -> None:
 _REFUSED = ("DROP OWNED", "ALTER DEFAULT", "GRANT")  # by themselves; what comes after is, too
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("slip", SLIPS, ids=lambda slip: "; ".join(slip)[:150])
 def test_a_slip_is_an_error(slip: list[str], live: LiveProxy) -> None:
     *scene, last = slip
@@ -166,6 +167,7 @@ def test_a_union_is_a_probe_only_if_all_of_it_is(
     assert live.when_settled(analyst)[0] == 1
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("probe", PROBES)
 def test_a_probe_is_answered_free_of_charge(
     probe: str, live: LiveProxy, listeners: BothListeners, analyst: str

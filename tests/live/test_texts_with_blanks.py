@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import psycopg
 import pytest
 
-from tests.live.served_database import served_database
-from tests.live_proxy import LiveProxy, start_proxy
-from tests.servers_fixture import servers
+from tests.live.served_alone import served_alone
+from tests.live_proxy import LiveProxy
 
 _NAME = "blanks"
 _SCRIPT = """\
@@ -56,12 +53,7 @@ _CONDITIONS = (
 )
 
 
-@pytest.fixture(scope="module")
-def proxy() -> Iterator[LiveProxy]:
-    database = served_database(servers(), _NAME, _SCRIPT, _TABLES, "auto", most="100")
-    running = start_proxy(servers(), [database])
-    yield running
-    running.stop()
+proxy = served_alone(_NAME, _SCRIPT, _TABLES)
 
 
 def _answer(connection: psycopg.Connection, sql: str) -> object:
@@ -71,7 +63,7 @@ def _answer(connection: psycopg.Connection, sql: str) -> object:
         return str(error).partition("\n")[0]
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("subject", _SUBJECTS)
 def test_compared_as_postgresql_compares(subject: str, proxy: LiveProxy) -> None:
     wrong, refused = [], []

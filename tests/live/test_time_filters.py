@@ -8,9 +8,8 @@ from decimal import Decimal
 import psycopg
 import pytest
 
-from tests.live.served_database import served_database
-from tests.live_proxy import LiveProxy, start_proxy
-from tests.servers_fixture import servers
+from tests.live.served_alone import served_alone
+from tests.live_proxy import LiveProxy
 
 # A row each hour from the first to the last bound, so that each group that a filter allows has rows.
 _SCRIPT = """\
@@ -134,14 +133,7 @@ def _crossed() -> Iterator[str]:
             yield f"{outer} IS NOT NULL".format(c=column)
 
 
-@pytest.fixture(scope="module")
-def visits() -> Iterator[LiveProxy]:
-    pair = servers()
-    proxy = start_proxy(
-        pair, [served_database(pair, "time_filters", _SCRIPT, _TABLES, "auto", most="100")]
-    )
-    yield proxy
-    proxy.stop()
+visits = served_alone("time_filters", _SCRIPT, _TABLES)
 
 
 _STATEMENTS = list(_crossed())

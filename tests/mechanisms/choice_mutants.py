@@ -5,12 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from proxy.mechanisms import (
-    bernoulli,
-    exact_choice,
-    order_statistic,
-    partition_selection,
-)
+from proxy.mechanisms import bernoulli, exact_choice, order_statistic, partition_selection
 from proxy.mechanisms.loss import Loss
 from proxy.mechanisms.order_statistic import GridRun, Law, ValueCount
 from tests.mechanisms import order_statistic_layers, selection_layers

@@ -9,11 +9,7 @@ from fractions import Fraction
 from itertools import combinations_with_replacement
 from unittest import mock
 
-from proxy.estimates import (
-    ratio_mean_estimate,
-    recentred_mean_estimate,
-    variance,
-)
+from proxy.estimates import ratio_mean_estimate, recentred_mean_estimate, variance
 from proxy.mechanisms import discrete_laplace, ratio_mean, recentred_mean
 from proxy.mechanisms.bits import RandomBits
 from tests.seeded_bits import SeededBits

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from proxy.estimates import (
-    pair_statistics,
-    ratio_mean_estimate,
-)
+from proxy.estimates import pair_statistics, ratio_mean_estimate
 from proxy.kernel import statistics
 from proxy.kernel.statistics import Measured, Statistic
 from proxy.mechanisms import discrete_laplace

@@ -5,12 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from proxy.estimates import (
-    ratio_mean_estimate,
-    sampling_accuracy,
-    shared_moments,
-    sum_over_count,
-)
+from proxy.estimates import ratio_mean_estimate, sampling_accuracy, shared_moments, sum_over_count
 from proxy.mechanisms import clipped_mean, discrete_laplace, ratio_mean
 from tests.mechanisms.goodness_of_fit import FALSE_ALARM, p_value
 from tests.mechanisms.laplace_law import LaplaceLaw, hockey_stick

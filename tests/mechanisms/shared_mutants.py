@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
-from proxy.estimates import (
-    sampling_accuracy,
-    shared_moments,
-    sum_over_count,
-)
+from proxy.estimates import sampling_accuracy, shared_moments, sum_over_count
 from proxy.mechanisms import clipped_mean, discrete_laplace
 from proxy.mechanisms.bits import RandomBits
 from tests.mechanisms import shared_layers

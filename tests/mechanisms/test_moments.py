@@ -8,11 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.estimates import (
-    ratio_mean_estimate,
-    recentred_mean_estimate,
-    variance,
-)
+from proxy.estimates import ratio_mean_estimate, recentred_mean_estimate, variance
 from proxy.mechanisms import ratio_mean, split
 from proxy.mechanisms.loss import Loss
 from tests.seeded_bits import SeededBits

@@ -9,12 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proxy.mechanisms.real_bounds import (
-    exp_bounds,
-    log_bounds,
-    root_bounds,
-    short_below,
-)
+from proxy.mechanisms.real_bounds import exp_bounds, log_bounds, root_bounds, short_below
 
 rationals = st.fractions(-1000, 1000, max_denominator=10**30)
 positive = st.fractions(Fraction(1, 10**40), 10**12)

@@ -11,12 +11,7 @@ from fractions import Fraction
 
 import pytest
 
-from proxy.estimates import (
-    ratio_mean_estimate,
-    recentred_mean_estimate,
-    shared_moments,
-    variance,
-)
+from proxy.estimates import ratio_mean_estimate, recentred_mean_estimate, shared_moments, variance
 from proxy.mechanisms import discrete_laplace, ratio_mean
 from proxy.mechanisms.loss import Loss
 from proxy.mechanisms.split import split

@@ -14,13 +14,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from proxy.estimates import (
-    deviation_variance_estimate,
-    variance,
-)
-from proxy.estimates.deviation_variance_estimate import (
-    SpreadRange,
-)
+from proxy.estimates import deviation_variance_estimate, variance
+from proxy.estimates.deviation_variance_estimate import SpreadRange
 from proxy.mechanisms import deviation_mean, deviation_variance, private_bound
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.deviation_mean import PARTS

@@ -9,14 +9,7 @@ import pytest
 
 from proxy.base.session_settings import SESSION_SETTINGS
 from proxy.pgwire.argument_exchanges import rehearse, rehearsed_arguments
-from proxy.pgwire.calls import (
-    Arguments,
-    MadeOfNulls,
-    ReadArguments,
-    Rehearsal,
-    Rehearse,
-    Verbatim,
-)
+from proxy.pgwire.calls import Arguments, MadeOfNulls, ReadArguments, Rehearsal, Rehearse, Verbatim
 from proxy.pgwire.expectations import ShadowReply
 from proxy.pgwire.frames import (
     FLUSH,

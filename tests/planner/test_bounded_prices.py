@@ -24,13 +24,7 @@ from proxy.mechanisms.loss import Loss
 from proxy.mechanisms.rho_of_noise import rho_of_pure
 from proxy.planner.facts import PlanningContext
 from proxy.planner.planning import Planned, planned
-from proxy.policy.policy_model import (
-    IdentifierUnit,
-    Mechanism,
-    Noise,
-    Policy,
-    ProtectedTable,
-)
+from proxy.policy.policy_model import IdentifierUnit, Mechanism, Noise, Policy, ProtectedTable
 from proxy.query.ir.binding import bind
 from proxy.query.ir.query import Query
 from tests.pipeline_world import CATALOG, KNOWN_HELD, KNOWN_PUBLIC, POLICIES, read, walk

@@ -16,11 +16,7 @@ from proxy.cli.accuracy_report import (
     policy_accuracy,
 )
 from proxy.engine.accuracy import Accuracy, ErrorKind
-from proxy.estimates import (
-    recentred_mean_estimate,
-    sampling_accuracy,
-    variance,
-)
+from proxy.estimates import recentred_mean_estimate, sampling_accuracy, variance
 from proxy.mechanisms import zcdp
 from proxy.planner.facts import PlanningContext, PublicContents
 from proxy.policy import policy_model

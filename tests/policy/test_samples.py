@@ -21,12 +21,7 @@ from proxy.cli.sample_policies import sample_policy
 from proxy.engine.accuracy import Accuracy
 from proxy.planner.facts import PublicContents
 from proxy.policy.check import fitted
-from proxy.policy.policy_model import (
-    Bounds,
-    BoundsKind,
-    IdentifierUnit,
-    PublicTable,
-)
+from proxy.policy.policy_model import Bounds, BoundsKind, IdentifierUnit, PublicTable
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.policy_file.policy_yaml import read_policy
 from proxy.shadow.shadow_database import Shadow

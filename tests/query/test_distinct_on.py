@@ -26,6 +26,7 @@ _ORDERS = {
 _ONS = ("DISTINCT ON (t)", "DISTINCT ON (1)", "DISTINCT ON ((t))")
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("on", _ONS)
 @pytest.mark.parametrize(("order", "is_noisy"), _ORDERS.items())
 @pytest.mark.parametrize("group", ["t, b", "1, 2", "GROUPING SETS ((t, b), (t))"])

@@ -11,12 +11,7 @@ from sqlglot import exp
 from proxy.base.errors import Refusal
 from proxy.query.bind.expression_reading import READERS
 from proxy.query.bind.function_forms import FORMS, FUNCTIONS, SUBSTITUTES, FunctionForm
-from proxy.query.syntax.selects import (
-    ANSWERED,
-    AVAILABLE,
-    OTHER_AGGREGATES,
-    TRUTHS,
-)
+from proxy.query.syntax.selects import ANSWERED, AVAILABLE, OTHER_AGGREGATES, TRUTHS
 from tests.pipeline_world import read, walk
 
 # Which the parser counts among functions, or all that it has no name for.

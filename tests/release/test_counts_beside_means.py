@@ -14,11 +14,7 @@ import pytest
 
 from proxy.engine.answer_notices import answer_notices
 from proxy.estimates import deviation_mean_estimate
-from proxy.estimates.deviation_mean_estimate import (
-    NoisyRows,
-    averaged,
-    own_rows,
-)
+from proxy.estimates.deviation_mean_estimate import NoisyRows, averaged, own_rows
 from proxy.kernel.plan import (
     BlockPlan,
     DeviationMean,
@@ -38,9 +34,7 @@ from proxy.release import counted_rows, null_answers, presenting
 from proxy.release.counted_rows import better_rows, counts_of_means, has_rows
 from proxy.release.drawn_values import Drawn, DrawnBlock, DrawnGroup, DrawnNumber, DrawnQuantile
 from proxy.release.noisy_relation import NullReason
-from proxy.release.noisy_values import (
-    noise_half_width,
-)
+from proxy.release.noisy_values import noise_half_width
 from proxy.release.presenting import presented
 from tests.mechanisms.mean_accuracy import released
 from tests.mechanisms.mean_sets import sets

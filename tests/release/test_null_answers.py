@@ -10,25 +10,15 @@ from itertools import permutations
 import pytest
 
 from proxy.engine.answer_notices import answer_notices
-from proxy.estimates.deviation_mean_estimate import (
-    units_needed,
-)
-from proxy.kernel.plan import (
-    BlockPlan,
-    DeviationMean,
-    LaplaceNoise,
-    NoisyStatistic,
-    OrderStatistic,
-)
+from proxy.estimates.deviation_mean_estimate import units_needed
+from proxy.kernel.plan import BlockPlan, DeviationMean, LaplaceNoise, NoisyStatistic, OrderStatistic
 from proxy.kernel.statistics import Statistic
 from proxy.mechanisms import discrete_laplace
 from proxy.mechanisms.deviation_mean import PARTS, NoisyDeviations
 from proxy.release import counted_rows, null_answers
 from proxy.release.drawn_values import DrawnBlock, DrawnGroup, DrawnNumber, DrawnQuantile
 from proxy.release.noisy_relation import NoisyTable, NullReason
-from proxy.release.noisy_values import (
-    noise_half_width,
-)
+from proxy.release.noisy_values import noise_half_width
 from proxy.release.null_answers import AnswerRule, answer_rules, rows_needed
 from proxy.release.presenting import presented
 from tests.release.released_world import block_of, drawn

@@ -12,11 +12,7 @@ import pytest
 
 from proxy.base.result_columns import aggregate_column, key_column, subquery_name
 from proxy.kernel.plan import BlockPlan, OrderStatistic, PrivatePlan
-from proxy.release.plausible_answers import (
-    MADE_UP_SECONDS,
-    PLAUSIBLE_ANSWERS,
-    plausible_relations,
-)
+from proxy.release.plausible_answers import MADE_UP_SECONDS, PLAUSIBLE_ANSWERS, plausible_relations
 from tests.kernel.test_golden_plans import golden_plans
 from tests.pipeline_world import POLICIES, walk
 

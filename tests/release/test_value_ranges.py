@@ -13,9 +13,7 @@ from proxy.base.result_columns import IntervalEnd
 from proxy.kernel.plan import BlockPlan
 from proxy.release.drawn_values import DrawnBlock, DrawnGroup, DrawnNumber
 from proxy.release.noisy_relation import NoisyTable
-from proxy.release.noisy_values import (
-    noise_half_width,
-)
+from proxy.release.noisy_values import noise_half_width
 from proxy.release.presenting import presented
 from proxy.release.value_ranges import ValueRange, value_ranges
 from tests.release.released_world import block_of, drawn

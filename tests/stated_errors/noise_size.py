@@ -8,12 +8,7 @@ from fractions import Fraction
 from unittest import mock
 
 from proxy.estimates import deviation_mean_estimate, deviation_variance_estimate
-from proxy.mechanisms import (
-    deviation_mean,
-    deviation_variance,
-    discrete_gaussian,
-    discrete_laplace,
-)
+from proxy.mechanisms import deviation_mean, deviation_variance, discrete_gaussian, discrete_laplace
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.deviation_mean import (
     PARTS,

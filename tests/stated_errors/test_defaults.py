@@ -25,12 +25,7 @@ from tests.servers.http.both_listeners import BothListeners, open_http
 from tests.servers_fixture import servers
 from tests.stated_errors.held import Held
 from tests.stated_errors.own_answers import OwnAnswers, own_answers
-from tests.stated_errors.public_engine import (
-    AS_IT_IS,
-    NotProtected,
-    PublicEngine,
-    public_engine,
-)
+from tests.stated_errors.public_engine import AS_IT_IS, NotProtected, PublicEngine, public_engine
 from tests.stated_errors.redrawn import Redrawn, Release
 from tests.stated_errors.shapes import Shape, corpus, corpus_shapes
 
