@@ -25,8 +25,9 @@ class Measured:
     is_of_mean: its sum is divided by a number of rows, so that a unit with more rows than count adds its mean
     so many times (as it does to centred sums); factors: columns of an operand that is computed, each clamped as
     it is there, on a grid of its own that its type keeps to: of their indices the operand can be computed in
-    whole numbers. They follow from the operand and the catalogue. index: a column that holds the index already, on
-    a grid of which index_steps are a step here; it is clamped all the same, so nothing is believed of what is in it.
+    whole numbers, and they follow from the operand and the catalogue; index: a column that holds the index
+    already, on a grid of which index_steps are a step here. It is clamped all the same, so nothing is believed
+    of what is in it.
     """
 
     operand: Expression
