@@ -23,7 +23,7 @@ from tests.servers.http.declared_responses import analysts_app
 _SETTINGS = (ROOT / "docs" / "reference" / "settings.md").read_text(encoding="utf-8")
 _CODE = re.compile(r"`([^`]*)`")
 _VARIABLE = re.compile(
-    r"\b(?:DPPROXY|XDG|CREDENTIALS|OTEL)_[A-Z_]*[A-Z]\b|(?<=environ\.get\(\")TERM\b"
+    r"\b(?:DPPROXY|XDG|CREDENTIALS|OTEL|NOTIFY)_[A-Z_]*[A-Z]\b|(?<=environ\.get\(\")TERM\b"
 )
 
 
@@ -90,7 +90,7 @@ def test_every_environment_variable_is_there_and_no_other() -> None:
         if re.search(r"environ(?:\.get\(|\[)|getenv\(", line)
     ]
     assert reads
-    named = ("XDG_STATE_HOME", "_VARIABLE", '"TERM"')
+    named = ("XDG_STATE_HOME", "NOTIFY_SOCKET", "_VARIABLE", '"TERM"')
     assert all(any(name in line for name in named) for line in reads), reads
     table = _SETTINGS.split("\n## Environment variables", 1)[1].split("\n## ", 1)[0]
     rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]

@@ -45,6 +45,28 @@ OUT_OF_SIGHT: dict[str, str] = {
         ),
         "a function of the kernel",
     ),
+    **dict.fromkeys(
+        (
+            "empty_partition_dropped",
+            "empty_partition_filled_from_the_data",
+            "partitions_from_the_true_number_of_rows",
+            "empty_group_dropped",
+            "charge_after_the_answer",
+            "charge_not_settled_on_failure",
+        ),
+        "of releases and charges, behind the plan",
+    ),
+    **dict.fromkeys(
+        (
+            "sides_of_a_join_not_cut",
+            "left_side_of_a_join_not_cut",
+            "product_of_a_join_not_limited",
+            "product_of_earlier_joins_forgotten",
+            "several_rows_taken_for_one",
+            "reference_that_is_joined_again_forgotten",
+        ),
+        "of the work of one unit, at the price of before",
+    ),
     "excess_of_a_key_kept": "printed otherwise than planned",
     "excess_of_a_unit_kept_before_a_join": "printed otherwise than planned",
     "row_that_is_not_alone_kept": "printed otherwise than planned",
