@@ -22,6 +22,7 @@ from proxy.planner.public_keys import is_computed, key_parts, label_values
 from proxy.planner.text_lengths import is_long, is_long_number
 from proxy.query.ir.expression_walk import children, columns
 from proxy.query.ir.expressions import (
+    Arithmetic,
     Case,
     Cast,
     ColumnRef,
@@ -33,6 +34,7 @@ from proxy.query.ir.expressions import (
     Expression,
     Extract,
     Is,
+    Operator,
     Quotient,
 )
 from proxy.query.ir.query import AggregateBlock, Key
@@ -148,7 +150,7 @@ def planned_key(key: Key, facts: Facts, public: Facts, where: Expression | None)
             " of an interval extract(epoch FROM column).",
             key.position,
         )
-    if values is None and not _can_be_private(expression, key.type):
+    if values is None and not (_can_be_private(expression, key.type) or _is_whole(expression)):
         raise Refusal(
             Code.NO_VALUES,
             f"{_named(expression)} has no public values, and its equal values can print differently",
@@ -203,6 +205,32 @@ def _can_be_private(expression: Expression, kind: SqlType) -> bool:
     if kind.is_float:
         return isinstance(expression, ColumnRef) and expression.type is kind
     return kind.is_text or kind.is_number or kind.is_time or kind in (SqlType.BOOL, SqlType.UUID)
+
+
+def _is_whole(expression: Expression) -> bool:
+    """Whether it is a whole number made a double precision number, as date_part() of a length of time is, so small
+    by its type that each is one. Bounds of a policy say nothing here: a key is not clamped."""
+    if not (isinstance(expression, Cast) and expression.type is SqlType.FLOAT8):
+        return False
+    number = expression.operand
+    if isinstance(number, Cast) and number.type is SqlType.NUMERIC:
+        number = number.operand
+    if number.type in (SqlType.INT2, SqlType.INT4):
+        return True
+    return (
+        number.type is SqlType.INT8 and isinstance(number, Quotient) and _is_length_of_time(number)
+    )
+
+
+def _is_length_of_time(seconds: Expression) -> bool:
+    """Whether it is the seconds between two times, fewer than 2^44, or whole parts of them."""
+    match seconds:
+        case Arithmetic(operator=Operator.SUBTRACT, left=Extract(), right=Extract()):
+            return True
+        case Quotient(operand=operand, divisor=Constant(value=Fraction() as value)):
+            return value >= 1 and _is_length_of_time(operand)
+        case _:
+            return False
 
 
 # --- Keys that the database must not evaluate: comparisons of their parts with all values that these have.
