@@ -208,8 +208,8 @@ def _can_be_private(expression: Expression, kind: SqlType) -> bool:
 
 
 def _is_whole(expression: Expression) -> bool:
-    """Whether it is a whole number made a double precision number, as date_part() of a length of time is, so small
-    by its type that each is one. Bounds of a policy say nothing here: a key is not clamped."""
+    """Whether it is a whole number made a double precision number, as date_part() of a length of time is,
+    so small by its type that each is one. Bounds of a policy say nothing here: a key is not clamped."""
     if not (isinstance(expression, Cast) and expression.type is SqlType.FLOAT8):
         return False
     number = expression.operand
