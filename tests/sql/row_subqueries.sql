@@ -50,6 +50,7 @@ tables:
       price: {bounds: [0, 50]}
   w.products: public
 -- => as PostgreSQL: semi-joins
+-- every: 2
 -- long: all
 -- beside: w. = whole.
 -- near: 8 800 0
@@ -155,6 +156,7 @@ SELECT sum((SELECT coalesce(sum(total), 0) + count(*) FROM w.orders o WHERE o.cu
 SELECT n, count(*) FROM (SELECT c.id, (SELECT count(DISTINCT product) FROM w.orders o
     WHERE o.customer_id = c.id) AS n FROM w.customers c) q GROUP BY n;
 -- => as PostgreSQL: rows of each unit
+-- every: 2
 -- long: all
 -- beside: w. = whole.
 -- near: 8 800 0

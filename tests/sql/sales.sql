@@ -72,6 +72,7 @@ tables:
       seen: {}
       noted: {}
 -- => as PostgreSQL: groups
+-- every: 3
 SELECT (FLOOR(age / 10) * 10 || ' - ' || (FLOOR(age / 10) + 1) * 10 - 1) AS r, FLOOR(age / 10) * 10 AS o,
     count(*) FROM w.sales GROUP BY 1, 2;
 SELECT extract(year FROM day) || '-' || extract(month FROM day) AS m, count(*) FROM w.sales GROUP BY 1;
@@ -124,6 +125,7 @@ SELECT word || '.' AS k, count(*) FROM w.sales WHERE word IS NOT NULL GROUP BY 1
 SELECT note || ' ' || parts AS k, count(*) FROM w.sales WHERE note IS NOT NULL GROUP BY 1;
 SELECT split_part(note, ' ', 2) AS k, count(*) FROM w.sales WHERE note IS NOT NULL GROUP BY 1;
 -- => as PostgreSQL: answers
+-- every: 3
 -- near: 0.6 0.01 0.0001
 -- draws: 100
 SELECT count(*) FROM w.sales WHERE word || note = 'anote 2';
@@ -182,6 +184,7 @@ SELECT cardinality(tags) AS n, count(*) FROM w.sales GROUP BY 1;
 SELECT tags[1] AS t, scores[2] AS s, count(*) FROM w.sales GROUP BY 1, 2;
 SELECT q.p, count(*) FROM (SELECT attrs->>'plan' AS p FROM w.sales WHERE tags && '{a,b}') q GROUP BY q.p;
 -- => as PostgreSQL: answers about what is in a column
+-- every: 3
 -- near: 0.6 0.01 0.0001
 -- draws: 100
 SELECT count(*) FROM w.sales WHERE attrs->>'plan' = 'pro';
@@ -263,6 +266,7 @@ SELECT count(attrs), count(attrs->'n'), count(attrs->>'plan'), count(DISTINCT at
 SELECT sum(age) FILTER (WHERE 'a' = ANY(tags)), count(*) FILTER (WHERE attrs @> '{"n": 3}') FROM w.sales;
 SELECT count(*) FROM w.sales s JOIN w.kinds k ON k.id = s.kind AND s.attrs->>'plan' = 'pro';
 -- => as PostgreSQL: groups by times of day
+-- every: 3
 SELECT extract(hour FROM came) AS h, count(*) FROM w.sales WHERE came IS NOT NULL GROUP BY 1;
 SELECT extract(hour FROM came)::int AS h, count(*) FROM w.sales WHERE came IS NOT NULL GROUP BY 1;
 SELECT extract(hour FROM came) AS h, count(*) FROM w.sales WHERE extract(hour FROM came) BETWEEN 9 AND 17
@@ -283,6 +287,7 @@ SELECT extract(hour FROM seen::time) AS h, count(*) FROM w.sales WHERE seen IS N
 SELECT CASE WHEN seen::time < '12:00' THEN 'am' WHEN seen IS NOT NULL THEN 'pm' END AS k, count(*)
     FROM w.sales GROUP BY 1;
 -- => as PostgreSQL: answers about times of day
+-- every: 3
 -- near: 0.6 0.01 0.0001
 -- draws: 100
 SELECT count(*) FROM w.sales WHERE came < '12:00';
