@@ -16,7 +16,18 @@ _COPY = sql.SQL(
     " pg_catalog.hashtextextended(pg_catalog.pg_get_viewdef(v.view), 0), false)"
     f" FROM ({ROW_BOUNDS}) b CROSS JOIN (SELECT pg_catalog.to_regclass(%s)::oid AS view) v JOIN "
 )
-_OF_COPY = sql.SQL(' p ON p.name = %s WHERE b.schema = %s AND b."table" = %s')
+# The bound says of rows that are equal in the copy. It is one of units if they are told apart there as in the
+# table, so types are looked at under the lock, too: an owner can have changed them since the catalogue was
+# read. Not those of `slot` and of indices, which a table can have under these names without showing them.
+_OF_COPY = sql.SQL(
+    ' p ON p.name = %s WHERE b.schema = %s AND b."table" = %s AND NOT EXISTS ('
+    "SELECT FROM pg_catalog.pg_attribute c JOIN pg_catalog.pg_attribute t ON t.attname = c.attname"
+    " WHERE c.attrelid = pg_catalog.to_regclass(%s) AND t.attrelid = pg_catalog.to_regclass(%s)"
+    " AND c.attnum > 0 AND NOT c.attisdropped"
+    " AND (c.atttypid, c.atttypmod, c.attcollation) IS DISTINCT FROM (t.atttypid, t.atttypmod, t.attcollation)"
+    """ AND (c.attname = b."column" OR c.attname <> 'slot' AND NOT ("""
+    "c.atttypid = 'integer'::pg_catalog.regtype AND pg_catalog.right(c.attname::text, 2) = '_i')))"
+)
 
 
 def copy_statement(table: TableName, wanted: WantedCopy) -> tuple[sql.Composed, tuple[str, ...]]:
@@ -26,9 +37,10 @@ def copy_statement(table: TableName, wanted: WantedCopy) -> tuple[sql.Composed, 
         The statement and its parameters. It fails where nobody has made any copy.
     """
     copy = wanted.table
+    both = (sql.Identifier(*name).as_string(None) for name in (copy, table))
     statement = _COPY + sql.Identifier(copy.schema, TIMES) + _OF_COPY
     view = sql.Identifier(*view_of(copy)).as_string(None)
-    return statement, (wanted.printed, view, str(table), *copy)
+    return statement, (wanted.printed, view, str(table), *copy, *both)
 
 
 def found_copy(row: tuple[Any, ...]) -> FoundCopy:

@@ -230,6 +230,7 @@ _OLD = "UPDATE dp.prepared SET as_of = as_of - interval '61 min'"
         "ALTER TABLE dp.sales DROP CONSTRAINT slot_is_bounded;"
         "ALTER TABLE dp.sales ADD CONSTRAINT slot_is_bounded CHECK (slot >= 1 AND slot <= 10) NOT VALID",
         "ALTER TABLE dp.sales ALTER slot TYPE numeric",
+        "ALTER TABLE dp.sales ALTER buyer TYPE text",  # equal there is less than in the table
         f"GRANT INSERT ON dp.sales TO {READER}",
         f"ALTER TABLE dp.sales OWNER TO {READER}",
         "ALTER TABLE dp.sales ENABLE ROW LEVEL SECURITY",
