@@ -38,6 +38,8 @@ class Whole:
         if times == 1:
             return self
         factor = times.numerator
+        if factor >= _FITS:  # what is 0 throughout fits all the same
+            return None
         return _fitting(
             step,
             (self.low * factor, self.high * factor),

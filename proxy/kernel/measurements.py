@@ -132,8 +132,11 @@ def check_measured(measured: Iterable[Measured], rule: Rule) -> None:
             raise NotPrivate(rule, "a grid without steps")
         if one.index is not None and one.index.type is not SqlType.INT4:
             raise NotPrivate(rule, "an index that is no integer")
-        if not 1 <= one.index_steps < 2**22:  # and no division by zero, nor a sum beyond an integer
+        if not 1 <= one.index_steps < 2**22:  # and no division by zero
             raise NotPrivate(rule, "an index of no whole steps")
+        farthest = max(abs(one.low), abs(one.high)) * one.index_steps
+        if one.index is not None and farthest >= 2**23:  # half a step more, and its distances, fit
+            raise NotPrivate(rule, "an index beyond an integer")
         if any((end / one.grid).denominator != 1 for end in ends):
             raise NotPrivate(rule, "a clamp that does not end on steps of its grid")
 

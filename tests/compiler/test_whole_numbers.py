@@ -15,6 +15,8 @@ import pytest
 from proxy.base.errors import Refusal
 from proxy.cli.assembly import Database
 from proxy.compiler import row_scan, unit_gathering
+from proxy.compiler.binds import Binds
+from proxy.compiler.whole_numbers import Whole
 from proxy.kernel.plan import BlockPlan
 from proxy.kernel.statistics import Measured
 from proxy.protected.reading_settings import SESSION
@@ -179,3 +181,9 @@ def _sold() -> tuple[Database, str]:
     with psycopg.connect(pair.protected.dsn("whole_numbers"), autocommit=True) as connection:
         connection.execute("VACUUM (ANALYZE) public.sales")
     return database, pair.protected.dsn("whole_numbers")
+
+
+def test_nothing_is_multiplied_by_what_is_no_bigint() -> None:
+    nothing = Whole(step=Fraction(1), low=0, high=0, printed=lambda: "0")
+    assert nothing.finer(Fraction(1, 10**18), Binds()) is not None
+    assert nothing.finer(Fraction(1, 10**19), Binds()) is None

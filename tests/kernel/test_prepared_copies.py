@@ -230,6 +230,7 @@ def test_a_tampered_plan_is_refused(name: str) -> None:
         {"index_steps": 0},
         {"index_steps": -1},
         {"index_steps": 2**31},
+        {"index_steps": 2**21},  # so many that distances between the ends are no integers
     ],
 )
 def test_a_tampered_index_is_refused(parts: Mapping[str, Any]) -> None:
