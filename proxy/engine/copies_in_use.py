@@ -20,7 +20,11 @@ AsOf = Mapping[TableName, str]
 
 
 class CopiesChanged(Exception):
-    """Other copies can be read than those that a plan was offered. Nothing was charged."""
+    """Other copies can be read than those that a plan was offered. This try has charged nothing.
+
+    What was claimed before stays paid: an answer that another session drew, and that this one would draw in its
+    place, is of a copy that is gone.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
