@@ -1,4 +1,5 @@
-"""The table of `dpproxy policy check`: how exact answers will be."""
+"""What `dpproxy policy check` says of answers: how exact they will be, from how many units on groups are shown,
+and which noise would be smaller. No protected row is read."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ from proxy.base.errors import Refusal
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.cli.explain_command import engine_without_data, protected_query
-from proxy.cli.progress import counted, text_table
+from proxy.cli.progress import counted
+from proxy.cli.text_table import text_table
 from proxy.engine.accuracy import Accuracy, ReleaseAccuracy, number_of, text_of
 from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.machine_clock import day_of_machine

@@ -10,7 +10,7 @@ from proxy.audit.neighbour_audit import AuditFinding
 from proxy.audit.sensitivity_plot import share_of_plan
 from proxy.base.shown_numbers import shown_number
 from proxy.cli.audit import Audited, uncompared
-from proxy.cli.progress import text_table
+from proxy.cli.text_table import text_table
 
 _HEADS = ("release", "measure", "planned", "largest seen", "of planned", "replaced (2x)", "")
 

@@ -1,4 +1,5 @@
-"""Which certificate `serve` shows, and that nothing listens to a network in plain text unless told to."""
+"""Which certificate `serve` shows, also a renewed one; and that nothing listens to a network in
+plain text unless told to."""
 
 from __future__ import annotations
 

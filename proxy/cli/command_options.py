@@ -1,4 +1,4 @@
-"""Options that several commands have."""
+"""Options that several commands have, and those of the query log."""
 
 from __future__ import annotations
 

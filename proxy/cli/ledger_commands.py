@@ -1,4 +1,4 @@
-"""`dpproxy ledger`: the only thing to back up, and what an operator does with it."""
+"""`dpproxy ledger`: the only thing to back up, what an operator does with it, and adjustments."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from proxy.accounting.amounts import Amount, text
 from proxy.accounting.budget_lines import WARNED_FROM, LineKind
 from proxy.cli.cli_error import CliError
 from proxy.cli.command_options import LedgerDsn, PolicyFiles, State
-from proxy.cli.progress import text_table
 from proxy.cli.proxy_servers import accept_command, ledger_only
 from proxy.cli.source_variables import SourceVariables
 from proxy.cli.state_folder import state_folder
+from proxy.cli.text_table import text_table
 from proxy.ledger import ledger_backup
 from proxy.ledger.adjustments import (
     Adjusted,

@@ -1,4 +1,6 @@
-"""Where the listeners are to be. Apart from them, so that what is wrong is told before heavy imports."""
+"""Addresses and networks on the command line, and the sockets that workers share.
+
+Apart from the listeners, so that what is wrong is told before heavy imports."""
 
 from __future__ import annotations
 

@@ -17,7 +17,8 @@ from proxy.cli.certificates import CertificateWatch
 from proxy.cli.cli_error import CliError
 from proxy.cli.command_options import LoggedAnalysts, LoggedQueries, QueryLogging
 from proxy.cli.control_socket import open_control
-from proxy.cli.keeping_servers import keep_servers, write_last_mark, write_marks
+from proxy.cli.following_marks import write_last_mark, write_marks
+from proxy.cli.keeping_servers import keep_servers
 from proxy.cli.letting_in import LettingIn
 from proxy.cli.listen_addresses import Address, ListenAddresses, ListenerPorts, taken, tls_of
 from proxy.cli.loading import CheckedPolicy

@@ -1,4 +1,4 @@
-"""`dpproxy policy`, `explain`, `audit` and `doctor`: commands about one policy, which open no listener."""
+"""`dpproxy policy`, `explain`, `audit` and `doctor`: commands about policies, which open no listener."""
 
 from __future__ import annotations
 
@@ -289,8 +289,8 @@ def policy_samples(
     ] = None,
 ) -> None:
     """List the sample policies; print one with its schema and rows, or copy it into a folder."""
-    from proxy.cli.progress import text_table
     from proxy.cli.sample_policies import copy_sample, sample_policies, sample_policy
+    from proxy.cli.text_table import text_table
     from proxy.policy_file.policy_schema import SCHEMA_FILE
 
     if name is None:

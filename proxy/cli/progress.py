@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
@@ -93,20 +93,3 @@ def _shown(*, is_counted: bool) -> Iterator[Progress]:
         SpinnerColumn(), said, *columns, TimeElapsedColumn(), console=console, transient=True
     ) as progress:
         yield progress
-
-
-# Rows as text in columns.
-
-
-def text_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """
-    >>> list(text_table(["a", "b"], [["1", "x"], ["22", "y"]]))
-    ['a   b', '--  -', '1   x', '22  y']
-    """
-    lines = [heads, *rows]
-    widths = [max(len(line[index]) for line in lines) for index in range(len(heads))]
-    rule = ["-" * width for width in widths]
-    for line in (heads, rule, *rows):
-        yield "  ".join(
-            cell.ljust(width) for cell, width in zip(line, widths, strict=True)
-        ).rstrip()

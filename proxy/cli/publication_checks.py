@@ -1,4 +1,5 @@
-"""Whether all that a policy publishes can be: read, described and planned, nothing of it released."""
+"""Whether all that a policy publishes can be read, described and planned; and `publish --now`, which
+releases it."""
 
 from __future__ import annotations
 

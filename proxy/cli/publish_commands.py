@@ -68,7 +68,7 @@ def release(
 @publish.command("list")
 def list_published(policy: Policy = None, state: State = None, ledger: LedgerDsn = None) -> None:
     """Each published table: when it was released, when it is due, what it costs, and whether it is stale."""
-    from proxy.cli.progress import text_table
+    from proxy.cli.text_table import text_table
 
     if policy is None:
         raise CliError("dpproxy publish list needs --policy FILE")

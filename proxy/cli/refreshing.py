@@ -1,5 +1,5 @@
 """What changes in the protected database while the proxy serves: public tables, which are copied again, and the
-catalogue, on which every plan relies."""
+catalogue, on which every plan relies. And what is published while it serves."""
 
 from __future__ import annotations
 

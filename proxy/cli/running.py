@@ -1,5 +1,5 @@
 """The event loop of a command, and how it ends: uvloop where there is one, SIGTERM as an orderly end; what a
-service manager is told."""
+service manager is told, and how logs are written."""
 
 from __future__ import annotations
 

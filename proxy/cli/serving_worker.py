@@ -24,7 +24,7 @@ from typing import Any
 import structlog
 
 from proxy.cli.assembly import Database
-from proxy.cli.keeping_servers import MARK_SECONDS
+from proxy.cli.following_marks import MARK_SECONDS
 from proxy.cli.merged_status import merged_reloads, merged_status, told_rows
 from proxy.cli.refreshing import WATCH_SECONDS, watch_catalogues
 from proxy.cli.worker import Worker

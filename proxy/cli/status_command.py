@@ -17,8 +17,8 @@ import typer
 from proxy.cli.cli_error import CliError
 from proxy.cli.command_options import State
 from proxy.cli.control_socket import read_control
-from proxy.cli.progress import text_table
 from proxy.cli.state_folder import state_folder
+from proxy.cli.text_table import text_table
 
 _READY, _UNREACHABLE, _NOT_READY, _DRAINING = 0, 1, 3, 4
 _CODES = {"ready": _READY, "not ready": _NOT_READY, "draining": _DRAINING}

@@ -1,4 +1,4 @@
-"""How this process is, gathered when somebody asks."""
+"""How this process is, gathered when somebody asks, and for metrics each period."""
 
 from __future__ import annotations
 

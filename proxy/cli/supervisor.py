@@ -1,4 +1,5 @@
-"""`dpproxy serve --workers N`: one process that starts N others, and starts again those that end.
+"""`dpproxy serve --workers N`: one process that starts N others, starts again those that end, and passes on
+what they say to each other.
 
 It has the listening sockets, the ledger's server and the mark. It reads no protected data and answers no
 client: what can fail is in the workers. When it ends, so do they.
@@ -24,7 +25,8 @@ import structlog
 
 from proxy.cli.cli_error import CliError
 from proxy.cli.control_socket import open_control
-from proxy.cli.keeping_servers import keep_servers, write_last_mark, write_marks
+from proxy.cli.following_marks import write_last_mark, write_marks
+from proxy.cli.keeping_servers import keep_servers
 from proxy.cli.listen_addresses import Sockets
 from proxy.cli.merged_status import merged_status, status_without_reports
 from proxy.cli.proxy_servers import ServedLedger

@@ -1,4 +1,7 @@
-"""`dpproxy user`: analysts, who stand in the ledger; every process that serves it follows within seconds."""
+"""`dpproxy user`, `access` and `token`: analysts and their groups, what they may query, and their tokens.
+
+All of it stands in the ledger; every process that serves it follows within seconds.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,8 @@ import typer
 
 from proxy.cli.cli_error import CliError
 from proxy.cli.command_options import LedgerDsn, State
-from proxy.cli.progress import text_table
 from proxy.cli.proxy_servers import ledger_only, warn_of_demo
+from proxy.cli.text_table import text_table
 from proxy.ledger.bearer_tokens import create_token, list_tokens, revoke_token
 from proxy.ledger.users import (
     LEAST_CHARACTERS,

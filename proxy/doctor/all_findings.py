@@ -11,13 +11,14 @@ import psycopg
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.doctor.copies_diagnosis import copies_findings
 from proxy.doctor.diagnosis_session import connect
-from proxy.doctor.distribution_diagnosis import distribution_findings, values_findings
+from proxy.doctor.distribution_diagnosis import distribution_findings
 from proxy.doctor.installed_postgres import Installation, trusted_socket_findings
 from proxy.doctor.links_diagnosis import read_relations
 from proxy.doctor.people_diagnosis import people_findings
 from proxy.doctor.role_diagnosis import own_role_fix, role_findings
 from proxy.doctor.server_diagnosis import server_findings
 from proxy.doctor.table_diagnosis import public_size_findings, table_findings
+from proxy.doctor.values_diagnosis import values_findings
 from proxy.policy.amount_findings import accounting_findings, amount_findings
 from proxy.policy.finding_names import FindingName
 from proxy.policy.findings import Finding, Verdict, judged, unnamed_findings

@@ -1,5 +1,5 @@
-"""What a draft says of each column of a table: its options from types, CHECK constraints and enumerations, or
-why it is left out. Never from a row."""
+"""A draft as text, and what it says of each column of a table: its options from types, CHECK
+constraints and enumerations, or why it is left out. Never from a row."""
 
 from __future__ import annotations
 

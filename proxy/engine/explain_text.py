@@ -1,4 +1,4 @@
-"""EXPLAIN (VERBOSE): the privacy plan with its mechanisms and SQL, as text. No data."""
+"""EXPLAIN in its three forms: a dozen lines, VERBOSE with mechanisms and SQL, and JSON. No data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""From a charged plan to noisy relations: each block is run, released and written as JSON."""
+"""From a charged plan to noisy relations: each block is run, released and written as JSON. What was
+not delivered is kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What the policy's own numbers leave out of an answer, as rules. How much that is is not looked at."""
+"""What the policy's own numbers leave out of an answer, as rules, and how many units a private key needs to
+appear. How much is left out is not looked at."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Charges that wait in one process are committed together: one round trip and one flush for all of them.
+"""The connections to the ledger, and the charges that wait for one: they are committed together.
 
 The first goes at once. What comes while it is under way goes next, together, in the order in which it came.
 """

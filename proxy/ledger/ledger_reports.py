@@ -1,4 +1,5 @@
-"""What a ledger says to its operator: what is spent of each budget, and every receipt and adjustment."""
+"""What a ledger says to its operator: what is spent of each budget, every receipt and
+adjustment, what is published, and whether all of it agrees."""
 
 from __future__ import annotations
 

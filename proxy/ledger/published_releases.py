@@ -1,4 +1,5 @@
-"""Releases of published statements in the ledger: reserved and charged in one round trip, stored in another.
+"""Releases of published statements in the ledger: reserved and charged in one round trip, stored in another;
+and the steps of a series.
 
 Source  ledger_schema/published.sql
 """

@@ -1,4 +1,4 @@
-"""What a ledger says in a policy report."""
+"""What a ledger says in a policy report, and which reports were made before."""
 
 from __future__ import annotations
 

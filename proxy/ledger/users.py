@@ -1,4 +1,7 @@
-"""Analysts, as the ledger keeps them: names and SCRAM verifiers. Every shadow makes its roles from these."""
+"""Analysts, as the ledger keeps them: names, SCRAM verifiers, and who may query what (ADR 0070).
+
+Every shadow makes its roles from these. Listeners read them each second.
+"""
 
 from __future__ import annotations
 

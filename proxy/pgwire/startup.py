@@ -1,4 +1,4 @@
-"""From a client's first byte to its StartupMessage. No I/O.
+"""From a client's first byte to its StartupMessage, a balancer's header before it included. No I/O.
 
 TLS requests, cancel requests, the StartupMessage with its allow-list (PostgreSQL 17 documentation, section
 55.2.1). The protocol's version

@@ -1,4 +1,4 @@
-"""The number of units by which a group of public keys is shown, where the policy has a smallest group.
+"""By which number of units a group is shown: public keys under a smallest group, private ones as selected.
 
 A COUNT of the statement serves where it counts units. Else one more is drawn, for a fifth of what the block
 spends, and is no answer.

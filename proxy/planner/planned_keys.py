@@ -1,4 +1,5 @@
-"""The keys of GROUP BY in a plan: public ones with their values, private ones; which groups are answered."""
+"""The keys of GROUP BY in a plan: public ones with their values, private ones; which groups are answered;
+and how many values a key can have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Sample-and-aggregate: how many partitions, what one unit changes, and whether an answer can say anything.
+"""Sample-and-aggregate: how many partitions, what one unit changes, whether an answer can say anything, and
+at which epsilon it could.
 
 All of it is known before anything is read: the number of partitions and the least noise depend on epsilon,
 delta, the bounds and the grid. Where even that noise covers the whole range the question is refused, with

@@ -1,4 +1,5 @@
-"""How long a text can be by its type and the question: what may be longer than rows are sorted by is cut.
+"""How long a text can be by its type and the question: what is longer than rows are sorted by is cut, and a
+constant that is too long is refused.
 
 A text that a person has stored and a question sorts or groups rows by is a part of what is written to temporary
 files, which have a limit; so its length must not be that person's alone.

@@ -1,4 +1,4 @@
-"""Which tables are about the people of a policy: by keys and references, whatever the policy says of them.
+"""Which tables are about the people of a policy, by keys and references; and unknown analysts.
 
 Two columns that a foreign key joins hold values of one kind. So the columns that hold an identifier are those
 that foreign keys lead to from the unit columns, in either direction; and a table is about people where it has

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from proxy.catalog.catalog_model import TableName
 from proxy.policy.policy_model import IdentifierUnit, PreparedCopy, Unit
+from proxy.policy_file.policy_answers import LENGTH, seconds_of_length
 from proxy.policy_file.policy_errors import ProblemList, quoted_text
 from proxy.policy_file.policy_nodes import fields, is_identifier, text
-from proxy.policy_file.policy_publish import LENGTH, seconds_of_length
 from proxy.policy_file.policy_shapes import TEXT, Keyed, Plain, Shape
 from proxy.policy_file.yaml_positions import Entry
 

@@ -31,6 +31,16 @@ from proxy.policy.policy_model import (
     StatementTexts,
 )
 from proxy.policy_file.policy_accept import ACCEPT, read_acceptances
+from proxy.policy_file.policy_answers import (
+    AGENTS,
+    PRIVACY,
+    PUBLISH,
+    REUSE,
+    read_approve_above,
+    read_privacy,
+    read_publications,
+    read_reuse,
+)
 from proxy.policy_file.policy_errors import PolicyErrors, PolicyProblem, ProblemList, quoted_text
 from proxy.policy_file.policy_nodes import (
     fields,
@@ -41,16 +51,6 @@ from proxy.policy_file.policy_nodes import (
     number,
     text,
     whole,
-)
-from proxy.policy_file.policy_publish import (
-    AGENTS,
-    PRIVACY,
-    PUBLISH,
-    REUSE,
-    read_approve_above,
-    read_privacy,
-    read_publications,
-    read_reuse,
 )
 from proxy.policy_file.policy_shapes import (
     TEXT,

@@ -1,4 +1,4 @@
-"""What was drawn, as values with intervals. Post-processing."""
+"""What was drawn, as values with intervals, and answers that are made of it. Post-processing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Take connections of a listening socket, one in each turn of the event loop.
+"""Take connections of a listening socket, one in each turn of the event loop, and so many that have
+not logged in.
 
 An event loop's own server takes all that wait at once. Among 150 at once, a client is closed for the others
 before anybody has read what it says.

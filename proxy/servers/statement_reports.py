@@ -1,4 +1,4 @@
-"""Reports of how statements on protected tables end, for counters and the query log.
+"""Reports of how statements on protected tables end, for counters and the query log, which is written here.
 
 A report holds what the ledger and the policy know of a statement, and nothing of a row, a literal, a label,
 a group or the size of a result.

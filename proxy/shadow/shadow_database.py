@@ -27,12 +27,7 @@ from proxy.policy.publication import PUBLISHED_SCHEMA
 from proxy.postgres.failure_reason import reason_of
 from proxy.protected.judged_rows import JudgedRows
 from proxy.shadow import published_tables
-from proxy.shadow.published_tables import (
-    ShadowRights,
-    check_guard,
-    required_rights,
-    with_published,
-)
+from proxy.shadow.shadow_guard import ShadowRights, check_guard, required_rights, with_published
 from proxy.shadow.shadow_making import (
     drop_schemas,
     known_types,

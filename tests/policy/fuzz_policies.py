@@ -10,9 +10,9 @@ from proxy.cli.policy_commands import variable_of
 from proxy.planner.facts import PlanningContext, PublicContents
 from proxy.policy.check import check, fitted
 from proxy.policy.finding_names import FindingName
+from proxy.policy_file.policy_answers import PRIVACY_KEYS
 from proxy.policy_file.policy_columns import COLUMN_KEYS
 from proxy.policy_file.policy_errors import PolicyErrors
-from proxy.policy_file.policy_publish import PRIVACY_KEYS
 from proxy.policy_file.policy_tables import TABLE_KEYS
 from proxy.policy_file.policy_yaml import (
     BUDGET_KEYS,

@@ -6,14 +6,14 @@ import re
 
 from proxy.policy.finding_names import FindingName
 from proxy.policy_file.policy_accept import ACCEPT_KEYS
-from proxy.policy_file.policy_columns import COLUMN_KEYS
-from proxy.policy_file.policy_prepared import PREPARED_KEYS
-from proxy.policy_file.policy_publish import (
+from proxy.policy_file.policy_answers import (
     AGENTS_KEYS,
     MEDIAN_KEYS,
     PRIVACY_KEYS,
     PUBLICATION_KEYS,
 )
+from proxy.policy_file.policy_columns import COLUMN_KEYS
+from proxy.policy_file.policy_prepared import PREPARED_KEYS
 from proxy.policy_file.policy_schema import MANUAL
 from proxy.policy_file.policy_tables import PUBLIC_KEYS, TABLE_KEYS
 from proxy.policy_file.policy_yaml import BUDGET_KEYS, BUDGETS_KEYS, POLICY_KEYS

@@ -15,7 +15,7 @@ import psycopg
 from proxy.base.shown_numbers import shown_number
 from proxy.cli.demo.demo_databases import ANALYST
 from proxy.cli.listen_addresses import ListenerPorts
-from proxy.cli.progress import text_table
+from proxy.cli.text_table import text_table
 
 # A client of dpproxy's own PostgreSQL listener: what `dpproxy demo --check` asks with.
 

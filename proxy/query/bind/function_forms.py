@@ -1,4 +1,5 @@
-"""The functions that are read, as PostgreSQL calls them, and how each is written: for hints of refusals.
+"""The functions that are read, as PostgreSQL calls them, how each is written, and what to write instead of
+others: for hints of refusals.
 
 A test holds them against the readers (tests/query/test_function_hints.py), and runs the examples.
 """

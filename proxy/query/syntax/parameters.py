@@ -1,4 +1,4 @@
-"""Where the parameters $1, $2, ... and the comments stand in a text, by PostgreSQL's own rules (scan.l).
+"""Parameters $1, $2, ..., comments and string constants in a text, by PostgreSQL's own rules (scan.l).
 
 sqlglot takes what is between two dollar signs for the tag of a dollar-quoted string, digits and commas
 too: `IN ($1,$2)` would be a string that never ends.

@@ -1,4 +1,4 @@
-"""The SELECTs of a statement as spans of tokens, clause by clause.
+"""The SELECTs of a statement as spans of tokens: clauses, conditions that AND joins, sets of GROUP BY.
 
 PostgreSQL itself has analysed the statement on the shadow before; so this needs to find clauses, not to
 judge grammar (PostgreSQL 17 documentation, section 7.8, SELECT).

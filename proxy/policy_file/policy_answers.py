@@ -1,4 +1,4 @@
-"""The `publish` of a policy file: statements that are released on a schedule, each with its own epsilon."""
+"""How questions are answered, in a policy file: `privacy`, `agents`, `reuse` and `publish`."""
 
 from __future__ import annotations
 
