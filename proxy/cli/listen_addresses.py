@@ -1,6 +1,7 @@
 """Addresses and networks on the command line, and the sockets that workers share.
 
-Apart from the listeners, so that what is wrong is told before heavy imports."""
+Apart from the listeners, so that what is wrong is told before heavy imports.
+"""
 
 from __future__ import annotations
 
