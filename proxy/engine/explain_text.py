@@ -335,10 +335,9 @@ def _percent(share: Fraction) -> str:
 
 # EXPLAIN for an analyst: in a dozen lines what each output costs and how exact it will be. No data.
 #
-# EXPLAIN (VERBOSE) has all of these lines, then those of explain_text.py.
+# EXPLAIN (VERBOSE) has all of these lines, then those of `explain_lines`.
 
 MOST_LINES = 12
-# psql draws a result as wide as its longest line
 _EVEN = Fraction(11, 10)
 _LAST = "Nothing was read or charged. EXPLAIN (VERBOSE) shows mechanisms and SQL."
 _NO_FREE: Mapping[int, FreeBlock] = {}
