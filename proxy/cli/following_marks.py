@@ -6,14 +6,14 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 
-from proxy.cli.keeping_servers import (
-    _log,
-)
+import structlog
+
 from proxy.cli.proxy_servers import ServedLedger
 from proxy.ledger.ledger_mark import LedgerWentBack, Mark, mark_of
 from proxy.postgres.failure_reason import reason_of
 
 MARK_SECONDS = 0.5
+_log = structlog.get_logger("dpproxy.watching")
 
 
 async def write_marks(

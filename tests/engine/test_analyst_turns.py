@@ -83,6 +83,7 @@ def test_the_pipeline_plans_in_turns(monkeypatch: pytest.MonkeyPatch, as_json: b
 _WITHOUT_TURNS = {
     "cli/admission_assembly.py",
     "cli/audit_runs.py",
+    "cli/following_marks.py",
     "cli/keeping_servers.py",
     "cli/status_report.py",
     "cli/policy_reports.py",
