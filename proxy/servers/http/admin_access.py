@@ -24,6 +24,7 @@ from proxy.servers.metrics import Exposition
 T = TypeVar("T")
 _LOGIN_SECONDS = 10.0
 _GATE_NAME = "(administrator)"
+_MOST_NOTED = 1000
 # It declares the way to log in. AdminDoor.let_in reads the header.
 _SCHEME = HTTPBase(
     scheme="bearer",
@@ -166,6 +167,8 @@ class AdminDoor:
         self.credentials = credentials
         self._gate = gate
         self._metrics = metrics
+        # Whose login the log has, from where. A program presents its secret with every request.
+        self._noted: set[tuple[str, str]] = set()
 
     async def let_in(self, request: Request) -> Administrator:
         """Refuses  HttpProblem, late, as a wrong password; Busy"""
@@ -193,7 +196,11 @@ class AdminDoor:
             attempt = await self._gate.enter(address, _GATE_NAME, _LOGIN_SECONDS)
             await asyncio.sleep(attempt.failed())
             raise not_let_in()
-        log_login(address, name, by=_GATE_NAME)
+        if (address, name) not in self._noted:
+            if len(self._noted) >= _MOST_NOTED:
+                self._noted.clear()
+            self._noted.add((address, name))
+            log_login(address, name, by=_GATE_NAME)
         return name
 
     def administrator(

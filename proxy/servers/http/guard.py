@@ -60,7 +60,6 @@ class Guard:
     def __init__(
         self,
         app: ASGIApp,
-        routes: Collection[str],
         *,
         hosts_are_local: bool,
         is_draining: Callable[[], bool] = lambda: False,
@@ -69,7 +68,6 @@ class Guard:
         self._proxies = proxies
         self._is_draining = is_draining
         self._app = app
-        self._routes = frozenset(routes)
         self._hosts_are_local = hosts_are_local
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -102,11 +100,11 @@ class Guard:
                 if has_body or self._is_draining():
                     # The client is not to send another request behind it.
                     message["headers"].append((b"connection", b"close"))
-                path = scope["path"]
                 _LOG.info(
                     "request",
                     method=scope["method"],
-                    route=path if path in self._routes else "(other)",
+                    # As it was declared: a path's own parts are names of people and databases.
+                    route=getattr(scope.get("route"), "path", "(other)"),
                     status=message["status"],
                 )
             await send(message)

@@ -93,10 +93,8 @@ class HttpListener:
         name = listening.getsockname()
         self._address = (name[0], name[1])
         app = self._make_app()
-        paths = [getattr(route, "path", "") for route in app.routes]
         with_guard = Guard(
             app,
-            paths,
             hosts_are_local=is_loopback(name[0]),
             is_draining=self._is_draining,
             proxies=self._proxies,

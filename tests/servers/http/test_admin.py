@@ -34,6 +34,7 @@ from tests.waiting import until
 
 _SECRET = "0123456789abcdef" * 4
 _OTHER = "fedcba9876543210" * 4
+_THIRD = "0f1e2d3c4b5a6978" * 4
 
 
 @dataclass(slots=True)
@@ -69,12 +70,19 @@ def credentials(folder: Path, text: str, mode: int = 0o600) -> AdminCredentials:
     return read_admin_credentials(file)
 
 
+class _NoMetrics:
+    async def exposition(self) -> bytes:
+        return b""
+
+
 @pytest.fixture(scope="module")
 def admin(
     listeners: BothListeners, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[AdminClient]:
     folder = tmp_path_factory.mktemp("admin")
-    known = credentials(folder, f"# of the tests\nconsole {_SECRET}\n\nnight-job {_OTHER}\n")
+    known = credentials(
+        folder, f"# of the tests\nconsole {_SECRET}\n\nnight-job {_OTHER}\nscraper {_THIRD}\n"
+    )
     proxy = listeners.proxy
     gate = LoginGate(GateLimits(longest_delay_seconds=0.02))
 
@@ -83,7 +91,7 @@ def admin(
 
     stuck = StuckSession(analyst="mallory", process=7, seconds=5.5)
     routes = AdminRoutes(
-        proxy.servers.ledger_dsn, known, proxy.server, gate, reload, lambda: (stuck,)
+        proxy.servers.ledger_dsn, known, proxy.server, gate, reload, lambda: (stuck,), _NoMetrics()
     )
     server = HttpListener(routes.app)
     proxy.do(server.start("127.0.0.1", 0))
@@ -129,6 +137,25 @@ def test_only_who_has_a_secret_comes_in(admin: AdminClient) -> None:
     headers = {"Authorization": f"Bearer {_SECRET}"}
     assert admin.listeners.client.get("/v1/databases", headers=headers).status_code == 401
     assert admin.listeners.client.get("/admin/v1/users", headers=headers).status_code == 404
+
+
+def test_a_login_is_logged_once_and_a_route_as_it_is_declared(admin: AdminClient) -> None:
+    """A scraper of metrics logs in every few seconds."""
+    headers = {"Authorization": f"Bearer {_THIRD}"}
+    with capture_logs() as logs:
+        for path in (
+            "/metrics",
+            "/metrics",
+            "/admin/v1/users",
+            "/admin/v1/users/nobody-of-this-name",
+        ):
+            admin.client.get(path, headers=headers)
+        admin.client.get("/nobody-of-this-name", headers=headers)
+    assert [one["analyst"] for one in logs if one["event"] == "login"] == ["scraper"]
+    routes = [one["route"] for one in logs if one["event"] == "request"]
+    declared = ["/metrics", "/metrics", "/admin/v1/users", "/admin/v1/users/{name}", "(other)"]
+    assert routes == declared
+    assert "nobody-of-this-name" not in str(logs)
 
 
 def test_a_changed_file_of_secrets_counts_at_once(tmp_path: Path) -> None:
