@@ -10,7 +10,7 @@ and no policy of row security any more: one wall whose loss is an error, not a s
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
 
@@ -49,6 +49,9 @@ _CALLED = (
 
 
 _PASSES = 4  # a REVOKE may take what the next pass grants again
+
+
+_STATEMENTS = 100  # in one message: a session of the shadow may use little memory
 
 
 _THEIR_OWN = "settings of "
@@ -96,7 +99,7 @@ def check_guard(connection: psycopg.Connection, wanted: ShadowRights) -> tuple[s
     Refuses  ShadowError: what cannot be repaired, as a table is gone
     """
     with connection.transaction():
-        connection.execute("SET LOCAL search_path = pg_catalog")
+        connection.execute("SET LOCAL search_path = pg_catalog; SET LOCAL work_mem = '1MB'")
         repaired: dict[str, None] = {}
         failed: set[str] = set()
         for _ in range(_PASSES):
@@ -113,8 +116,8 @@ def check_guard(connection: psycopg.Connection, wanted: ShadowRights) -> tuple[s
                     failed.add(what)
                     continue
                 repaired[what] = None
-            if ours:
-                connection.execute("; ".join(ours).encode())  # hundreds, at the first look
+            for begin in range(0, len(ours), _STATEMENTS):  # thousands, at the first look
+                connection.execute("; ".join(ours[begin : begin + _STATEMENTS]).encode())
         raise ShadowError(f"the shadow's guard cannot be repaired: {', '.join(repaired)}")
 
 
@@ -148,10 +151,21 @@ def _violations(
         "settings": json.dumps([{"name": k, "value": v} for k, v in DATABASE_SETTINGS.items()]),
     }
     found = [(row[0], row[1]) for row in connection.execute(_RULES.encode(), facts)]
-    for table in wanted.empty:
+    return found or list(_rows_where_none_may_be(connection, wanted.empty))
+
+
+def _rows_where_none_may_be(
+    connection: psycopg.Connection, tables: Sequence[TableName]
+) -> Iterator[tuple[str, str]]:
+    """A table whose file is empty has no rows, and need not be opened."""
+    filled = connection.execute(
+        "SELECT number FROM unnest(%s::text[]) WITH ORDINALITY AS t(name, number)"
+        " WHERE pg_relation_size(name::regclass) > 0 ORDER BY number",
+        ([identifier(table).as_string(connection) for table in tables],),
+    ).fetchall()
+    for (number,) in filled:
+        table = tables[number - 1]
         name = identifier(table)
         has_rows = sql.SQL("SELECT EXISTS (SELECT FROM {})").format(name)
-        if not found and connection.execute(has_rows).fetchone() != (False,):
-            statement = sql.SQL("DELETE FROM {}").format(name).as_string(connection)
-            found.append((f"rows in {table}", statement))
-    return found
+        if connection.execute(has_rows).fetchone() != (False,):
+            yield f"rows in {table}", sql.SQL("DELETE FROM {}").format(name).as_string(connection)

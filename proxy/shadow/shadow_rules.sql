@@ -9,11 +9,12 @@ WITH analysts AS (
     SELECT oid, nspname, nspowner, nspacl FROM pg_namespace
     WHERE nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast') AND nspname !~ '^pg_(toast_)?temp_'
 ), relations AS (
-    SELECT c.oid, c.oid::regclass::text AS name, c.relowner, c.relkind, s.nspname, c.relname, c.relacl
+    SELECT c.oid, format('%%I.%%I', s.nspname, c.relname) AS name, c.relowner, c.relkind, s.nspname, c.relname, c.relacl
     FROM pg_class c JOIN schemas s ON s.oid = c.relnamespace WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S')
 ), wanted AS (
-    SELECT format('%%I.%%I', schema, name) AS written, to_regclass(format('%%I.%%I', schema, name))::oid AS oid, privilege
+    SELECT format('%%I.%%I', w.schema, w.name) AS written, r.oid, w.privilege
     FROM jsonb_to_recordset(%(relations)s::jsonb) AS w(schema text, name text, privilege text)
+    LEFT JOIN relations r ON r.nspname = w.schema AND r.relname = w.name
     UNION ALL
     SELECT name, oid, 'SELECT' FROM relations
     WHERE nspname = 'dp' AND relkind = 'v' AND relname = ANY (%(readable)s::text[])
