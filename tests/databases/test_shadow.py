@@ -302,6 +302,14 @@ def test_a_table_without_columns_is_guarded_too(pair: Servers) -> None:
         ask(pair.analyst_dsn("no_columns", "alice"), "SELECT count(*) FROM public.t")
 
 
+def test_tables_without_rows_have_no_toast_table(shadow: Shadow) -> None:
+    with psycopg.connect(shadow.superuser_dsn) as connection:
+        if connection.info.server_version < 160_000:
+            pytest.skip("CREATE TABLE says how a column is stored from 16 on")
+    found = "SELECT relname FROM pg_class WHERE relname ~ 'patient$' AND relkind = 'r' AND reltoastrelid = 0"
+    assert ask(shadow.superuser_dsn, found) == [("patient",), ("clinic.patient",)]
+
+
 def test_no_password_in_a_repr(shadow: Shadow) -> None:
     assert repr(shadow) == "Shadow('clinic')"
 
