@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import date
 
 from proxy.policy.finding_names import FindingName
@@ -68,13 +69,13 @@ def _day(node: Node, what: str, problems: ProblemList) -> date | None:
 
 _NAMES = {name.name: name for name in FindingName}
 _MOST_COVERED = 1000
-ACCEPT_KEYS: Mapping[str, Shape] = {
-    "covers": ListOf(TEXT, _MOST_COVERED),
-    "because": TEXT,
-    **SAID_KEYS,
-}
-_REQUIRED = ("because",)
-_PLACE = Either((TEXT, Keyed(ACCEPT_KEYS, _REQUIRED, "accept")))
+_ACCEPTANCE = Keyed(
+    {"covers": ListOf(TEXT, _MOST_COVERED), "because": TEXT, **SAID_KEYS},
+    required=("because",),
+    about="accept",
+)
+_COVERING = replace(_ACCEPTANCE, required=("covers", "because"))  # where nobody says who said so
+_PLACE = Either((TEXT, _ACCEPTANCE))
 ACCEPT = Keyed(
     {
         name: Either((TEXT, NamedBy(_PLACE, least=1)))
@@ -145,9 +146,9 @@ def _bound(name: FindingName, place: Entry, what: str, problems: ProblemList) ->
     """With the subjects of the finding that it is about, and who said so when."""
     where = f"accept of {what}"
     inside = place.value.entries if isinstance(place.value, MappingNode) else {}
-    required = _REQUIRED if SAID_KEYS.keys() & inside.keys() else ("covers", *_REQUIRED)
-    given = fields(place.value, where, place.key_at, ACCEPT_KEYS, required, problems)
-    if given is None or not given.keys() >= set(required):
+    shape = _ACCEPTANCE if SAID_KEYS.keys() & inside.keys() else _COVERING
+    given = fields(place.value, where, place.key_at, shape, problems)
+    if given is None or not given.keys() >= set(shape.required):
         return None
     before = len(problems.found)
     reason = _reason(given["because"].value, what, problems)

@@ -18,11 +18,11 @@ from proxy.policy_file.policy_shapes import (
     Either,
     Keyed,
     ListOf,
-    Number,
     OneOf,
     Plain,
-    Shape,
+    Within,
     one_of,
+    whole_number,
 )
 from proxy.policy_file.yaml_positions import (
     Entry,
@@ -36,58 +36,49 @@ from proxy.policy_file.yaml_positions import (
 # The `privacy` and the `agents` of a policy file: epsilon and delta of a question, what the noise of its
 # answers is, and what an agent may spend without asking a person.
 
-LEAST_EPSILON = Fraction(1, 10**6)
-LARGEST_EPSILON = Fraction(100)  # e^epsilon is far from overflow; no promise is left by then
-LEAST_WEIGHT, LARGEST_WEIGHT = Fraction(1, 1000), Fraction(1000)
-LEAST_DELTA = Fraction(1, 10**100)
-LARGEST_DELTA = Fraction(735, 1000)  # below 2/e: the smoothed median's theorem needs that
+_LARGEST_EPSILON = Fraction(100)  # e^epsilon is far from overflow; no promise is left by then
+_EPSILON = Within(Fraction(1, 10**6), _LARGEST_EPSILON)
+_LARGEST_DELTA = Fraction(735, 1000)  # below 2/e: the smoothed median's theorem needs that
+_DELTA = Within(Fraction(1, 10**100), _LARGEST_DELTA)
+_WEIGHT = Within(Fraction(1, 1000), Fraction(1000))
 
-MEDIAN_KEYS: Mapping[str, Shape] = {"noise": one_of(MedianNoise)}
-_WEIGHT_KEYS: Mapping[str, Shape] = {
-    of.value: Number(LEAST_WEIGHT, LARGEST_WEIGHT) for of in Weighed
-}
-PRIVACY_KEYS: Mapping[str, Shape] = {
-    "epsilon": Number(LEAST_EPSILON, LARGEST_EPSILON),
-    "delta": Number(LEAST_DELTA, LARGEST_DELTA),
-    "max_epsilon": Number(LEAST_EPSILON, LARGEST_EPSILON),
-    "noise": one_of(Noise),
-    "median": Keyed(MEDIAN_KEYS, tuple(MEDIAN_KEYS)),
-    "mechanism": one_of(Mechanism),
-    "weights": Keyed(_WEIGHT_KEYS),
-    "round": SWITCH,
-    "published": SWITCH,
-    "notice": SWITCH,
-}
-PRIVACY = Keyed(PRIVACY_KEYS, ("epsilon", "delta"), "privacy")
+_MEDIAN = Keyed({"noise": one_of(MedianNoise)}, required=("noise",))
+_WEIGHTS = Keyed({of.value: _WEIGHT for of in Weighed})
+PRIVACY = Keyed(
+    {
+        "epsilon": _EPSILON,
+        "delta": _DELTA,
+        "max_epsilon": _EPSILON,
+        "noise": one_of(Noise),
+        "median": _MEDIAN,
+        "mechanism": one_of(Mechanism),
+        "weights": _WEIGHTS,
+        "round": SWITCH,
+        "published": SWITCH,
+        "notice": SWITCH,
+    },
+    required=("epsilon", "delta"),
+    about="privacy",
+)
 _APPROVE = "approve_above"
-AGENTS_KEYS: Mapping[str, Shape] = {_APPROVE: Number(Fraction(0), LARGEST_EPSILON)}
-AGENTS = Keyed(AGENTS_KEYS, (_APPROVE,))
+_APPROVED_ABOVE = Within(Fraction(0), _LARGEST_EPSILON)
+AGENTS = Keyed({_APPROVE: _APPROVED_ABOVE}, required=(_APPROVE,), about="agents")
 
 
 def read_privacy(entry: Entry, problems: ProblemList) -> Privacy | None:
-    found = fields(entry.value, "privacy", entry.key_at, PRIVACY_KEYS, PRIVACY.required, problems)
+    found = fields(entry.value, "privacy", entry.key_at, PRIVACY, problems)
     if found is None:
         return None
-    noise: Noise | None = Noise.LAPLACE
-    if "noise" in found:
-        noise = member(found["noise"].value, "noise", Noise, problems)
+    noise = member(found.get("noise"), Noise, problems, Noise.LAPLACE)
     median_noise = _median_noise(found.get("median"), problems)
-    mechanism: Mechanism | None = Mechanism.AUTO
-    if "mechanism" in found:
-        mechanism = member(found["mechanism"].value, "mechanism", Mechanism, problems)
+    mechanism = member(found.get("mechanism"), Mechanism, problems, Mechanism.AUTO)
     weights = _weights(found.get("weights"), problems)
     is_rounded = switch(found.get("round"), problems, default=False)
     uses_published = switch(found.get("published"), problems, default=True)
     has_notices = switch(found.get("notice"), problems, default=True)
-    epsilon, max_epsilon = (
-        number_within(found[key].value, key, LEAST_EPSILON, LARGEST_EPSILON, problems)
-        if key in found
-        else None
-        for key in ("epsilon", "max_epsilon")
-    )
-    delta = None
-    if "delta" in found:
-        delta = number_within(found["delta"].value, "delta", LEAST_DELTA, LARGEST_DELTA, problems)
+    epsilon = number_within(found.get("epsilon"), _EPSILON, problems)
+    max_epsilon = number_within(found.get("max_epsilon"), _EPSILON, problems)
+    delta = number_within(found.get("delta"), _DELTA, problems)
     if epsilon is not None and max_epsilon is not None and max_epsilon < epsilon:
         hint = "leave max_epsilon out: it is epsilon then"
         problems.add(found["max_epsilon"].value.at, "max_epsilon cannot be below epsilon", hint)
@@ -109,23 +100,18 @@ def read_privacy(entry: Entry, problems: ProblemList) -> Privacy | None:
 def _median_noise(entry: Entry | None, problems: ProblemList) -> MedianNoise | None:
     if entry is None:
         return MedianNoise.LAPLACE
-    found = fields(entry.value, "median", entry.key_at, MEDIAN_KEYS, tuple(MEDIAN_KEYS), problems)
-    if found is None or "noise" not in found:
-        return None
-    return member(found["noise"].value, "noise", MedianNoise, problems)
+    found = fields(entry.value, "median", entry.key_at, _MEDIAN, problems)
+    return member((found or {}).get("noise"), MedianNoise, problems)
 
 
 def _weights(entry: Entry | None, problems: ProblemList) -> Mapping[Weighed, Fraction] | None:
     if entry is None:
         return {}
     known = {member.value: member for member in Weighed}
-    found = fields(entry.value, "weights", entry.key_at, _WEIGHT_KEYS, (), problems)
+    found = fields(entry.value, "weights", entry.key_at, _WEIGHTS, problems)
     if found is None:
         return None
-    weights = {
-        known[key]: number_within(of.value, key, LEAST_WEIGHT, LARGEST_WEIGHT, problems)
-        for key, of in found.items()
-    }
+    weights = {known[key]: number_within(of, _WEIGHT, problems) for key, of in found.items()}
     read = {of: weight for of, weight in weights.items() if weight is not None}
     return read if len(read) == len(weights) else None
 
@@ -138,25 +124,21 @@ def read_approve_above(entry: Entry | None, problems: ProblemList) -> Fraction |
     """
     if entry is None:
         return None
-    found = fields(entry.value, "agents", entry.key_at, AGENTS_KEYS, AGENTS.required, problems)
-    if found is None or _APPROVE not in found:
-        return None
-    return number_within(found[_APPROVE].value, _APPROVE, Fraction(0), LARGEST_EPSILON, problems)
+    found = fields(entry.value, "agents", entry.key_at, AGENTS, problems) or {}
+    return number_within(found.get(_APPROVE), _APPROVED_ABOVE, problems)
 
 
 # The `reuse` of a policy file: for how long an answer is kept, and when a new slot begins.
 
 LENGTH = re.compile(r"([0-9]{1,4})(min|h|d)")
 TIME_OF_DAY = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])")
-REUSE_KEYS: Mapping[str, Shape] = {
-    "for": Plain(LENGTH.pattern),
-    "from": Plain(TIME_OF_DAY.pattern),
-    "lift": SWITCH,
-    "now": Either((OneOf(("exact",)), Plain(LENGTH.pattern))),
-    "windows": Either((OneOf(("exact",)), Plain(LENGTH.pattern))),
-}
-_REUSE_REQUIRED = ("for",)
-REUSE = Either((OneOf(("none",)), Plain(LENGTH.pattern), Keyed(REUSE_KEYS, _REUSE_REQUIRED)))
+_LENGTH, _TIME_OF_DAY = Plain(LENGTH.pattern), Plain(TIME_OF_DAY.pattern)
+_STEP = Either((OneOf(("exact",)), _LENGTH))
+_REUSE = Keyed(
+    {"for": _LENGTH, "from": _TIME_OF_DAY, "lift": SWITCH, "now": _STEP, "windows": _STEP},
+    required=("for",),
+)
+REUSE = Either((OneOf(("none",)), _LENGTH, _REUSE))
 _SECONDS = {"min": 60, "h": 3600, "d": 86_400}
 _LONGEST = 31 * 86_400
 
@@ -172,7 +154,7 @@ def read_reuse(entry: Entry | None, problems: ProblemList) -> Reuse | None:
             return None
         seconds = _slot(word, entry, problems)
         return None if seconds is None else Reuse(seconds)
-    found = fields(entry.value, "reuse", entry.key_at, REUSE_KEYS, _REUSE_REQUIRED, problems)
+    found = fields(entry.value, "reuse", entry.key_at, _REUSE, problems)
     if found is None or "for" not in found:
         return None
     length = text(found["for"].value, "for", problems)
@@ -233,22 +215,26 @@ def offset_of(entry: Entry | None, problems: ProblemList) -> int | None:
     return int(found[1]) * 3600 + int(found[2]) * 60
 
 
-_REQUIRED = ("name", "sql", "every", "epsilon")
 _MOST = 200
 _NAME = re.compile(r"[a-z_][a-z0-9_]{0,55}")
-PUBLICATION_KEYS: Mapping[str, Shape] = {
-    "name": Plain(_NAME.pattern),
-    "sql": TEXT,
-    "every": Plain(LENGTH.pattern),
-    "from": Plain(TIME_OF_DAY.pattern),
-    "epsilon": Number(LEAST_EPSILON, LARGEST_EPSILON),
-    "delta": Number(LEAST_DELTA, LARGEST_DELTA),
-    "continual": Number(Fraction(2), Fraction(LARGEST_STEPS), is_whole=True),
-    "ranges": OneOf(("day",)),
-    "max_days_per_unit": Number(Fraction(1), Fraction(LARGEST_STEPS), is_whole=True),
-    "append_only": SWITCH,
-}
-PUBLISH = ListOf(Keyed(PUBLICATION_KEYS, _REQUIRED, "publish"), _MOST)
+_DAYS, _DAYS_OF_UNIT = whole_number(2, LARGEST_STEPS), whole_number(1, LARGEST_STEPS)
+_PUBLICATION = Keyed(
+    {
+        "name": Plain(_NAME.pattern),
+        "sql": TEXT,
+        "every": _LENGTH,
+        "from": _TIME_OF_DAY,
+        "epsilon": _EPSILON,
+        "delta": _DELTA,
+        "continual": _DAYS,
+        "ranges": OneOf(("day",)),
+        "max_days_per_unit": _DAYS_OF_UNIT,
+        "append_only": SWITCH,
+    },
+    required=("name", "sql", "every", "epsilon"),
+    about="publish",
+)
+PUBLISH = ListOf(_PUBLICATION, _MOST)
 _ONE_OF_TWO = "add ranges: day, or continual: and the number of days, or leave it out"
 _SERIES_ONLY = "add continual: and the number of days, such as continual: 365, or leave it out"
 _NOT_OF_RANGES = {
@@ -295,21 +281,17 @@ def _publication(
     node: Node, privacy: Privacy | None, others: dict[str, Publication], problems: ProblemList
 ) -> Publication | None:
     where = "a published statement"
-    given = fields(node, where, node.at, PUBLICATION_KEYS, _REQUIRED, problems)
+    given = fields(node, where, node.at, _PUBLICATION, problems)
     if given is None:
         return None
     name = _name(given["name"], others, problems) if "name" in given else None
     sql = text(given["sql"].value, "sql", problems) if "sql" in given else None
     seconds = _every(given["every"], problems) if "every" in given else None
     offset = offset_of(given.get("from"), problems)
-    epsilon = None
-    if "epsilon" in given:
-        value = given["epsilon"].value
-        epsilon = number_within(value, "epsilon", LEAST_EPSILON, LARGEST_EPSILON, problems)
+    epsilon = number_within(given.get("epsilon"), _EPSILON, problems)
     delta = None if privacy is None else privacy.delta
     if "delta" in given:
-        value = given["delta"].value
-        delta = number_within(value, "delta", LEAST_DELTA, LARGEST_DELTA, problems)
+        delta = number_within(given["delta"], _DELTA, problems)
     if name is None or sql is None or seconds is None or offset is None:
         return None
     ranges = _ranges(given, problems)
@@ -346,7 +328,7 @@ def _ranges(given: Mapping[str, Entry], problems: ProblemList) -> DaySums | None
             "add max_days_per_unit: 7, or 1 where a person is in one day only: the noise grows with it",
         )
         return None
-    bound = whole(most.value, "max_days_per_unit", 1, LARGEST_STEPS, problems)
+    bound = whole(most, _DAYS_OF_UNIT, problems)
     return None if bound is None else DaySums(most_days=bound)
 
 
@@ -361,7 +343,7 @@ def _continual(given: Mapping[str, Entry], problems: ProblemList) -> Continual |
                 _ONE_OF_TWO if entry is most else _SERIES_ONLY,
             )
         return None
-    steps = whole(days.value, "continual", 2, LARGEST_STEPS, problems)
+    steps = whole(days, _DAYS, problems)
     if most is None:
         problems.add(
             days.key_at,
@@ -376,7 +358,7 @@ def _continual(given: Mapping[str, Entry], problems: ProblemList) -> Continual |
         )
     if most is None or steps is None:
         return None
-    bound = whole(most.value, "max_days_per_unit", 1, steps, problems)
+    bound = whole(most, whole_number(1, steps), problems)
     return None if bound is None else Continual(days=steps, most_days=bound)
 
 

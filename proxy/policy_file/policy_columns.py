@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Mapping
 from fractions import Fraction
 
 from proxy.base.limits import GROUPS_PER_STATEMENT
@@ -40,7 +39,6 @@ from proxy.policy_file.policy_shapes import (
     Number,
     OneOf,
     Pair,
-    Shape,
     one_of,
     whole_number,
 )
@@ -171,20 +169,22 @@ def _seconds(
 CHOSEN_PRIVATELY = "auto"
 UNBOUNDED = "none"
 
-LEAST_PARTITIONS = 3
-
+_PARTITIONS = whole_number(3, MOST_PARTITIONS)
+_VALUES = KeyList(GROUPS_PER_STATEMENT)
 _BOUND = Either((NUMBER, TEXT))  # a number, or a date or timestamp
-COLUMN_KEYS: Mapping[str, Shape] = {
-    "values": KeyList(GROUPS_PER_STATEMENT),
-    "bounds": Pair(_BOUND),
-    "grid": Number(Fraction(0)),
-    "partitions": whole_number(LEAST_PARTITIONS, MOST_PARTITIONS),
-    "mechanism": one_of(Mechanism),
-    "references": TEXT,
-    "per_unit": Either((OneOf((CHOSEN_PRIVATELY,)), Pair(NUMBER))),
-    **SAID_KEYS,
-}
-COLUMN = Keyed(COLUMN_KEYS, (), "columns.C")
+COLUMN = Keyed(
+    {
+        "values": _VALUES,
+        "bounds": Pair(_BOUND),
+        "grid": Number(Fraction(0)),
+        "partitions": _PARTITIONS,
+        "mechanism": one_of(Mechanism),
+        "references": TEXT,
+        "per_unit": Either((OneOf((CHOSEN_PRIVATELY,)), Pair(NUMBER))),
+        **SAID_KEYS,
+    },
+    about="columns.C",
+)
 PUBLIC_COLUMNS = NamedBy(Keyed({}), least=1)
 
 
@@ -192,10 +192,10 @@ def read_column(entry: Entry, problems: ProblemList) -> ColumnPolicy | None:
     if not is_identifier(entry.key, "a column", entry.key_at, problems):
         return None
     where = f"column {quoted_text(entry.key)}"
-    found = fields(entry.value, where, entry.key_at, COLUMN_KEYS, (), problems)
+    found = fields(entry.value, where, entry.key_at, COLUMN, problems)
     if found is None:
         return None
-    mechanism = read_mechanism(found.get("mechanism"), problems)
+    mechanism = member(found.get("mechanism"), Mechanism, problems)
     limits = bounds(found["bounds"].value, "bounds", problems) if "bounds" in found else None
     grid = number(found["grid"].value, "grid", problems) if "grid" in found else None
     for key in ("grid", "partitions", "mechanism", "per_unit"):
@@ -236,12 +236,8 @@ def read_column(entry: Entry, problems: ProblemList) -> ColumnPolicy | None:
                 "bounds / grid does not fit into a bigint",
                 "use a coarser grid or tighter bounds",
             )
-    keys = None
-    if "values" in found:
-        keys = values(found["values"].value, "values", GROUPS_PER_STATEMENT, problems)
-    partitions = None
-    if "partitions" in found:
-        partitions = _partitions(found["partitions"], problems)
+    keys = values(found.get("values"), _VALUES, problems)
+    partitions = _partitions(found.get("partitions"), problems)
     target = _target(found["references"], problems) if "references" in found else None
     per_unit = _per_unit(found.get("per_unit"), limits, problems)
     for key in SAID_KEYS:
@@ -315,14 +311,9 @@ def read_public_columns(entry: Entry | None, problems: ProblemList) -> tuple[str
     return tuple(entries or ())
 
 
-def read_mechanism(entry: Entry | None, problems: ProblemList) -> Mechanism | None:
-    """The choice that stands there, if one does."""
-    return None if entry is None else member(entry.value, entry.key, Mechanism, problems)
-
-
-def _partitions(entry: Entry, problems: ProblemList) -> int | None:
-    m = whole(entry.value, "partitions", LEAST_PARTITIONS, MOST_PARTITIONS, problems)
-    if m is not None and m % 2 == 0:
+def _partitions(entry: Entry | None, problems: ProblemList) -> int | None:
+    m = whole(entry, _PARTITIONS, problems)
+    if entry is not None and m is not None and m % 2 == 0:
         problems.add(
             entry.value.at,
             "partitions must be odd",

@@ -6,7 +6,7 @@ Every function gives None after it has reported; what could not be read is never
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from enum import Enum
 from fractions import Fraction
 from typing import TypeVar
@@ -14,7 +14,7 @@ from typing import TypeVar
 from proxy.base.limits import IDENTIFIER_BYTES
 from proxy.policy.policy_decimals import decimal
 from proxy.policy_file.policy_errors import ProblemList, nearest, quoted_text
-from proxy.policy_file.policy_shapes import SWITCH
+from proxy.policy_file.policy_shapes import SWITCH, Keyed, KeyList, Within
 from proxy.policy_file.yaml_positions import (
     Entry,
     MappingNode,
@@ -66,8 +66,7 @@ def fields(
     node: Node,
     where: str,
     at: Position,
-    known: Iterable[str],
-    required: Iterable[str],
+    shape: Keyed,
     problems: ProblemList,
 ) -> Mapping[str, Entry] | None:
     """The entries of a mapping whose keys are fixed. Missing keys are reported at `at`."""
@@ -75,7 +74,7 @@ def fields(
         case RefusedNode():
             return None
         case MappingNode(entries=entries):
-            known = tuple(known)
+            known = tuple(shape.keys)
             for entry in entries.values():
                 if entry.key not in known:
                     hint = _REMOVED.get((where, entry.key)) or problems.nearest(entry.key, known)
@@ -83,7 +82,7 @@ def fields(
                     problems.add(
                         entry.key_at, f"unknown key {quoted_text(entry.key)} in {where}", hint
                     )
-            for key in required:
+            for key in shape.required:
                 if key not in entries:
                     example = EXAMPLES.get(key)
                     hint = (
@@ -160,15 +159,19 @@ def is_identifier(value: str, what: str, at: Position, problems: ProblemList) ->
     return True
 
 
-def member(node: Node, what: str, known: type[_Member], problems: ProblemList) -> _Member | None:
-    """The member of an enumeration whose value stands there."""
-    value = text(node, what, problems)
+def member(
+    entry: Entry | None, known: type[_Member], problems: ProblemList, default: _Member | None = None
+) -> _Member | None:
+    """The member of an enumeration whose value stands there; the default where nothing does."""
+    if entry is None:
+        return default
+    value = text(entry.value, entry.key, problems)
     if value is None:
         return None
     words = {choice.value: choice for choice in known}
     if value not in words:
         hint = nearest(value, words) or f"one of {', '.join(words)}"
-        problems.add(node.at, f"{what} cannot be {quoted_text(value)}", hint)
+        problems.add(entry.value.at, f"{entry.key} cannot be {quoted_text(value)}", hint)
         return None
     return words[value]
 
@@ -221,14 +224,16 @@ def number(node: Node, what: str, problems: ProblemList) -> Fraction | None:
     return Fraction(value)
 
 
-def number_within(
-    node: Node, what: str, least: Fraction, most: Fraction, problems: ProblemList
-) -> Fraction | None:
-    value = number(node, what, problems)
+def number_within(entry: Entry | None, shape: Within, problems: ProblemList) -> Fraction | None:
+    """A number from the least to the most of its shape. None: there is none, or a problem is reported."""
+    if entry is None:
+        return None
+    what, least, most = entry.key, shape.least, shape.most
+    value = number(entry.value, what, problems)
     if value is not None and not least <= value <= most:
         nearest_end = least if value < least else most
         problems.add(
-            node.at,
+            entry.value.at,
             f"{what} must be from {decimal(least)} to {decimal(most)}",
             f"write {decimal(nearest_end)}, or a number between them",
         )
@@ -236,23 +241,29 @@ def number_within(
     return value
 
 
-def whole(node: Node, what: str, least: int, most: int, problems: ProblemList) -> int | None:
-    value = number(node, what, problems)
+def whole(entry: Entry | None, shape: Within, problems: ProblemList) -> int | None:
+    """As number_within, of whole numbers."""
+    if entry is None:
+        return None
+    what, least, most = entry.key, int(shape.least), int(shape.most)
+    value = number(entry.value, what, problems)
     if value is None:
         return None
     if value.denominator != 1 or not least <= value <= most:
         near = min(max(round(value), least), most)
-        problems.add(
-            node.at, f"{what} must be a whole number from {least} to {most}", f"such as {near}"
-        )
+        what = f"{what} must be a whole number from {least} to {most}"
+        problems.add(entry.value.at, what, f"such as {near}")
         return None
     return int(value)
 
 
 def values(
-    node: Node, what: str, most: int, problems: ProblemList
+    entry: Entry | None, shape: KeyList, problems: ProblemList
 ) -> tuple[str | None, ...] | None:
     """The list of public keys, as text; a bare null is NULL, 'null' in quotes is a text."""
+    if entry is None:
+        return None
+    node, what, most = entry.value, entry.key, shape.most
     match node:
         case SequenceNode(items=items):
             pass

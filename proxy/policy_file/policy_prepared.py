@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from proxy.catalog.catalog_model import TableName
 from proxy.policy.policy_model import IdentifierUnit, PreparedCopy, Unit
 from proxy.policy_file.policy_answers import LENGTH, seconds_of_length
 from proxy.policy_file.policy_errors import ProblemList, quoted_text
 from proxy.policy_file.policy_nodes import fields, is_identifier, text
-from proxy.policy_file.policy_shapes import TEXT, Keyed, Plain, Shape
+from proxy.policy_file.policy_shapes import TEXT, Keyed, Plain
 from proxy.policy_file.yaml_positions import Entry
 
-PREPARED_KEYS: Mapping[str, Shape] = {"table": TEXT, "max_age": Plain(LENGTH.pattern)}
-PREPARED = Keyed(PREPARED_KEYS, tuple(PREPARED_KEYS), "tables.T.prepared")
+PREPARED = Keyed(
+    {"table": TEXT, "max_age": Plain(LENGTH.pattern)},
+    required=("table", "max_age"),
+    about="tables.T.prepared",
+)
 
 
 def read_prepared(
@@ -28,8 +29,8 @@ def read_prepared(
             "prepared is for a unit with an identifier in a column of the table, without per",
             "leave it out: rows that are units need no copy",
         )
-    found = fields(entry.value, "prepared", entry.key_at, PREPARED_KEYS, PREPARED_KEYS, problems)
-    if found is None or len(found) < len(PREPARED_KEYS):
+    found = fields(entry.value, "prepared", entry.key_at, PREPARED, problems)
+    if found is None or len(found) < len(PREPARED.keys):
         return None
     table, age = found["table"], found["max_age"]
     written, word = text(table.value, "table", problems), text(age.value, "max_age", problems)

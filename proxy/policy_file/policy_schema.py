@@ -24,6 +24,7 @@ from proxy.policy_file.policy_shapes import (
     Pair,
     Plain,
     Shape,
+    Within,
 )
 from proxy.policy_file.policy_yaml import POLICY
 
@@ -74,8 +75,10 @@ def _schema(shape: Shape, explained: Mapping[str, str]) -> Schema:
             return {"type": list(_ANY_TEXT)}
         case Plain(pattern=pattern):
             return {"type": "string", "pattern": f"^(?:{pattern})$"}
-        case Number():
-            return _number(shape)
+        case Number(least=least, most=most, below=below):
+            return _number("number", least, most, below)
+        case Within(least=least, most=most, is_whole=is_whole):
+            return _number("integer" if is_whole else "number", least, most)
         case OneOf(words=words):
             as_truths = [_SWITCHES[word] for word in words if word in _SWITCHES]
             return {"enum": [*words, *as_truths]}
@@ -106,13 +109,11 @@ def _schema(shape: Shape, explained: Mapping[str, str]) -> Schema:
             assert_never(shape)
 
 
-def _number(shape: Number) -> Schema:
-    made: Schema = {"type": "integer" if shape.is_whole else "number"}
-    for name, bound in (
-        ("minimum", shape.least),
-        ("maximum", shape.most),
-        ("exclusiveMaximum", shape.below),
-    ):
+def _number(
+    kind: str, least: Fraction | None, most: Fraction | None, below: Fraction | None = None
+) -> Schema:
+    made: Schema = {"type": kind}
+    for name, bound in (("minimum", least), ("maximum", most), ("exclusiveMaximum", below)):
         if bound is not None:
             made[name] = _printed(bound)
     return made

@@ -24,6 +24,14 @@ class Number:
     least: Fraction | None = None
     most: Fraction | None = None
     below: Fraction | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """A number from the least to the most."""
+
+    least: Fraction
+    most: Fraction
     is_whole: bool = False
 
 
@@ -79,7 +87,7 @@ class Either:
     shapes: tuple[Shape, ...]
 
 
-Shape = Plain | Number | OneOf | Pair | KeyList | ListOf | NamedBy | Keyed | Either
+Shape = Plain | Number | Within | OneOf | Pair | KeyList | ListOf | NamedBy | Keyed | Either
 
 TEXT = Plain()
 NUMBER = Number()
@@ -91,5 +99,5 @@ def one_of(known: type[Enum]) -> OneOf:
     return OneOf(tuple(str(member.value) for member in known))
 
 
-def whole_number(least: int, most: int) -> Number:
-    return Number(Fraction(least), Fraction(most), is_whole=True)
+def whole_number(least: int, most: int) -> Within:
+    return Within(Fraction(least), Fraction(most), is_whole=True)

@@ -29,7 +29,6 @@ from proxy.policy_file.policy_columns import (
     UNBOUNDED,
     column_of_table,
     read_column,
-    read_mechanism,
     read_public_columns,
 )
 from proxy.policy_file.policy_errors import ProblemList, quoted_text
@@ -52,7 +51,6 @@ from proxy.policy_file.policy_shapes import (
     Keyed,
     NamedBy,
     OneOf,
-    Shape,
     one_of,
     whole_number,
 )
@@ -66,12 +64,10 @@ from proxy.policy_file.yaml_positions import (
     SequenceNode,
 )
 
-LARGEST_BOUND = 10_000
 _UNIQUE = "unique"
-JOIN_KEY_KEYS: Mapping[str, Shape] = {
-    "keep": Either((OneOf((_UNIQUE,)), whole_number(1, LARGEST_BOUND))),
-}
-JOIN_KEYS = NamedBy(Keyed(JOIN_KEY_KEYS, tuple(JOIN_KEY_KEYS)))
+_KEPT_ROWS = whole_number(1, 10_000)
+_JOIN_KEY = Keyed({"keep": Either((OneOf((_UNIQUE,)), _KEPT_ROWS))}, required=("keep",))
+JOIN_KEYS = NamedBy(_JOIN_KEY)
 
 
 def read_join_keys(entry: Entry | None, problems: ProblemList) -> Mapping[str, JoinKey]:
@@ -81,7 +77,7 @@ def read_join_keys(entry: Entry | None, problems: ProblemList) -> Mapping[str, J
         return keys
     for key in (named_entries(entry.value, "join_keys", problems) or {}).values():
         where = f"join key {quoted_text(key.key)}"
-        found = fields(key.value, where, key.key_at, JOIN_KEY_KEYS, JOIN_KEY_KEYS, problems) or {}
+        found = fields(key.value, where, key.key_at, _JOIN_KEY, problems) or {}
         if not is_identifier(key.key, "a column", key.key_at, problems) or "keep" not in found:
             continue
         bound = found["keep"].value
@@ -92,18 +88,16 @@ def read_join_keys(entry: Entry | None, problems: ProblemList) -> Mapping[str, J
             hint = "write a number of rows, or unique"
             problems.add(bound.at, f"keep cannot be {quoted_text(bound.text)}", hint)
             continue
-        most = whole(bound, "keep", 1, LARGEST_BOUND, problems)
+        most = whole(found["keep"], _KEPT_ROWS, problems)
         if most is not None:
             keys[key.key] = JoinKey(most)
     return keys
 
 
-_MOST_ROWS = 1_000_000_000
-_MOST_UNIT_ROWS = 1_000_000
 _RESERVED_SCHEMAS = ("dp", "information_schema")
 _ROW, _PUBLIC = OneOf(("row",)), OneOf(("public",))
-_COUNT = whole_number(1, _MOST_ROWS)
-_ROW_UNIT_KEYS: Mapping[str, Shape] = {"rows": whole_number(1, _MOST_UNIT_ROWS)}
+_COUNT = whole_number(1, 1_000_000_000)
+_UNIT_ROWS = whole_number(1, 1_000_000)
 _IDENTIFIER_UNIT = NamedBy(TEXT, least=1, most=1)
 _PER, _TIME, _APPEND_ONLY = "per", "of", "append_only"
 # And the identifier, whose name the owner chooses: {person: id, per: month, of: ordered_at}.
@@ -113,36 +107,31 @@ _ROWS_KEY = "max_rows_per_unit"
 _COUNT_KEYS = (_ROWS_KEY, "max_groups_per_unit", "max_rows_per_group_per_unit")
 _CHOSEN_KEYS = ("rows_at_most", "join_rows_at_most")
 FEWEST_UNITS = "min_units_per_group"
-MOST_FEWEST_UNITS = 1_000_000
-TABLE_KEYS: Mapping[str, Shape] = {
-    "unit": Either((_ROW, Keyed(_ROW_UNIT_KEYS, ("rows",)), _IDENTIFIER_UNIT, _UNIT_IN_TIME)),
-    _APPEND_ONLY: SWITCH,
-    **dict.fromkeys(_COUNT_KEYS, _COUNT),
-    _ROWS_KEY: Either((OneOf((CHOSEN_PRIVATELY, UNBOUNDED)), _COUNT)),
-    FEWEST_UNITS: whole_number(1, MOST_FEWEST_UNITS),
-    "mechanism": one_of(Mechanism),
-    "join_keys": JOIN_KEYS,
-    "columns": NamedBy(COLUMN),
-    **dict.fromkeys(_CHOSEN_KEYS, _COUNT),
-    "prepared": PREPARED,
-}
-PUBLIC_KEYS: Mapping[str, Shape] = {
-    "unit": _PUBLIC,
-    "join_keys": JOIN_KEYS,
-    "columns": PUBLIC_COLUMNS,
-    **SAID_KEYS,
-}
-_REQUIRED = ("unit",)
-TABLES = NamedBy(
-    Either(
-        (
-            _PUBLIC,
-            Keyed(PUBLIC_KEYS, _REQUIRED, "tables.T"),
-            Keyed(TABLE_KEYS, _REQUIRED, "tables.T"),
-        )
-    ),
-    least=1,
+FEWEST = whole_number(1, 1_000_000)
+_TABLE = Keyed(
+    {
+        "unit": Either(
+            (_ROW, Keyed({"rows": _UNIT_ROWS}, ("rows",)), _IDENTIFIER_UNIT, _UNIT_IN_TIME)
+        ),
+        _APPEND_ONLY: SWITCH,
+        **dict.fromkeys(_COUNT_KEYS, _COUNT),
+        _ROWS_KEY: Either((OneOf((CHOSEN_PRIVATELY, UNBOUNDED)), _COUNT)),
+        FEWEST_UNITS: FEWEST,
+        "mechanism": one_of(Mechanism),
+        "join_keys": JOIN_KEYS,
+        "columns": NamedBy(COLUMN),
+        **dict.fromkeys(_CHOSEN_KEYS, _COUNT),
+        "prepared": PREPARED,
+    },
+    required=("unit",),
+    about="tables.T",
 )
+_PUBLIC_TABLE = Keyed(
+    {"unit": _PUBLIC, "join_keys": JOIN_KEYS, "columns": PUBLIC_COLUMNS, **SAID_KEYS},
+    required=("unit",),
+    about="tables.T",
+)
+TABLES = NamedBy(Either((_PUBLIC, _PUBLIC_TABLE, _TABLE)), least=1)
 
 
 def read_tables(
@@ -199,16 +188,14 @@ def _table(
         return None
     where = f"table {quoted_text(str(name))}"
     if _is_public(entry.value):
-        public = (
-            fields(entry.value, f"public {where}", entry.key_at, PUBLIC_KEYS, (), problems) or {}
-        )
+        public = fields(entry.value, f"public {where}", entry.key_at, _PUBLIC_TABLE, problems) or {}
         join_keys = read_join_keys(public.get("join_keys"), problems)
         shown = read_public_columns(public.get("columns"), problems)
         return PublicTable(name, join_keys, shown, read_said(public, f"public {where}", problems))
-    found = fields(entry.value, where, entry.key_at, TABLE_KEYS, _REQUIRED, problems)
+    found = fields(entry.value, where, entry.key_at, _TABLE, problems)
     if found is None:
         return None
-    mechanism = read_mechanism(found.get("mechanism"), problems)
+    mechanism = member(found.get("mechanism"), Mechanism, problems)
     unit = _unit(found["unit"], problems) if "unit" in found else None
     _check_append_only(found, unit, problems)
     of_people, bound_on_rows = isinstance(unit, IdentifierUnit), found.get(_ROWS_KEY)
@@ -217,8 +204,8 @@ def _table(
     stated = dict(found)
     if chooses_rows:
         stated.pop(_ROWS_KEY, None)
-    rows, groups, rows_in_group = (_count(stated.get(key), problems) for key in _COUNT_KEYS)
-    at_most, joined = (_count(found.get(key), problems) for key in _CHOSEN_KEYS)
+    rows, groups, rows_in_group = (whole(stated.get(key), _COUNT, problems) for key in _COUNT_KEYS)
+    at_most, joined = (whole(found.get(key), _COUNT, problems) for key in _CHOSEN_KEYS)
     if chooses_rows:
         rows = at_most or ROWS_AT_MOST
     _check_contributions(entry, found, unit, problems)
@@ -230,9 +217,7 @@ def _table(
                 f"{key} cannot be above {bound} ({rows})",
                 f"write {rows} or less, or leave {key} out",
             )
-    fewest = None
-    if FEWEST_UNITS in found:
-        fewest = whole(found[FEWEST_UNITS].value, FEWEST_UNITS, 1, MOST_FEWEST_UNITS, problems)
+    fewest = whole(found.get(FEWEST_UNITS), FEWEST, problems)
     columns: dict[str, ColumnPolicy] = {}
     if "columns" in found:
         for column in (named_entries(found["columns"].value, "columns", problems) or {}).values():
@@ -323,7 +308,7 @@ def _unit(entry: Entry, problems: ProblemList) -> Unit | None:
 
 def _unit_of(entry: Entry, problems: ProblemList) -> Unit | None:
     if entry.key == "rows":
-        rows = whole(entry.value, "rows", 1, _MOST_UNIT_ROWS, problems)
+        rows = whole(entry, _UNIT_ROWS, problems)
         return None if rows is None else RowUnit(rows)
     if not is_identifier(entry.key, "the name of the unit", entry.key_at, problems):
         return None
@@ -339,7 +324,7 @@ def _unit_of(entry: Entry, problems: ProblemList) -> Unit | None:
 def _unit_in_time(entry: Entry, per: Entry, of: Entry, problems: ProblemList) -> Unit | None:
     """`{person: id, per: month, of: ordered_at}`: the rows of one person in one month."""
     unit = _unit_of(entry, problems)
-    length = member(per.value, _PER, BlockLength, problems)
+    length = member(per, BlockLength, problems)
     time = identifier(of.value, "the column of the time", problems)
     if unit is None or length is None or time is None:
         return None
@@ -389,10 +374,6 @@ def _through(entry: Entry, written: str, problems: ProblemList) -> IdentifierUni
         return None
     found = column_of_table(target, entry.value.at, problems)
     return None if found is None else IdentifierUnit(entry.key, column, UnitPath(*found))
-
-
-def _count(entry: Entry | None, problems: ProblemList) -> int | None:
-    return None if entry is None else whole(entry.value, entry.key, 1, _MOST_ROWS, problems)
 
 
 def _check_contributions(

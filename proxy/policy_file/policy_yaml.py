@@ -57,11 +57,10 @@ from proxy.policy_file.policy_shapes import (
     Keyed,
     NamedBy,
     Number,
-    Shape,
     one_of,
     whole_number,
 )
-from proxy.policy_file.policy_tables import FEWEST_UNITS, MOST_FEWEST_UNITS, TABLES, read_tables
+from proxy.policy_file.policy_tables import FEWEST, FEWEST_UNITS, TABLES, read_tables
 from proxy.policy_file.yaml_positions import (
     START,
     Entry,
@@ -76,21 +75,26 @@ from proxy.policy_file.yaml_positions import (
 
 # The `budgets` of a policy file: of everybody together, of analysts, groups of them, and tables.
 
-BUDGET_KEYS: Mapping[str, Shape] = {
-    "epsilon": Number(Fraction(0)),
-    "delta": Number(Fraction(0), below=Fraction(1)),
-    "per": one_of(Period),
-}
-_REQUIRED = ("epsilon", "delta")
-_BUDGET = Keyed(BUDGET_KEYS, _REQUIRED, "of a budget")
-BUDGETS_KEYS: Mapping[str, Shape] = {
-    "total": _BUDGET,
-    "default": _BUDGET,
-    "analysts": NamedBy(_BUDGET),
-    "groups": NamedBy(_BUDGET),
-    "tables": NamedBy(_BUDGET),
-}
-BUDGETS = Keyed(BUDGETS_KEYS, ("total", "default"), "budgets")
+_BUDGET = Keyed(
+    {
+        "epsilon": Number(Fraction(0)),
+        "delta": Number(Fraction(0), below=Fraction(1)),
+        "per": one_of(Period),
+    },
+    required=("epsilon", "delta"),
+    about="of a budget",
+)
+BUDGETS = Keyed(
+    {
+        "total": _BUDGET,
+        "default": _BUDGET,
+        "analysts": NamedBy(_BUDGET),
+        "groups": NamedBy(_BUDGET),
+        "tables": NamedBy(_BUDGET),
+    },
+    required=("total", "default"),
+    about="budgets",
+)
 
 _LIFETIME = (Period.NONE,)
 
@@ -101,7 +105,7 @@ def read_budgets(
     problems: ProblemList,
 ) -> Budgets | None:
     """tables: of the policy, as far as they could be read."""
-    found = fields(entry.value, "budgets", entry.key_at, BUDGETS_KEYS, BUDGETS.required, problems)
+    found = fields(entry.value, "budgets", entry.key_at, BUDGETS, problems)
     if found is None:
         return None
     total = default = None
@@ -170,7 +174,7 @@ def _check_never(where: str, node: Node, problems: ProblemList) -> None:
 def _budget(
     entry: Entry, where: str, periods: tuple[Period, ...], problems: ProblemList
 ) -> Budget | None:
-    found = fields(entry.value, where, entry.key_at, BUDGET_KEYS, _REQUIRED, problems)
+    found = fields(entry.value, where, entry.key_at, _BUDGET, problems)
     if found is None:
         return None
     epsilon = number(found["epsilon"].value, "epsilon", problems) if "epsilon" in found else None
@@ -189,36 +193,34 @@ def _budget(
         if periods == _LIFETIME:
             _check_never(where, found["per"].value, problems)
         else:
-            period = member(found["per"].value, "per", Period, problems)
+            period = member(found["per"], Period, problems)
     if epsilon is None or delta is None or period is None:
         return None
     return Budget(Loss(epsilon, delta), period)
 
 
 VERSION = 1
-MOST_UNITS = 10**10
-_REQUIRED_SHAPES: Mapping[str, Shape] = {
-    "dpproxy": Number(Fraction(VERSION), Fraction(VERSION)),
-    "database": TEXT,
-    "source": TEXT,
-    "privacy": PRIVACY,
-    "tables": TABLES,
-    "budgets": BUDGETS,
-}
-REQUIRED_KEYS = tuple(_REQUIRED_SHAPES)
-POLICY_KEYS: Mapping[str, Shape] = {
-    **_REQUIRED_SHAPES,
-    "accept": ACCEPT,
-    "previews": one_of(Previews),
-    "reuse": REUSE,
-    "statements": one_of(StatementTexts),
-    "accounting": one_of(Accounting),
-    "publish": PUBLISH,
-    "units_about": whole_number(1, MOST_UNITS),
-    FEWEST_UNITS: whole_number(1, MOST_FEWEST_UNITS),
-    "agents": AGENTS,
-}
-POLICY = Keyed(POLICY_KEYS, REQUIRED_KEYS)
+_UNITS = whole_number(1, 10**10)
+POLICY = Keyed(
+    {
+        "dpproxy": Number(Fraction(VERSION), Fraction(VERSION)),
+        "database": TEXT,
+        "source": TEXT,
+        "privacy": PRIVACY,
+        "tables": TABLES,
+        "budgets": BUDGETS,
+        "accept": ACCEPT,
+        "previews": one_of(Previews),
+        "reuse": REUSE,
+        "statements": one_of(StatementTexts),
+        "accounting": one_of(Accounting),
+        "publish": PUBLISH,
+        "units_about": _UNITS,
+        FEWEST_UNITS: FEWEST,
+        "agents": AGENTS,
+    },
+    required=("dpproxy", "database", "source", "privacy", "tables", "budgets"),
+)
 
 _VARIABLE = re.compile(r"\$\{([^}]*)\}?")
 _VARIABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -302,7 +304,7 @@ def _policy(
 ) -> Policy | None:
     if isinstance(root, MappingNode) and _is_other_version(root.entries.get("dpproxy"), problems):
         return None  # the rest is written in a format that this version does not know
-    found = fields(root, "the policy", START, POLICY_KEYS, REQUIRED_KEYS, problems)
+    found = fields(root, "the policy", START, POLICY, problems)
     if found is None:
         return None
     database = source = privacy = budgets = None
@@ -318,23 +320,13 @@ def _policy(
     if "budgets" in found:
         budgets = read_budgets(found["budgets"], tables, problems)
     accepted = read_acceptances(found["accept"], problems) if "accept" in found else ()
-    previews: Previews | None = Previews.REFUSE
-    if "previews" in found:
-        previews = member(found["previews"].value, "previews", Previews, problems)
+    previews = member(found.get("previews"), Previews, problems, Previews.REFUSE)
     reuse = read_reuse(found.get("reuse"), problems)
-    statements: StatementTexts | None = StatementTexts.HASHED
-    if "statements" in found:
-        statements = member(found["statements"].value, "statements", StatementTexts, problems)
-    accounting: Accounting | None = Accounting.BASIC
-    if "accounting" in found:
-        accounting = member(found["accounting"].value, "accounting", Accounting, problems)
+    statements = member(found.get("statements"), StatementTexts, problems, StatementTexts.HASHED)
+    accounting = member(found.get("accounting"), Accounting, problems, Accounting.BASIC)
     published = read_publications(found.get("publish"), privacy, problems)
-    units_about = None
-    if "units_about" in found:
-        units_about = whole(found["units_about"].value, "units_about", 1, MOST_UNITS, problems)
-    fewest: int | None = 1
-    if FEWEST_UNITS in found:
-        fewest = whole(found[FEWEST_UNITS].value, FEWEST_UNITS, 1, MOST_FEWEST_UNITS, problems)
+    units_about = whole(found.get("units_about"), _UNITS, problems)
+    fewest = whole(found[FEWEST_UNITS], FEWEST, problems) if FEWEST_UNITS in found else 1
     approve_above = read_approve_above(found.get("agents"), problems)
     if database is None or source is None or privacy is None or budgets is None:
         return None

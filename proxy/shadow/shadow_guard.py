@@ -151,7 +151,9 @@ def _violations(
         "settings": json.dumps([{"name": k, "value": v} for k, v in DATABASE_SETTINGS.items()]),
     }
     found = [(row[0], row[1]) for row in connection.execute(_RULES.encode(), facts)]
-    return found or list(_rows_where_none_may_be(connection, wanted.empty))
+    if not found:
+        found.extend(_rows_where_none_may_be(connection, wanted.empty))
+    return found
 
 
 def _rows_where_none_may_be(
