@@ -340,23 +340,15 @@ def _percent(share: Fraction) -> str:
 MOST_LINES = 12
 _EVEN = Fraction(11, 10)
 _LAST = "Nothing was read or charged. EXPLAIN (VERBOSE) shows mechanisms and SQL."
-_NO_FREE: Mapping[int, FreeBlock] = {}
 
 
-def summary_lines(
-    plan: PrivatePlan,
-    remaining: Loss | None,
-    free: Mapping[int, FreeBlock] = _NO_FREE,
-    lifts: Sequence[Lift | None] = (),
-    times: Sequence[str] = (),
-    mechanism: str | None = None,
-    asked: Sequence[AggregateBlock] = (),
-    about: int | None = None,
-) -> list[str]:
-    """Write the plan in at most a dozen lines.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explained:
+    """What EXPLAIN tells of a statement.
 
-    Args:
+    Attributes:
         plan: Before any bound is chosen.
+        sql: The backend statements, parameters unnamed.
         remaining: None if no ledger is known.
         free: Blocks, by number, that cost nothing or less.
         lifts: What each block is drawn as a part of, if of anything.
@@ -365,49 +357,40 @@ def summary_lines(
         asked: The blocks as they were read, for the names of their columns.
         about: So many units there are, by public knowledge.
     """
-    first, parts = _first_and_parts(plan, remaining, free, lifts, times, mechanism, asked, about)
+
+    plan: PrivatePlan
+    sql: Sequence[str]
+    remaining: Loss | None
+    free: Mapping[int, FreeBlock]
+    lifts: Sequence[Lift | None]
+    times: Sequence[str]
+    mechanism: str | None
+    asked: Sequence[AggregateBlock]
+    about: int | None
+
+
+def summary_lines(of: Explained) -> list[str]:
+    """Write the plan in at most a dozen lines."""
+    first, parts = _first_and_parts(of)
     last = list(_wrapped(_LAST))
     return [*first, *_fitting(parts, MOST_LINES - len(first) - len(last)), *last]
 
 
-def verbose_lines(
-    plan: PrivatePlan,
-    remaining: Loss | None,
-    sql: Sequence[str],
-    free: Mapping[int, FreeBlock] = _NO_FREE,
-    lifts: Sequence[Lift | None] = (),
-    times: Sequence[str] = (),
-    mechanism: str | None = None,
-    asked: Sequence[AggregateBlock] = (),
-    about: int | None = None,
-) -> list[str]:
-    """Write all that `summary_lines` may leave out, then mechanisms and SQL.
-
-    Args:
-        plan: As of `summary_lines`, as are the others.
-        sql: The backend statements, parameters unnamed.
-    """
-    first, parts = _first_and_parts(plan, remaining, free, lifts, times, mechanism, asked, about)
-    return [*first, *chain.from_iterable(parts), *explain_lines(plan, sql, free, lifts, asked)]
+def verbose_lines(of: Explained) -> list[str]:
+    """Write all that `summary_lines` may leave out, then mechanisms and SQL."""
+    first, parts = _first_and_parts(of)
+    detail = explain_lines(of.plan, of.sql, of.free, of.lifts, of.asked)
+    return [*first, *chain.from_iterable(parts), *detail]
 
 
-def _first_and_parts(
-    plan: PrivatePlan,
-    remaining: Loss | None,
-    free: Mapping[int, FreeBlock],
-    lifts: Sequence[Lift | None],
-    times: Sequence[str],
-    mechanism: str | None,
-    asked: Sequence[AggregateBlock],
-    about: int | None,
-) -> tuple[list[str], list[list[str]]]:
+def _first_and_parts(of: Explained) -> tuple[list[str], list[list[str]]]:
     """What the statement costs, and the other lines, each broken where it is long."""
-    expectations = list(answer_expectations(plan, asked, about))
+    expectations = list(answer_expectations(of.plan, of.asked, of.about))
     entries = [entry for entry, _, _ in expectations]
-    first = [line for text in _cost(plan, entries, remaining, free) for line in _wrapped(text)]
-    if mechanism is not None:
-        first += _wrapped(f"  dp.mechanism = {mechanism}: AVG, MIN and MAX are made with it")
-    lines = dict.fromkeys(_summary_lines(plan, expectations, free, lifts, times))
+    first = [line for text in _cost(of, entries) for line in _wrapped(text)]
+    if of.mechanism is not None:
+        first += _wrapped(f"  dp.mechanism = {of.mechanism}: AVG, MIN and MAX are made with it")
+    lines = dict.fromkeys(_summary_lines(of, expectations))
     return first, [list(_wrapped(line)) for line in lines]
 
 
@@ -435,28 +418,24 @@ def _fitting(parts: Sequence[Sequence[str]], room: int) -> Iterator[str]:
 
 
 def _summary_lines(
-    plan: PrivatePlan,
-    expectations: Sequence[tuple[Accuracy, AnswerName, ExpectedError]],
-    free: Mapping[int, FreeBlock],
-    lifts: Sequence[Lift | None],
-    times: Sequence[str],
+    of: Explained, expectations: Sequence[tuple[Accuracy, AnswerName, ExpectedError]]
 ) -> Iterator[str]:
     """The answers of all blocks first: they are what is asked for."""
     is_even = _is_even([entry for entry, _, _ in expectations])
-    for number, block in enumerate(plan.blocks, start=1):
+    for number, block in enumerate(of.plan.blocks, start=1):
         yield f"  {_protected(block)}{_groups(block)}"
-        if number - 1 in free:
-            yield f"  {free[number - 1].text()}"
+        if number - 1 in of.free:
+            yield f"  {of.free[number - 1].text()}"
         for entry, name, expected in expectations:
             if entry.block == number:
                 yield f"    {name.text}: {expected.text()}{_share(entry, is_even)}"
-    for number in range(len(plan.blocks)):
-        yield from (f"  {text}" for text in lifted_text(number, free, lifts).values())
+    for number in range(len(of.plan.blocks)):
+        yield from (f"  {text}" for text in lifted_text(number, of.free, of.lifts).values())
     for _, _, expected in expectations:
         yield from (f"  {text}" for text in expected.assumptions)
-    for block in plan.blocks:
+    for block in of.plan.blocks:
         yield from (f"  {text}" for text in conditions(block))
-    yield from (f"  Times: {text}" for text in times)
+    yield from (f"  Times: {text}" for text in of.times)
 
 
 def _share(entry: Accuracy, is_even: bool) -> str:
@@ -465,12 +444,8 @@ def _share(entry: Accuracy, is_even: bool) -> str:
     return f"; epsilon {short_number(entry.epsilon)}" if entry.epsilon else "; free beside these"
 
 
-def _cost(
-    plan: PrivatePlan,
-    entries: Sequence[Accuracy],
-    remaining: Loss | None,
-    free: Mapping[int, FreeBlock],
-) -> Iterator[str]:
+def _cost(of: Explained, entries: Sequence[Accuracy]) -> Iterator[str]:
+    plan = of.plan
     delta = f", delta {text_of(plan.loss.delta)}" if plan.loss.delta else ""
     each = ""
     if len(entries) > 1 and _is_even(entries):
@@ -481,8 +456,8 @@ def _cost(
     else:
         epsilon = text_of(plan.loss.epsilon)
         yield f"Differentially private answer for epsilon {epsilon}{delta}{each}{errors}"
-    if remaining is not None:
-        yield f"  Budget: {budget_text(plan, remaining, free)}"
+    if of.remaining is not None:
+        yield f"  Budget: {budget_text(plan, of.remaining, of.free)}"
 
 
 def _is_even(entries: Sequence[Accuracy]) -> bool:
@@ -520,18 +495,9 @@ def _wrapped(line: str) -> Iterator[str]:
 # EXPLAIN (FORMAT JSON): what a statement would cost and how exact it would be. No data.
 
 
-def explain_json(
-    plan: PrivatePlan,
-    remaining: Loss | None,
-    sql: Sequence[str],
-    free: Mapping[int, FreeBlock] = _NO_FREE,
-    lifts: Sequence[Lift | None] = (),
-    times: Sequence[str] = (),
-    mechanism: str | None = None,
-    asked: Sequence[AggregateBlock] = (),
-    about: int | None = None,
-) -> dict[str, object]:
-    """Write the facts of EXPLAIN and EXPLAIN (VERBOSE) as fields. Arguments: as of both."""
+def explain_json(of: Explained) -> dict[str, object]:
+    """Write the facts of EXPLAIN and EXPLAIN (VERBOSE) as fields."""
+    plan, remaining, free = of.plan, of.remaining, of.free
     left = (
         None
         if remaining is None
@@ -551,15 +517,15 @@ def explain_json(
                 "groups": block.groups(),
                 "units_needed": None if block.selection is None else units_needed(block.selection),
                 "sql": statement,
-                **lifted_text(number, free, lifts),
+                **lifted_text(number, free, of.lifts),
                 **(free[number].as_json() if number in free else {}),
             }
-            for number, (block, statement) in enumerate(zip(plan.blocks, sql, strict=True))
+            for number, (block, statement) in enumerate(zip(plan.blocks, of.sql, strict=True))
         ],
         "aggregates": [
             {**entry.as_json(), **name.as_json(), "expected": expected.as_json()}
-            for entry, name, expected in answer_expectations(plan, asked, about)
+            for entry, name, expected in answer_expectations(plan, of.asked, of.about)
         ],
-        **({} if mechanism is None else {"mechanism": mechanism}),
-        **({"times": list(times)} if times else {}),
+        **({} if of.mechanism is None else {"mechanism": of.mechanism}),
+        **({"times": list(of.times)} if of.times else {}),
     }

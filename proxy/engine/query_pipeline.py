@@ -24,6 +24,7 @@ from proxy.engine.charged_queries import ChargedQueries, PlannedQuery
 from proxy.engine.column_errors import reported, unreported
 from proxy.engine.copies_in_use import AsOf, CopiesChanged, copies_text
 from proxy.engine.explain_text import (
+    Explained,
     FreeBlock,
     charge_of,
     explain_json,
@@ -353,14 +354,8 @@ class Engine:
         """The privacy plan of a question as JSON. Reads nothing, charges nothing."""
         day = await self.day_of(question)
         found = await self._prepared(question, arguments, settings, analyst, day)
-        remaining = await self._ledger.remaining(analyst)
-        query = PlannedQuery(question=question, prepared=found, analyst=analyst)
-        free = await self._charged.explained(query)
-        facts = explain_json(
-            *(found.private, remaining, _shapes(found), free, found.lifts, found.times),
-            *(_mechanism_of(found), question.reading.query.blocks, self.policy.units_about),
-        )
-        return {**facts, **_told_before(found, free)}
+        explained = await self._of_statement(question, found, analyst)
+        return {**explain_json(explained), **_told_before(found, explained.free)}
 
     def planned(
         self,
@@ -552,32 +547,32 @@ class Engine:
     async def _explained(
         self, question: ProtectedQuery, found: PreparedQuery, analyst: str
     ) -> NoisyAnswer:
-        remaining = await self._ledger.remaining(analyst)
-        private, sql = found.private, _shapes(found)
-        query = PlannedQuery(question=question, prepared=found, analyst=analyst)
-        free = await self._charged.explained(query)
-        statement, asked = question.statement, question.reading.query.blocks
-        known = (
-            free,
-            found.lifts,
-            found.times,
-            _mechanism_of(found),
-            asked,
-            self.policy.units_about,
-        )
+        explained = await self._of_statement(question, found, analyst)
+        free = explained.free
         displayed: object
-        if statement.explain_json:
-            facts = explain_json(private, remaining, sql, *known)
-            displayed = [{**facts, **_told_before(found, free)}]
+        if question.statement.explain_json:
+            displayed = [{**explain_json(explained), **_told_before(found, free)}]
         else:
-            lines = (
-                verbose_lines(private, remaining, sql, *known)
-                if statement.explain_verbose
-                else summary_lines(private, remaining, *known)
-            )
-            displayed = [*_unlisted_of(found, free), *lines]
-        return NoisyAnswer(
-            json.dumps({"explain": displayed}), NOTHING, remaining, None, None, False
+            written = verbose_lines if question.statement.explain_verbose else summary_lines
+            displayed = [*_unlisted_of(found, free), *written(explained)]
+        shown = json.dumps({"explain": displayed})
+        return NoisyAnswer(shown, NOTHING, explained.remaining, None, None, False)
+
+    async def _of_statement(
+        self, question: ProtectedQuery, found: PreparedQuery, analyst: str
+    ) -> Explained:
+        """Gather what EXPLAIN tells. Reads nothing, charges nothing."""
+        query = PlannedQuery(question=question, prepared=found, analyst=analyst)
+        return Explained(
+            plan=found.private,
+            sql=_shapes(found),
+            remaining=await self._ledger.remaining(analyst),
+            free=await self._charged.explained(query),
+            lifts=found.lifts,
+            times=found.times,
+            mechanism=_mechanism_of(found),
+            asked=question.reading.query.blocks,
+            about=self.policy.units_about,
         )
 
 

@@ -23,7 +23,7 @@ from tests.bench.starts import prepared, served, whole
 _SIZES = (1_000_000, 3_000_000, 10_000_000)
 _MANY = (1, 3, 10, 30, 64)  # more are refused
 _GROUPS = (1, 10, 100, 1000, 10_000, 100_000)
-_TABLES = (1, 10, 100, 500)
+_TABLES = (1, 10, 100, 500, 1000)
 _SHAPES = 380
 _OURS = "dpproxy"
 

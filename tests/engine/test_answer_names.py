@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import Any
 
 import pytest
 
 from proxy.engine.explain_text import explain_json, summary_lines, verbose_lines
-from proxy.mechanisms.loss import Loss
+from tests.engine.test_explaining import explained
 from tests.pipeline_world import read, walk
 
-_LEFT = Loss(Fraction(100), Fraction(1, 10))
 _NAMED: dict[str, list[tuple[str, list[str], str]]] = {
     "SELECT sum(i4) AS revenue, count(*) FROM people": [
         ("revenue", ["revenue"], "revenue = sum(i4)"),
@@ -52,14 +50,13 @@ _NAMED: dict[str, list[tuple[str, list[str], str]]] = {
 def test_answers_are_called_as_their_columns(sql: str) -> None:
     found, pipeline = read(sql), walk(sql)
     assert found is not None and pipeline is not None
-    plan, asked = pipeline.plan, found[1].query.blocks
-    shapes = ["SELECT"] * len(plan.blocks)
-    document: Any = explain_json(plan, _LEFT, shapes, asked=asked)
+    told_of = explained(pipeline.plan, asked=found[1].query.blocks)
+    document: Any = explain_json(told_of)
     told: list[dict[str, Any]] = document["aggregates"]
     assert [(one["name"], one["columns"]) for one in told] == [one[:2] for one in _NAMED[sql]]
     assert all(one["mechanism"] and one["epsilon"] and one["expected"] for one in told)
-    summary = "\n".join(summary_lines(plan, _LEFT, asked=asked))
-    verbose = "\n".join(verbose_lines(plan, _LEFT, shapes, asked=asked))
+    summary = "\n".join(summary_lines(told_of))
+    verbose = "\n".join(verbose_lines(told_of))
     for _, _, text in _NAMED[sql]:
         assert f"\n    {text}: " in summary
         assert verbose.count(f"\n    {text}: ") >= 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -14,6 +15,7 @@ from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.answer_conditions import conditions
 from proxy.engine.explain_text import (
     MOST_LINES,
+    Explained,
     answer_expectations,
     explain_json,
     explain_lines,
@@ -24,6 +26,7 @@ from proxy.estimates import deviation_mean_estimate
 from proxy.kernel.plan import DeviationMean, PrivatePlan
 from proxy.mechanisms.loss import Loss
 from proxy.policy.policy_model import Policy, ProtectedTable
+from proxy.query.ir.query import AggregateBlock
 from tests.pipeline_world import POLICIES, walk
 
 LEFT = Loss(Fraction(100), Fraction(1, 10))
@@ -35,12 +38,33 @@ def _plan(sql: str, policy: str | Policy = "world") -> PrivatePlan:
     return pipeline.plan
 
 
+def explained(
+    plan: PrivatePlan,
+    *,
+    remaining: Loss | None = LEFT,
+    times: Sequence[str] = (),
+    asked: Sequence[AggregateBlock] = (),
+) -> Explained:
+    """Nothing is free, and no statement of the backend is shown."""
+    return Explained(
+        plan=plan,
+        sql=["..."] * len(plan.blocks),
+        remaining=remaining,
+        free={},
+        lifts=(),
+        times=times,
+        mechanism=None,
+        asked=asked,
+        about=None,
+    )
+
+
 def test_verbose_and_json_say_what_epsilon_means_as_odds() -> None:
     plan = _plan("SELECT count(*) FROM people", replace(POLICIES["pure"]))
     assert plan.loss == Loss(Fraction(1), Fraction(0))
     odds = "someone who guesses 1 in 100 that a row is in the data can at most come to 1 in 37"
     assert f"As odds: {odds}" in _text(plan)
-    told = explain_json(plan, LEFT, ["..."])["odds"]
+    told = explain_json(explained(plan))["odds"]
     assert isinstance(told, dict)
     assert told["text"] == odds and told["at_most"] == pytest.approx(math.e / (99 + math.e))
     both = _plan("SELECT count(*), (SELECT count(*) FROM orders) FROM people")
@@ -87,7 +111,7 @@ def test_shares_add_up_to_the_statement(policy: str, sql: str) -> None:
     assert sum((entry.epsilon for entry in entries), Fraction(0)) == plan.loss.epsilon == 8
     assert sum((entry.delta for entry in entries), Fraction(0)) == plan.loss.delta
     assert sum((entry.share for entry in entries), Fraction(0)) == 1
-    shown = explain_json(plan, LEFT, ["..."] * len(plan.blocks))["aggregates"]
+    shown = explain_json(explained(plan))["aggregates"]
     assert isinstance(shown, list)
     assert math.isclose(sum(entry["share"] for entry in shown), 1)
 
@@ -140,7 +164,7 @@ def test_no_other_noise_is_advised() -> None:
         POLICIES["world"], tables={**POLICIES["world"].tables, name: many}, privacy=privacy
     )
     plan = _plan("SELECT d, count(*), sum(i4) FROM orders GROUP BY d", policy)
-    summary = "\n".join(summary_lines(plan, LEFT))
+    summary = "\n".join(summary_lines(explained(plan)))
     assert "gaussian" not in (_text(plan) + summary).lower()
 
 
@@ -166,7 +190,7 @@ def test_the_summary_is_a_dozen_lines_in_units_of_the_column(policy: str) -> Non
     for table in ("people", "orders", "visits"):
         for shape in _SHAPES:
             plan = _plan(shape.format(t=table), policy)
-            lines = summary_lines(plan, LEFT, times=["rounded down to a day"])
+            lines = summary_lines(explained(plan, times=["rounded down to a day"]))
             assert len(lines) <= MOST_LINES == 12, shape
             assert max(map(len, lines)) <= 110
             text = "\n".join(lines)
@@ -195,7 +219,7 @@ def test_bounds_that_are_chosen_are_told_as_round_examples() -> None:
             "SELECT count(*), count(DISTINCT i4), variance(i4) FROM visits",
             f"SELECT sum(t), avg(t), stddev(t) FROM {totals}",
         )
-        for line in summary_lines(_plan(sql, policy), LEFT)
+        for line in summary_lines(explained(_plan(sql, policy)))
     )
     assert "if a person has up to 10 rows" in found
     assert "for values up to 1,000" in found
@@ -208,7 +232,9 @@ def test_numbers_of_rows_are_round(policy: str) -> None:
     """Or of the policy: bounds on units, numbers of units that an answer takes."""
     for table in ("people", "orders", "visits"):
         for shape in _SHAPES:
-            for line in summary_lines(_plan(shape.format(t=table), policy), None):
+            for line in summary_lines(
+                explained(_plan(shape.format(t=table), policy), remaining=None)
+            ):
                 numbers = re.findall(r"for ([\d,]+)(?: rows| users| people| persons|,|;|$)", line)
                 assert set(numbers) <= {"1,000", "10,000", "100,000", "10", "100"} | {
                     number for number in numbers if "adds up to" in line
@@ -218,8 +244,8 @@ def test_numbers_of_rows_are_round(policy: str) -> None:
 def test_json_has_the_facts_of_the_summary() -> None:
     for shape in _SHAPES:
         plan = _plan(shape.format(t="orders"), "best")
-        lines = "\n".join(summary_lines(plan, LEFT))
-        told = explain_json(plan, LEFT, ["..."] * len(plan.blocks))
+        lines = "\n".join(summary_lines(explained(plan)))
+        told = explain_json(explained(plan))
         entries = told["aggregates"]
         assert isinstance(entries, list)
         for entry in entries:
@@ -241,7 +267,7 @@ def test_an_average_says_how_many_units_it_takes() -> None:
     assert entry.described.units_needed == deviation_mean_estimate.units_needed(
         release.loss.epsilon
     )
-    words = " ".join("\n".join(summary_lines(plan, LEFT)).split())
+    words = " ".join("\n".join(summary_lines(explained(plan))).split())
     assert f"NULL below about {entry.described.units_needed} " in words
 
 
@@ -286,19 +312,19 @@ _ONE_PART_WITHOUT = [
 @pytest.mark.parametrize("sql", [*_WITHOUT_AGGREGATES, *_ONE_PART_WITHOUT])
 def test_statements_without_aggregates_are_explained(sql: str, table: str) -> None:
     plan = _plan(sql.format(t=table), "best")
-    lines = summary_lines(plan, LEFT)
+    lines = summary_lines(explained(plan))
     assert len(lines) <= MOST_LINES
     assert lines[-1].startswith("Nothing was read or charged.")
     is_free = sql in _WITHOUT_AGGREGATES
     assert lines[0].startswith("Answered from the policy, for epsilon 0") is is_free
     assert ("+-" in "".join(lines)) is not is_free
-    assert verbose_lines(plan, LEFT, ["..."] * len(plan.blocks))[0] == lines[0]
-    told = explain_json(plan, LEFT, ["..."] * len(plan.blocks))
+    assert verbose_lines(explained(plan))[0] == lines[0]
+    told = explain_json(explained(plan))
     assert told["privacy"] == {"epsilon": 0.0 if is_free else 8.0, "delta": 0.0}
 
 
 def test_private_keys_alone_have_a_price_and_no_error() -> None:
-    (first, *_) = summary_lines(_plan("SELECT DISTINCT s FROM people", "best"), LEFT)
+    (first, *_) = summary_lines(explained(_plan("SELECT DISTINCT s FROM people", "best")))
     assert first == "Differentially private answer for epsilon 8, delta 0.001"
 
 
@@ -307,9 +333,9 @@ def test_verbose_has_all_lines_of_the_summary() -> None:
     for policy in ("best", "ratio", "weighted"):
         for shape in [*_SHAPES, *_WITHOUT_AGGREGATES]:
             plan = _plan(shape.format(t="orders"), policy)
-            *lines, last = summary_lines(plan, LEFT, times=["rounded down to a day"])
+            *lines, last = summary_lines(explained(plan, times=["rounded down to a day"]))
             sql = ["..."] * len(plan.blocks)
-            verbose = verbose_lines(plan, LEFT, sql, times=["rounded down to a day"])
+            verbose = verbose_lines(explained(plan, times=["rounded down to a day"]))
             hidden = 0
             if lines[-1].endswith("EXPLAIN (VERBOSE)"):
                 hidden = int(lines.pop().split()[1])
@@ -325,7 +351,7 @@ def test_quantiles_are_told_with_their_fractions() -> None:
     parts = ("0.25", "0.5", "0.9", "0.99")
     found = ", ".join(f"percentile_disc({p}) WITHIN GROUP (ORDER BY i4)" for p in parts)
     plan = _plan(f"SELECT {found}, percentile_cont(0.5) WITHIN GROUP (ORDER BY i4 * 2) FROM people")
-    for lines in (summary_lines(plan, LEFT), list(explain_lines(plan, ["..."]))):
+    for lines in (summary_lines(explained(plan)), list(explain_lines(plan, ["..."]))):
         text = "\n".join(lines)
         for part in parts:
             assert text.count(f"percentile_disc({part}) of i4: ") == 1
