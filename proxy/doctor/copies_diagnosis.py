@@ -12,7 +12,7 @@ from proxy.doctor.diagnosis_session import Connection, table_text
 from proxy.policy.finding_names import FindingName
 from proxy.policy.findings import Finding
 from proxy.policy.policy_model import IdentifierUnit, Policy, PreparedCopy, ProtectedTable
-from proxy.protected.found_copies import copy_statement, found_copy
+from proxy.protected.found_copies import copy_statement, different_columns, found_copy
 from proxy.protected.reading_settings import IS_DISTRIBUTED
 
 _LARGE_BYTES = 100 * 2**20  # of a smaller table every answer is there within a second
@@ -53,7 +53,7 @@ def _why_not(
     assert table.prepared is not None
     text = table_text(connection, table.prepared.table)
     what = "the nodes of its server share no snapshot" if is_distributed else None
-    what = what or _not_usable(table, catalog, found)
+    what = what or _not_usable(connection, table, catalog, found)
     if what is not None:
         said = f"the prepared copy {text} is not read: {what}"
         yield _found(FindingName.COPY_IS_NOT_USED, table, said, _PRINT)
@@ -67,7 +67,9 @@ def _why_not(
         )
 
 
-def _not_usable(table: ProtectedTable, catalog: Catalog, found: FoundCopy | None) -> str | None:
+def _not_usable(
+    connection: Connection, table: ProtectedTable, catalog: Catalog, found: FoundCopy | None
+) -> str | None:
     """Why the copy is not read, whatever its view says. None: it is."""
     copy, unit = table.prepared, table.unit
     assert copy is not None and isinstance(unit, IdentifierUnit)
@@ -90,6 +92,10 @@ def _not_usable(table: ProtectedTable, catalog: Catalog, found: FoundCopy | None
     if missing:
         return f"it has no column {', '.join(missing)} of the same type, which statements may name"
     if found is None:
+        rows = connection.execute(*different_columns(table.name, copy.table)).fetchall()
+        if rows:
+            names = ", ".join(name for (name,) in rows)
+            return f"its column {names} has another type or collation than in the table"
         return f"the table {copy.table.schema}.prepared does not say as of when it is"
     if not 0 <= found.age < copy.max_age:
         return "it is older than max_age: refresh it"

@@ -19,14 +19,20 @@ _COPY = sql.SQL(
 # The bound says of rows that are equal in the copy. It is one of units if they are told apart there as in the
 # table, so types are looked at under the lock, too: an owner can have changed them since the catalogue was
 # read. Not those of `slot` and of indices, which a table can have under these names without showing them.
-_OF_COPY = sql.SQL(
-    ' p ON p.name = %s WHERE b.schema = %s AND b."table" = %s AND NOT EXISTS ('
-    "SELECT FROM pg_catalog.pg_attribute c JOIN pg_catalog.pg_attribute t ON t.attname = c.attname"
+_OTHERWISE = (
+    "SELECT c.attname FROM pg_catalog.pg_attribute c JOIN pg_catalog.pg_attribute t ON t.attname = c.attname"
     " WHERE c.attrelid = pg_catalog.to_regclass(%s) AND t.attrelid = pg_catalog.to_regclass(%s)"
     " AND c.attnum > 0 AND NOT c.attisdropped"
     " AND (c.atttypid, c.atttypmod, c.attcollation) IS DISTINCT FROM (t.atttypid, t.atttypmod, t.attcollation)"
     """ AND (c.attname = b."column" OR c.attname <> 'slot' AND NOT ("""
-    "c.atttypid = 'integer'::pg_catalog.regtype AND pg_catalog.right(c.attname::text, 2) = '_i')))"
+    "c.atttypid = 'integer'::pg_catalog.regtype AND pg_catalog.right(c.attname::text, 2) = '_i'))"
+)
+_OF_COPY = sql.SQL(
+    f' p ON p.name = %s WHERE b.schema = %s AND b."table" = %s AND NOT EXISTS ({_OTHERWISE})'
+)
+_COLUMNS_OTHERWISE = sql.SQL(
+    f"SELECT o.attname::text FROM ({ROW_BOUNDS}) b CROSS JOIN LATERAL ({_OTHERWISE}) o"  # noqa: S608
+    ' WHERE b.schema = %s AND b."table" = %s ORDER BY 1'
 )
 
 
@@ -37,10 +43,18 @@ def copy_statement(table: TableName, wanted: WantedCopy) -> tuple[sql.Composed, 
         The statement and its parameters. It fails where nobody has made any copy.
     """
     copy = wanted.table
-    both = (sql.Identifier(*name).as_string(None) for name in (copy, table))
     statement = _COPY + sql.Identifier(copy.schema, TIMES) + _OF_COPY
     view = sql.Identifier(*view_of(copy)).as_string(None)
-    return statement, (wanted.printed, view, str(table), *copy, *both)
+    return statement, (wanted.printed, view, str(table), *copy, *_written(copy, table))
+
+
+def different_columns(table: TableName, copy: TableName) -> tuple[sql.SQL, tuple[str, ...]]:
+    """Ask for columns that keep a copy from being found: of another type, or collation, than in the table."""
+    return _COLUMNS_OTHERWISE, (*_written(copy, table), *copy)
+
+
+def _written(*names: TableName) -> tuple[str, ...]:
+    return tuple(sql.Identifier(*name).as_string(None) for name in names)
 
 
 def found_copy(row: tuple[Any, ...]) -> FoundCopy:

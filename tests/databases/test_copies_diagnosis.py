@@ -16,7 +16,7 @@ from tests.databases.clinic import ROLE, Superuser, clinic_policy, made_clinic, 
 
 _SETUP = """
 CREATE SCHEMA c;
-CREATE TABLE c.visits (id integer PRIMARY KEY, person integer NOT NULL, cost integer);
+CREATE TABLE c.visits (id integer PRIMARY KEY, person integer NOT NULL, cost integer, note text);
 INSERT INTO c.visits SELECT i, i % 500, i FROM generate_series(1, 3000) i;
 """
 _POLICY = """
@@ -24,7 +24,7 @@ tables:
   c.visits:
     unit: {person: person}
     max_rows_per_unit: 5
-    columns: {cost: {bounds: [0, 100]}}
+    columns: {cost: {bounds: [0, 100]}, note: {}}
     %s
 """
 _VISITS = TableName("c", "visits")
@@ -64,9 +64,14 @@ def test_a_copy_is_told_until_it_is_as_it_has_to_be(clinic: Superuser) -> None:
         (f"GRANT UPDATE (cost) ON dp.visits TO {ROLE}", "COPY_IS_NOT_USED", "may not write"),
         ("ALTER TABLE dp.visits DROP COLUMN cost", "COPY_IS_NOT_USED", "no column cost"),
         ("UPDATE dp.prepared SET as_of = '2020-01-01'", "COPY_IS_NOT_USED", "older"),
+        (
+            'ALTER TABLE dp.visits ALTER COLUMN note TYPE text COLLATE "C"',
+            "COPY_IS_NOT_USED",
+            "column note has another type or collation",
+        ),
         ("TRUNCATE dp.prepared", "COPY_IS_NOT_USED", "as of when"),
         (
-            "CREATE OR REPLACE VIEW dp.visits_source AS SELECT person, 1 AS slot, cost FROM c.visits",
+            "CREATE OR REPLACE VIEW dp.visits_source AS SELECT person, 1 AS slot, cost, note FROM c.visits",
             "COPY_IS_NOT_AS_PRINTED",
             "kept apart",
         ),
