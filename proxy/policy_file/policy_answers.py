@@ -18,9 +18,9 @@ from proxy.policy_file.policy_shapes import (
     Either,
     Keyed,
     ListOf,
+    NumberWithin,
     OneOf,
     Plain,
-    Within,
     one_of,
     whole_number,
 )
@@ -37,10 +37,10 @@ from proxy.policy_file.yaml_positions import (
 # answers is, and what an agent may spend without asking a person.
 
 _LARGEST_EPSILON = Fraction(100)  # e^epsilon is far from overflow; no promise is left by then
-_EPSILON = Within(Fraction(1, 10**6), _LARGEST_EPSILON)
+_EPSILON = NumberWithin(Fraction(1, 10**6), _LARGEST_EPSILON)
 _LARGEST_DELTA = Fraction(735, 1000)  # below 2/e: the smoothed median's theorem needs that
-_DELTA = Within(Fraction(1, 10**100), _LARGEST_DELTA)
-_WEIGHT = Within(Fraction(1, 1000), Fraction(1000))
+_DELTA = NumberWithin(Fraction(1, 10**100), _LARGEST_DELTA)
+_WEIGHT = NumberWithin(Fraction(1, 1000), Fraction(1000))
 
 _MEDIAN = Keyed({"noise": one_of(MedianNoise)}, required=("noise",))
 _WEIGHTS = Keyed({of.value: _WEIGHT for of in Weighed})
@@ -61,7 +61,7 @@ PRIVACY = Keyed(
     about="privacy",
 )
 _APPROVE = "approve_above"
-_APPROVED_ABOVE = Within(Fraction(0), _LARGEST_EPSILON)
+_APPROVED_ABOVE = NumberWithin(Fraction(0), _LARGEST_EPSILON)
 AGENTS = Keyed({_APPROVE: _APPROVED_ABOVE}, required=(_APPROVE,), about="agents")
 
 

@@ -14,7 +14,7 @@ from typing import TypeVar
 from proxy.base.limits import IDENTIFIER_BYTES
 from proxy.policy.policy_decimals import decimal
 from proxy.policy_file.policy_errors import ProblemList, nearest, quoted_text
-from proxy.policy_file.policy_shapes import SWITCH, Keyed, KeyList, Within
+from proxy.policy_file.policy_shapes import SWITCH, Keyed, KeyList, NumberWithin
 from proxy.policy_file.yaml_positions import (
     Entry,
     MappingNode,
@@ -224,7 +224,9 @@ def number(node: Node, what: str, problems: ProblemList) -> Fraction | None:
     return Fraction(value)
 
 
-def number_within(entry: Entry | None, shape: Within, problems: ProblemList) -> Fraction | None:
+def number_within(
+    entry: Entry | None, shape: NumberWithin, problems: ProblemList
+) -> Fraction | None:
     """A number from the least to the most of its shape. None: there is none, or a problem is reported."""
     if entry is None:
         return None
@@ -241,7 +243,7 @@ def number_within(entry: Entry | None, shape: Within, problems: ProblemList) -> 
     return value
 
 
-def whole(entry: Entry | None, shape: Within, problems: ProblemList) -> int | None:
+def whole(entry: Entry | None, shape: NumberWithin, problems: ProblemList) -> int | None:
     """As number_within, of whole numbers."""
     if entry is None:
         return None

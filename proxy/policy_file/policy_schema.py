@@ -20,11 +20,11 @@ from proxy.policy_file.policy_shapes import (
     ListOf,
     NamedBy,
     Number,
+    NumberWithin,
     OneOf,
     Pair,
     Plain,
     Shape,
-    Within,
 )
 from proxy.policy_file.policy_yaml import POLICY
 
@@ -77,7 +77,7 @@ def _schema(shape: Shape, explained: Mapping[str, str]) -> Schema:
             return {"type": "string", "pattern": f"^(?:{pattern})$"}
         case Number(least=least, most=most, below=below):
             return _number("number", least, most, below)
-        case Within(least=least, most=most, is_whole=is_whole):
+        case NumberWithin(least=least, most=most, is_whole=is_whole):
             return _number("integer" if is_whole else "number", least, most)
         case OneOf(words=words):
             as_truths = [_SWITCHES[word] for word in words if word in _SWITCHES]

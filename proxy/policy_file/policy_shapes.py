@@ -27,7 +27,7 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True)
-class Within:
+class NumberWithin:
     """A number from the least to the most."""
 
     least: Fraction
@@ -87,7 +87,7 @@ class Either:
     shapes: tuple[Shape, ...]
 
 
-Shape = Plain | Number | Within | OneOf | Pair | KeyList | ListOf | NamedBy | Keyed | Either
+Shape = Plain | Number | NumberWithin | OneOf | Pair | KeyList | ListOf | NamedBy | Keyed | Either
 
 TEXT = Plain()
 NUMBER = Number()
@@ -99,5 +99,5 @@ def one_of(known: type[Enum]) -> OneOf:
     return OneOf(tuple(str(member.value) for member in known))
 
 
-def whole_number(least: int, most: int) -> Within:
-    return Within(Fraction(least), Fraction(most), is_whole=True)
+def whole_number(least: int, most: int) -> NumberWithin:
+    return NumberWithin(Fraction(least), Fraction(most), is_whole=True)

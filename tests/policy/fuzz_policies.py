@@ -10,20 +10,16 @@ from proxy.cli.policy_commands import variable_of
 from proxy.planner.facts import PlanningContext, PublicContents
 from proxy.policy.check import check, fitted
 from proxy.policy.finding_names import FindingName
-from proxy.policy_file.policy_answers import PRIVACY_KEYS
-from proxy.policy_file.policy_columns import COLUMN_KEYS
 from proxy.policy_file.policy_errors import PolicyErrors
-from proxy.policy_file.policy_tables import TABLE_KEYS
 from proxy.policy_file.policy_yaml import (
-    BUDGET_KEYS,
-    BUDGETS_KEYS,
-    POLICY_KEYS,
+    POLICY,
     locate,
     read_policy,
 )
 from proxy.policy_file.yaml_positions import split_lines
 from tests.fuzz_loop import fuzz, mutated
 from tests.policy.catalogs import SHOP
+from tests.policy.test_schema import keyed_shapes
 from tests.samples import ALL_SAMPLES
 
 _ROOT = Path(__file__).parents[2]
@@ -37,7 +33,7 @@ _ENVIRONMENT = {
     **{"SHOP_HOST": "db", "SHOP_NAME": "s"},
 }
 _KEYS = [
-    *(*POLICY_KEYS, *PRIVACY_KEYS, *TABLE_KEYS, *COLUMN_KEYS, *BUDGETS_KEYS, *BUDGET_KEYS),
+    *(key for shape in keyed_shapes(POLICY) for key in shape.keys),
     *(f"{table.name}" for table in SHOP.tables.values()),
     *(column.name for table in SHOP.tables.values() for column in table.columns),
     *(name.name for name in FindingName),
