@@ -58,6 +58,10 @@ class Answers:
         self.failed_ours = False  # the last error was in a message of an exchange of our own
         self.copying_in = False  # the server waits for CopyData
         self.discarded_statements = False  # DISCARD ALL was seen; whoever reads it, resets it
+        # A message of those not answered changes what the client's names mean, if the server does it.
+        self.changes_names = False
+        # And there is an end behind it. What comes next is not discarded with it, so its answer is waited for.
+        self.awaits_ready = False
         self._queue: deque[Expectation] = deque()
         self._answered = 0  # messages of the first of them, where it is several
         self._buffer = bytearray()
@@ -111,9 +115,13 @@ class Answers:
         match expectation.kind:
             case MessageKind.SYNC | MessageKind.QUERY:
                 self.has_bound = False
-                self._has_queried |= expectation.kind is MessageKind.QUERY
+                is_query = expectation.kind is MessageKind.QUERY
+                self._has_queried |= is_query
+                self.changes_names |= is_query
+                self.awaits_ready |= self.changes_names
             case MessageKind.BIND | MessageKind.EXECUTE:
                 self.has_bound |= expectation.forwarded is not Forwarded.NOTHING
+        self.changes_names |= expectation.undo is not None
         self._queue.append(expectation)
 
     def expect_all(self, passing: PassingRun, at_most: int) -> bool:
@@ -176,6 +184,7 @@ class Answers:
             self._ready(status)
         if answered == len(queue):
             queue.clear()
+            self._all_answered()
         else:
             for _ in range(answered):
                 self._complete()
@@ -253,6 +262,10 @@ class Answers:
             case 0x45:  # E, ErrorResponse
                 return self._error(head, bytes(self._buffer[start:end]))
         if head is None:
+            if tag == _READY:
+                # Of a Sync that a COPY would have ignored, had it not failed before it read any data.
+                self.skipping = False
+                self._ready(bytes(self._buffer[start : start + 1]))
             return None
         instead: bytes | None = None
         if head.forwarded is Forwarded.NOTHING:
@@ -320,7 +333,9 @@ class Answers:
 
     def _command_complete(self, tag: bytes) -> None:
         # Only when nothing was sent after it: a later Parse may already have made a new statement.
-        if tag in (b"DISCARD ALL", b"DEALLOCATE ALL") and len(self._queue) <= 2:
+        queue = self._queue
+        is_last = len(queue) == 1 or (len(queue) == 2 and queue[1].kind is MessageKind.SYNC)
+        if tag in (b"DISCARD ALL", b"DEALLOCATE ALL") and is_last:
             self.discarded_statements = True
 
     def _complete(self) -> None:
@@ -329,6 +344,11 @@ class Answers:
         if done.ends_reply and done.reply is not None:
             done.reply.outcome = ReplyOutcome.COMPLETE
         self._drop_marks()
+        if not self._queue:
+            self._all_answered()
+
+    def _all_answered(self) -> None:
+        self.changes_names = self.awaits_ready = False
 
     def _drop_marks(self) -> None:
         while self._queue and self._queue[0].kind is MessageKind.COPY_END:
@@ -383,6 +403,8 @@ class Answers:
         self.skipping = not self._queue
         for undo in reversed(undone):
             undo()
+        if not self._queue:
+            self._all_answered()
         return reword(payload, head.wording, self._is_protected, hint)
 
 

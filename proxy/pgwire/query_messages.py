@@ -78,6 +78,9 @@ from proxy.pgwire.statement_look import NOT_UTF8, Looked
 from proxy.pgwire.wording import Wording
 
 CACHED_STATEMENTS = 1_000
+# PostgreSQL cuts longer names (prepare.c, NAMEDATALEN) and reads others in the client_encoding of the moment, so
+# that one statement would have several.
+NAME_BYTES = 62
 # Names and values of a Bind to a statement of ours: beside the values' bytes, their lengths and formats.
 _BIND_BYTES = ARGUMENTS_BYTES + 8 * PARAMETERS
 
@@ -85,6 +88,12 @@ TOO_MANY_STATEMENTS = Refuse(
     Code.TOO_COMPLEX.sqlstate,
     "too many prepared statements about protected data",
     f"A session keeps at most {CACHED_STATEMENTS}; close some.",
+    None,
+)
+OTHER_NAME = Refuse(
+    Code.UNSUPPORTED.sqlstate,
+    "a prepared statement about protected data has a name that PostgreSQL may read as another one",
+    f"Name it with at most {NAME_BYTES} ASCII characters.",
     None,
 )
 
@@ -104,6 +113,8 @@ def parse_message(
         return session.remember(message.name, Stored(wording), wording=wording)
     if len(session.statements) >= CACHED_STATEMENTS and message.name not in session.statements:
         return refused(session, TOO_MANY_STATEMENTS)
+    if not message.name.isascii() or len(message.name) > NAME_BYTES:
+        return refused(session, OTHER_NAME)
     match looked:
         case ExecutePrepared():
             return session.remember(message.name, Executed(looked))
@@ -434,10 +445,8 @@ def simple_query(
 ) -> Conversation:
     """pieces: each statement's offset in characters, its text, and what `look` said of it."""
     encoding = session.answers.client_encoding
-    # A simple Query destroys the unnamed statement (PostgreSQL 17 documentation, section 55.2.3).
-    session.send(
-        close_statement(b""), Expectation(MessageKind.CLOSE, Forwarded.NOTHING, ShadowReply())
-    )
+    closed = Expectation(MessageKind.CLOSE, Forwarded.NOTHING, ShadowReply())
+    session.send(close_statement(b""), session.ending_unnamed(closed))
     for offset, statement, looked in pieces:
         session.answers.charged.end_statement()
         decided = yield from _decide(session, looked, offset, len(pieces) > 1)

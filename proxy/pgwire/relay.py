@@ -109,7 +109,9 @@ class Relay:
         """Bytes of the client that wait for a conversation: the server should stop reading."""
         if not self._client:
             return 0
-        waits = self._session.answers.unanswered >= UNANSWERED or self._looking is not None
+        answers = self._session.answers
+        waits = answers.unanswered >= UNANSWERED or self._looking is not None
+        waits |= answers.awaits_ready and not answers.copying_in
         return len(self._client) if waits or self._conversation is not None or self._more else 0
 
     @property
@@ -144,7 +146,7 @@ class Relay:
         session.to_client.append(session.answers.feed(data))
         if session.answers.discarded_statements:
             session.answers.discarded_statements = False
-            session.statements.clear()
+            session.forget_named()
         while (
             isinstance(self._waits_for, ShadowReply)
             and self._waits_for.outcome is not ReplyOutcome.PENDING
@@ -225,6 +227,8 @@ class Relay:
                 tag in _COPY_TAGS and session.answers.copying_in
             ):
                 break
+            if answers.awaits_ready and not answers.copying_in and tag != _TERMINATE:
+                break
             length = U32.unpack_from(buffer, position + 1)[0]
             end = position + 1 + length
             if trouble := trouble_of(tag, length):
@@ -290,7 +294,7 @@ class Relay:
             return False
         if self._passing or session.executions or answers.skipping or answers.copying_in:
             return False
-        if answers.keeps_portal:
+        if answers.keeps_portal or answers.changes_names:
             return False
         ending = ending_of(self._client)
         if ending is None or not answers.expect_all(ending, UNANSWERED):
@@ -349,7 +353,6 @@ class Relay:
         session, refusal = self._session, long_run()
         refuse = Refuse(refusal.code.sqlstate, refusal.message, refusal.hint, None)
         if tag == _QUERY:
-            session.statements.pop(b"", None)
             return simple_query(session, b"", ((0, "", refuse),))
         return refused(session, refuse)
 
@@ -358,8 +361,7 @@ class Relay:
         guard say what becomes of it."""
         session = self._session
         if tag == _QUERY:
-            session.statements.pop(b"", None)
-            session.answers.expect(_UNREAD)
+            session.answers.expect(session.ending_unnamed(_UNREAD))
             return
         name = self._client.find(b"\0", start, end)
         known = b"" if name < 0 else piece_of(self._client, start, name)
@@ -387,14 +389,13 @@ class Relay:
         pieces = self._look(text, known, is_query=True)
         if pieces is None:
             return None
-        # A simple Query destroys the unnamed statement (PostgreSQL 17 documentation, section 55.2.3).
-        session.statements.pop(b"", None)
         for _, _, looked in pieces:
             if isinstance(looked, Verbatim):
                 session.note_sql_names(looked.prepares)
         if any(not isinstance(looked, Verbatim) for _, _, looked in pieces):
             return simple_query(session, text, pieces)
-        session.answers.expect(_deallocated(session, pieces) or _relayed(pieces))
+        name = _deallocated(session, pieces)
+        session.answers.expect(session.ending_unnamed(_relayed(pieces), name))
         return None
 
     def _parse(self, payload: bytes, known: Pieces | None) -> Conversation | None:
@@ -438,17 +439,13 @@ class Relay:
         return None
 
 
-def _deallocated(session: Session, pieces: Pieces) -> Expectation | None:
-    """Of a DEALLOCATE by itself, of a statement that is not simply relayed."""
+def _deallocated(session: Session, pieces: Pieces) -> bytes | None:
+    """The name of a DEALLOCATE by itself, of a statement that is not simply relayed."""
     looked = pieces[0][2] if len(pieces) == 1 else None
     if not isinstance(looked, Verbatim) or not looked.deallocates:
         return None
     name = looked.deallocates.encode()
-    if name not in session.statements:
-        return None
-    expectation = session.remember(name, None, MessageKind.QUERY)
-    session.note_sql_names(looked.prepares)
-    return expectation
+    return name if name in session.statements else None
 
 
 def _relayed(pieces: Pieces) -> Expectation:

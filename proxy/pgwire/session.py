@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from proxy.pgwire.answers import Answers
@@ -128,7 +128,8 @@ class Session:
         """Gives  what a client has sent, where all of it passes, whatever it names"""
         if self._has_own:
             return None
-        if self.answers.skipping or self.answers.copying_in:
+        answers = self.answers
+        if answers.skipping or answers.copying_in or answers.changes_names:
             return None
         return passing_run(data)
 
@@ -287,6 +288,24 @@ class Session:
                 self.statements[name] = before
 
         return Expectation(kind, wording=wording, undo=undo)
+
+    def ending_unnamed(self, sent: Expectation, deallocated: bytes | None = None) -> Expectation:
+        """Of a Query, or what stands for it: it ends the unnamed statement (PostgreSQL 17 documentation, section
+        55.2.3), and `deallocated`. The server discards a Query behind an error, and reads no malformed one: then
+        both are back. Where it is an error of the Query itself, the server says so at the next Bind."""
+        before = {
+            name: self.statements.pop(name)
+            for name in (b"", deallocated)
+            if name is not None and name in self.statements
+        }
+        return replace(sent, undo=lambda: self.statements.update(before)) if before else sent
+
+    def forget_named(self) -> None:
+        """DISCARD ALL and DEALLOCATE ALL leave the unnamed statement (prepare.c, DropAllPreparedStatements)."""
+        unnamed = self.statements.get(b"")
+        self.statements.clear()
+        if unnamed is not None:
+            self.statements[b""] = unnamed
 
 
 def succeeded(reply: ShadowReply) -> bool:

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 import pytest
 
+from proxy.base.limits import LOOKED_AT_BYTES
 from proxy.pgwire import frames as f
-from proxy.pgwire.query_messages import CACHED_STATEMENTS
+from proxy.pgwire.query_messages import CACHED_STATEMENTS, NAME_BYTES
 from tests.live_proxy import LiveProxy
 from tests.raw_client import Frame, RawClient
 
@@ -43,6 +44,11 @@ def _d(name: str) -> bytes:
 
 def _c(name: str) -> bytes:
     return f.close_statement(name.encode())
+
+
+def _one_more(name: str) -> bytes:
+    """A Bind with a value for the noisy relation, too, of which no client knows; then as it should be."""
+    return _run(name, "10", "[]") + _S + _run(name, "10") + _S
 
 
 def _as_text(query: str, types: str, name: str = "q") -> bytes:
@@ -145,6 +151,50 @@ _EXCHANGES: dict[str, bytes] = {
     + _q(f"DEALLOCATE q; PREPARE q AS {_COUNT}")
     + _run("q", "1")
     + _S,
+    # What the server discards, does not read or does not do has changed nothing
+    **{
+        f"discarded-{of}": _p("q", _COUNT)
+        + _p("", _COUNT)
+        + _S
+        + _p("bad", "SELEKT")
+        + sent
+        + _S
+        + _one_more("q")
+        + _one_more("")
+        for of, sent in {
+            "query": _q("SELECT 1"),
+            "protected-query": _q("SELECT count(*) FROM shop.orders"),
+            "long-query": _q("SELECT 1 --" + "x" * LOOKED_AT_BYTES),
+            "run-query": _q("SELECT '" + "-" * 500_000 + "'::shop.orders"),
+            "string": _q("SELECT 1; DEALLOCATE q; SELECT count(*) FROM shop.orders"),
+            "deallocate": _q("DEALLOCATE q"),
+            "close": _c("q") + _c(""),
+            "parse": _p("", "SELECT $1::numeric, $2::jsonb"),
+            "parse-of-ours": _p("", _TEXT),
+            "parse-of-execute": _p("", "EXECUTE q (10)"),
+        }.items()
+    },
+    "unread-query": _p("", _COUNT) + _S + f.frame(b"Q", b"SELECT 1") + _one_more(""),
+    "query-with-more": _p("", _COUNT) + _S + f.frame(b"Q", b"SELECT 1\0x\0") + _one_more(""),
+    "query-of-no-text": _p("", _COUNT) + _S + f.query(b"SELECT '\xff'") + _one_more(""),
+    "failed-query": _p("", _COUNT) + _S + _q("SELEKT") + _one_more(""),
+    "failed-string": _p("", _COUNT) + _S + _q("SELECT 1; SELECT 1 / 0") + _one_more(""),
+    "parse-of-a-taken-name": _p("q", _COUNT)
+    + _S
+    + _p("q", "SELECT $1::numeric, $2::jsonb")
+    + _S
+    + _one_more("q"),
+    "unread-parse": _p("", _COUNT) + _S + f.frame(b"P", b"\0SELECT 1\0") + _S + _one_more(""),
+    # What leaves the unnamed statement
+    **{
+        f"{text.lower().replace(' ', '-')}-parsed": _p("", _COUNT)
+        + _S
+        + _p("d", text)
+        + _run("d")
+        + _S
+        + _one_more("")
+        for text in ("DISCARD ALL", "DEALLOCATE ALL", "DEALLOCATE PREPARE ALL")
+    },
     # What is shown of them
     "shown": _p("a", _COUNT)
     + _p("b", _LIST, 0, 1114)
@@ -198,16 +248,8 @@ def _talk(conninfo: str, sent: bytes) -> _Talk:
     with RawClient(conninfo) as client:
         client.send(_q("SET dp.epsilon = 20"))
         client.until_ready()
-        client.send(sent)
-        return _heard(client.until_ready(_ready_count(sent)))
-
-
-def _ready_count(sent: bytes) -> int:
-    position = count = 0
-    while position < len(sent):
-        count += sent[position] in b"QS"
-        position += 1 + int(f.U32.unpack_from(sent, position + 1)[0])
-    return count
+        client.send(sent, _q(""))
+        return _heard([*client.until(b"I"), *client.until_ready()])
 
 
 @pytest.mark.parametrize("name", _EXCHANGES)
@@ -238,3 +280,51 @@ def test_names_that_sql_deallocates_make_room(live: LiveProxy, analyst: str) -> 
             )
             errors = [payload for tag, payload in client.until_ready(2) if tag == b"E"]
             assert errors == []
+
+
+def test_an_execute_that_is_parsed_behind_deallocate_all(live: LiveProxy, analyst: str) -> None:
+    """It is not forgotten with what DEALLOCATE ALL has dropped: it would run as it is written."""
+    with RawClient(live.dsn("shop", analyst)) as client:
+        client.send(_p("d", "DEALLOCATE ALL") + _S)
+        client.until_ready()
+        client.send(_run("d") + _p("e", "EXECUTE q (1, '[]')") + f.FLUSH)
+        client.until(b"1")
+        client.send(_S + _p("q", _COUNT) + _S + _run("e") + _S)
+        errors = [one for one in _heard(client.until_ready(3)).frames if one[0] == b"E"]  # type: ignore[index]
+    message = b'wrong number of parameters for prepared statement "q"'
+    assert errors == [(b"E", b"42601", message)]
+    assert live.spent(analyst)[0] == 0
+
+
+def test_a_copy_that_fails_before_it_reads(live: LiveProxy, analyst: str) -> None:
+    """The server reads the Sync behind it then, so that it discards nothing more."""
+    with RawClient(live.dsn("shop", analyst)) as client:
+        client.send(_q("CREATE TEMP TABLE cold (n int)") + _p("q", _COUNT) + _S)
+        client.until_ready(2)
+        client.send(_p("c", "COPY cold FROM STDIN (FREEZE)") + _run("c") + _S)
+        assert [tag for tag, _ in client.until_ready()][-3:] == [b"G", b"E", b"Z"]
+        client.send(_run("q", "10", "[]") + _S)
+        (error,) = _heard(client.until_ready()).frames[:1]
+        assert error[:2] == (b"E", b"08P01")  # type: ignore[index]
+        assert live.spent(analyst)[0] == 0
+        client.send(_run("q", "10") + _S)
+        assert [tag for tag, _ in client.until_ready()] == [b"2", b"T", b"D", b"C", b"Z"]
+
+
+@pytest.mark.parametrize("name", ["n" * NAME_BYTES, "n" * (NAME_BYTES + 1), "n" * 100, "\xe9"])
+def test_a_name_that_may_be_read_as_another(live: LiveProxy, analyst: str, name: str) -> None:
+    """PostgreSQL cuts names after 63 bytes, and reads them in the client_encoding of the moment."""
+    others = [name[:63], name + "x"]
+    with RawClient(live.dsn("shop", analyst)) as client:
+        client.send(_q("SET client_encoding = LATIN1"))
+        client.until_ready()
+        client.send(f.parse(name.encode("latin-1"), _COUNT.encode()) + _S)
+        refused = [payload for tag, payload in client.until_ready() if tag == b"E"]
+        assert bool(refused) == (len(name) != NAME_BYTES)
+        client.send(_q("SET client_encoding = UTF8"))
+        client.until_ready()
+        for other in others[len(name) <= NAME_BYTES :]:
+            client.send(_run(other, "10", "[]") + _S)
+            (error,) = _heard(client.until_ready()).frames[:1]
+            assert error[:2] == (b"E", b"26000")  # type: ignore[index]
+    assert live.spent(analyst)[0] == 0

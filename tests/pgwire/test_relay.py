@@ -268,14 +268,15 @@ def test_what_is_kept_of_a_session_does_not_grow_with_what_it_sends(link: Link) 
         name = b"n%d" % number
         link.say(frames.parse(name, b"PREPARE p%d AS SELECT 1" % number))
         link.say(frames.bind(name, name) + frames.execute(name) + frames.SYNC)
+        link.listen(2 * number + 2)
         link.say(frames.parse(b"long", b"PREPARE q%d AS SELECT 1" % number))
         link.say(
             frames.bind(b"x" * 9_000 + name, b"long")
             + frames.close_statement(b"long")
             + frames.SYNC
         )
+        link.listen(2 * number + 3)
         kept.add(len(link.machine._session.executions))
-    link.listen(401)
     session = link.machine._session
     assert len(session.statements) == max(kept) == 32
     assert sum(map(len, session.executions)) < 9_000
