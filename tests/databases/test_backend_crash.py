@@ -63,7 +63,7 @@ def test_what_was_shown_is_not_drawn_again_under_its_charge(tmp_path: Path) -> N
                     "SELECT relation FROM ledger.cached WHERE id = %s", (cached,)
                 ).fetchone()
             assert row is not None
-            return str(row[0])
+            return LEDGER_CIPHER.opened(row[0], ("cached relation", str(cached)))
 
         def is_back() -> bool:
             try:
