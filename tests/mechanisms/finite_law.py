@@ -31,7 +31,13 @@ def hockey_stick(p: Law, q: Law, epsilon: float) -> float:
 
 def p_value(draw: Callable[[], int], law: Law, first: int, draws: int) -> float:
     """The probability of a fit at least as bad, if the draws follow the law on first, first+1, .."""
-    counted = Counter(draw() - first for _ in range(draws))
+    return fit_of(Counter(draw() for _ in range(draws)), law, first)
+
+
+def fit_of(drawn: Counter[int], law: Law, first: int) -> float:
+    """As `p_value`, of outcomes that were counted."""
+    draws = drawn.total()
+    counted = Counter({outcome - first: number for outcome, number in drawn.items()})
     if counted and not 0 <= min(counted) <= max(counted) < len(law):
         return 0.0
     cells = _cells(law * draws)

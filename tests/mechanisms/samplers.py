@@ -7,6 +7,7 @@ its draws against the law of noise that is 30 % wider or narrower. Mutants of sa
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -24,7 +25,7 @@ from proxy.mechanisms import (
 )
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.exact_choice import Weight
-from tests.mechanisms.finite_law import Law, normalised, p_value
+from tests.mechanisms.finite_law import Law, fit_of, normalised
 from tests.mechanisms.gaussian_layers import gaussian_law
 from tests.mechanisms.growing_places_layers import Places, counted
 from tests.mechanisms.laplace_law import LaplaceLaw
@@ -60,12 +61,16 @@ class Sampler:
     width: int = 1
     draws: int = DRAWS
 
-    def fit(self, off: Fraction = Fraction(1), draws: int | None = None, seed: int = 1) -> float:
+    def drawn(self, draws: int | None = None, seed: int = 1) -> Counter[int]:
+        """Count the outcomes of so many draws; None: as many as in each run."""
+        bits = SeededBits(seed)
+        number = self.draws if draws is None else draws
+        return Counter(self.draw(bits) // self.width for _ in range(number))
+
+    def fit(self, drawn: Counter[int], off: Fraction = Fraction(1)) -> float:
         """The probability of a fit at least as bad, if the noise is `off` times as wide as it is."""
         first, law = self.law(off)
-        bits = SeededBits(seed)
-        draws = self.draws if draws is None else draws
-        return p_value(lambda: self.draw(bits) // self.width, law, first, draws)
+        return fit_of(drawn, law, first)
 
 
 def _laplace(
@@ -217,7 +222,7 @@ def fits(name: str, draws: int | None = None) -> Callable[[], None]:
     def layer() -> None:
         for number, (full, sampler) in enumerate(SAMPLERS.items()):
             if full.startswith(name):
-                fit = sampler.fit(draws=draws, seed=number)
+                fit = sampler.fit(sampler.drawn(draws, number))
                 assert fit > FALSE_ALARM, f"{full}: p = {fit}"
 
     layer.__name__ = f"{name} fits"
