@@ -1,14 +1,19 @@
-"""Statements that a test hands to an engine, as the adapter of the listeners does: in the name of who asks."""
+"""Statements that a test hands to an engine, as the adapter of the listeners does: in the name of who pays."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from proxy.drawing.charged_token import asking
+from proxy.drawing.statement_run import Payer, StatementRun
 from proxy.engine.noisy_answers import NoisyAnswer
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.query_pipeline import Engine
+
+
+def run_of(analyst: str, token: int | None = None) -> StatementRun:
+    """The run of a statement of an analyst, through a token or none."""
+    return StatementRun(payer=Payer(analyst=analyst, token=token))
 
 
 async def run_by(
@@ -19,5 +24,4 @@ async def run_by(
     analyst: str,
 ) -> NoisyAnswer:
     """Run a statement for an analyst."""
-    with asking(analyst):
-        return await engine.run(question, arguments, settings, analyst)
+    return await engine.run(question, arguments, settings, run_of(analyst))

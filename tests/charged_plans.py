@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from proxy.drawing.charged_token import charged_token
 from proxy.drawing.charges import Charge, Payable, charge_in_ledger
 from proxy.drawing.kept_answers import AnswerOwner
 from proxy.kernel.price import Price
@@ -15,6 +14,7 @@ def charged(
     remaining: Loss | None = None,
     person: int | None = None,
     price: Price | None = None,
+    token: int | None = None,
 ) -> Charge:
     """price: if the ledger has another than that of the plan."""
     return charge_in_ledger(
@@ -23,5 +23,5 @@ def charged(
         receipt=receipt,
         paid=plan.loss,
         remaining=remaining,
-        owner=AnswerOwner(analyst="alice", person=person, token=charged_token()),
+        owner=AnswerOwner(analyst="alice", person=person, token=token),
     )

@@ -107,11 +107,31 @@ def test_who_charges_is_known() -> None:
     }
 
 
-def test_who_says_who_asks_is_known() -> None:
-    """The adapter of the listeners, of the session that it serves. The ledger charges nobody else."""
-    name = ("proxy.drawing.charged_token", "asking")
-    found = {one for one in MODULES if name in imported_names(one)}
-    assert found == {"proxy.servers.engine_adapter"}
+@pytest.mark.parametrize(
+    ("name", "where"),
+    [
+        # Of an analyst: whoever has checked the credentials, for the session or the caller.
+        ("Payer", {"proxy.servers.engine_adapter", "proxy.servers.http.http_logins"}),
+        # Of the data owner: explanations, proposals of bounds, publications.
+        (
+            "run_of_owner",
+            {
+                "proxy.cli.explain_command",
+                "proxy.engine.bound_proposing",
+                "proxy.engine.publishing",
+            },
+        ),
+    ],
+)
+def test_who_says_who_pays_is_known(name: str, where: set[str]) -> None:
+    """Others hand it on, and make none."""
+    found = {
+        one
+        for one in MODULES
+        for node in ast.walk(tree_of(one))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
+    }
+    assert found - {"proxy.drawing.statement_run"} == where
 
 
 def test_the_planner_is_not_believed(base: Base) -> None:

@@ -11,6 +11,7 @@ from proxy.compiler.compiling import CompiledQuery
 from proxy.drawing.charges import uncharged
 from proxy.drawing.protected_reads import ProtectedSession
 from proxy.exact.table import ExactTable
+from proxy.turns.threads import Turn
 
 
 class EndingSession(ProtectedSession, Protocol):
@@ -18,7 +19,7 @@ class EndingSession(ProtectedSession, Protocol):
 
 
 class SyntheticSessions(Protocol):
-    def session(self, analyst: str) -> AbstractAsyncContextManager[EndingSession]: ...
+    def session(self, turn: Turn) -> AbstractAsyncContextManager[EndingSession]: ...
 
 
 class UnchargedReads:
@@ -42,7 +43,7 @@ class UnchargedReads:
         Raises:
             Fault: As `ProtectedSession.run`.
         """
-        async with self._data.session("") as session:
+        async with self._data.session(Turn("")) as session:
             try:
                 return await session.run(uncharged(query), values, is_selected)
             finally:

@@ -17,6 +17,7 @@ from proxy.cli.loading import CheckedPolicy
 from proxy.drawing.answer_slots import CachedQuestion, PaidAnswer
 from proxy.drawing.charges import Payable
 from proxy.drawing.drawer import Drawer
+from proxy.drawing.statement_run import StatementRun, run_of_owner
 from proxy.engine.machine_clock import day_of_machine
 from proxy.engine.policy_statements import ProtectedQuery, numbered, resolved
 from proxy.engine.query_pipeline import Engine
@@ -32,6 +33,7 @@ from proxy.shadow.constant_evaluation import (
     read_with_constants,
 )
 from proxy.shadow.shadow_tables import ShadowError
+from proxy.turns.threads import Turn
 
 __all__ = ["NoData", "NoLedger", "explanation", "refusal_text", "resolved"]
 
@@ -106,7 +108,7 @@ async def _explanation(engine: Engine, sql: str, opening: Evaluating, *, as_json
             prefix = ""
             itself = protected_query(engine, sql)
             raise CliError(_why_no_plan(itself))
-        answer = await engine.run(question, constants, {}, "")
+        answer = await engine.run(question, constants, {}, run_of_owner(""))
     except ShadowError as error:
         raise CliError(f"constants of the statement cannot be evaluated: {error}") from None
     except Refusal as refusal:
@@ -181,7 +183,7 @@ class NoBits:
 
 
 class NoData:
-    def session(self, analyst: str) -> NoReturn:
+    def session(self, turn: Turn) -> NoReturn:
         raise Fault("an explanation reads nothing")
 
 
@@ -192,7 +194,12 @@ class NoLedger:
         raise Fault("an explanation charges nothing")
 
     async def reserve(
-        self, analyst: str, plan: Payable, fingerprint: str, digest: str, text: str | None = None
+        self,
+        run: StatementRun,
+        plan: Payable,
+        fingerprint: str,
+        digest: str,
+        text: str | None = None,
     ) -> NoReturn:
         raise Fault("an explanation charges nothing")
 
@@ -201,7 +208,7 @@ class NoLedger:
 
     async def claim(
         self,
-        analyst: str,
+        run: StatementRun,
         parts: Sequence[CachedQuestion],
         fingerprint: str,
         digest: str,
@@ -211,7 +218,7 @@ class NoLedger:
     ) -> NoReturn:
         raise Fault("an explanation charges nothing")
 
-    async def shown(self, analyst: str, cached: int) -> NoReturn:
+    async def shown(self, run: StatementRun, cached: int) -> NoReturn:
         raise Fault("an explanation shows nothing")
 
     async def paid_about(self, analyst: str, wanted: Sequence[bytes]) -> Sequence[PaidAnswer]:
@@ -237,7 +244,7 @@ class NoLedger:
 
     async def history(
         self,
-        analyst: str,
+        turn: Turn,
         *,
         newest_first: bool = False,
         before: int | None = None,

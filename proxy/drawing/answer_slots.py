@@ -21,6 +21,7 @@ from enum import Enum
 from typing import Any, Protocol
 
 from proxy.base.errors import Fault
+from proxy.drawing.statement_run import StatementRun
 from proxy.kernel.checked_plan import CheckedBlock
 from proxy.kernel.price import Price
 from proxy.release.cached_block import Order
@@ -224,8 +225,8 @@ class Unfinished(Exception):
 class AnswersShown(Protocol):
     """Whom the ledger shows an answer to."""
 
-    async def shown(self, analyst: str, cached: int) -> ShownAnswer | None:
-        """Read an answer for an analyst. None: it is not drawn yet.
+    async def shown(self, run: StatementRun, cached: int) -> ShownAnswer | None:
+        """Read an answer for the one who pays for a statement. None: it is not drawn yet.
 
         Raises:
             Unfinished: It was forgotten, or this analyst has not paid for it.
@@ -236,8 +237,8 @@ class AnswersShown(Protocol):
 class AnswersInLedger(AnswersShown, Protocol):
     """How answers come into the ledger: by `kept_answers` alone."""
 
-    async def store(self, cached: int, relation: str) -> str | None:
-        """Durably what all are shown: this, unless another came first. None: it was forgotten meanwhile."""
+    async def store(self, run: StatementRun, cached: int, relation: str) -> str | None:
+        """Store durably what all are shown: this, unless another came first. None: it was forgotten."""
         ...
 
     async def forget(self, cached: int, holder: str) -> bool:

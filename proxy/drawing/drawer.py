@@ -7,17 +7,13 @@ fails.
 
 from __future__ import annotations
 
-import asyncio
-import sys
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
-from typing import Any, TypeVar
 
-from proxy.base.errors import Code, Fault, Refusal
+from proxy.base.errors import Fault
 from proxy.base.node_parts import nodes
-from proxy.base.stages import Stage, in_stage
+from proxy.base.stages import Stage
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.compiler.backend_query import CHOICES, OTHERS, BackendQuery, PublicList
 from proxy.compiler.compiling import CompiledQuery, compile_proposal
@@ -25,6 +21,7 @@ from proxy.compiler.deviation_scan import CentredScan, centres_text
 from proxy.drawing.charges import Charge, PaidBlock, begin_free, noises_of_steps, steps_with_noise
 from proxy.drawing.compiled_blocks import CompiledBlock, compiled_block, compiled_bounded
 from proxy.drawing.protected_reads import ProtectedData, ProtectedSession
+from proxy.drawing.statement_run import StatementRun
 from proxy.exact.table import ExactTable
 from proxy.kernel.checked_plan import CheckedBlock, check_centred
 from proxy.kernel.plan import BlockPlan
@@ -45,49 +42,7 @@ from proxy.release.choosing_bounds import (
 from proxy.release.deviation_means import drawn_centres, with_centres
 from proxy.release.drawn_values import DrawnBlock, DrawnGroup, DrawnNumber
 from proxy.release.proposing_bounds import propose
-from proxy.turns.threads import beside, in_thread
-
-# The time that a statement may take before it is charged, by the analyst's statement_timeout.
-#
-# After the charge nothing that an analyst can set ends it: whether it ends in time may depend on one person's
-# rows, and an error says that without noise, whatever epsilon is.
-
-T = TypeVar("T")
-
-_IS_LIMITED: ContextVar[bool] = ContextVar("is_limited", default=False)
-_NOT_CHARGED = "Nothing was charged. Raise statement_timeout or try again later."
-
-
-async def before_charge(seconds: float | None, work: Coroutine[Any, Any, T]) -> T:
-    """
-    Given    seconds: None where there is no statement_timeout, or the statement is charged already
-    Refuses  CANCELLED: a matter of the clock and of what the analyst chose; nothing was charged
-    """
-    if seconds is None:
-        return await work
-    before = _IS_LIMITED.set(True)
-    try:
-        if sys.version_info >= (3, 11):  # no task of its own, as wait_for by 3.12
-            async with asyncio.timeout(seconds):
-                return await work
-        return await asyncio.wait_for(work, seconds)
-    except asyncio.TimeoutError:
-        raise Refusal(
-            Code.CANCELLED, "canceling statement due to statement timeout", _NOT_CHARGED
-        ) from None
-    finally:
-        _IS_LIMITED.reset(before)
-
-
-def refuse_limited() -> None:
-    """Refuse to read protected rows while a client's timeout could end that.
-
-    Raises:
-        Fault: A timeout of the client runs.
-    """
-    if _IS_LIMITED.get():
-        raise Fault("a charged statement under a timeout of its client")
-
+from proxy.turns.threads import Turn
 
 _SEED_BITS = 63
 
@@ -102,12 +57,14 @@ class DrawingInputs:
     """What a block is drawn with, beside its rows.
 
     Attributes:
+        run: For which it is drawn.
         compiled: Its statements, if they are at hand.
         answers: Of earlier blocks, as they were shown, for the conditions that compare with them.
         lists: Of public tables.
         bounding: Checks it with bounds.
     """
 
+    run: StatementRun
     compiled: CompiledBlock | None
     answers: Mapping[ScalarAnswer, str | None]
     lists: Lists
@@ -134,9 +91,9 @@ class Drawer:
         self._data = data
         self.bits = bits
 
-    def session(self, analyst: str) -> AbstractAsyncContextManager[ProtectedSession]:
+    def session(self, turn: Turn) -> AbstractAsyncContextManager[ProtectedSession]:
         """As ProtectedData.session."""
-        return self._data.session(analyst)
+        return self._data.session(turn)
 
     async def draw(
         self,
@@ -157,7 +114,7 @@ class Drawer:
             Fault: It is not charged, or it cannot be read.
             Unfinished: Another has drawn it meanwhile: it is to be claimed anew.
         """
-        refuse_limited()
+        given.run.refuse_limited()
         self._refuse_of_others(block.world)
         if block.paid_as is not None:
             raise Fault("a block whose bounds were chosen before it was read")
@@ -168,9 +125,9 @@ class Drawer:
         paid = begin_free(block) if charge is None else charge.begin(block)
         compiled = given.compiled
         if compiled is None or compiled.block is not block:
-            compiled = await in_thread(compiled_block, block)
+            compiled = await given.run.turn.in_thread(compiled_block, block)
         reads = _Reads(session, paid, given, self.bits)
-        drawn = await _drawn(compiled, given.bounding, reads, self.bits)
+        drawn = await _drawn(compiled, given, reads, self.bits)
         if claimed is None:
             return drawn
         stored = await claimed.stored(block, drawn.cached)
@@ -204,12 +161,12 @@ class Drawer:
                 raise Fault("a step of a series without noise")
             compiled = given.compiled
             if compiled is None or compiled.block is not block:
-                compiled = await in_thread(compiled_block, block)
+                compiled = await given.run.turn.in_thread(compiled_block, block)
             reads = _Reads(session, paid, given, self.bits)
             await reads.renew()
             exact = [await reads.at_once(query, block) for query in compiled.queries]
-            with in_stage(Stage.DRAW):
-                noises = await in_thread(noises_of_steps, block.block, so_far)
+            with given.run.in_stage(Stage.DRAW):
+                noises = await given.run.turn.in_thread(noises_of_steps, block.block, so_far)
                 drawn = drawn_series(block, exact, noises, begin)
             so_far = await steps.store(begin, drawn)
         groups = zip(block.block.listed_groups, so_far.drawn, strict=False)
@@ -231,14 +188,18 @@ class Drawer:
             raise Fault("what was checked against another policy or catalogue")
 
     async def proposed(
-        self, charge: Charge, plan: CheckedProposals, session: ProtectedSession
+        self,
+        charge: Charge,
+        plan: CheckedProposals,
+        session: ProtectedSession,
+        run: StatementRun,
     ) -> list[tuple[ChosenBound, ...]]:
         """Read and draw proposals of bounds, of each table its own.
 
         Raises:
             Fault: They are not charged, or cannot be read.
         """
-        refuse_limited()
+        run.refuse_limited()
         self._refuse_of_others(plan.world)
         self._refuse_changed(self.changed & plan.tables.keys())
         paid = charge.begin(plan)
@@ -287,7 +248,7 @@ class _Reads:
         is_selected: Callable[[int], bool] | None = None,
     ) -> ExactTable:
         paid = self._paid.query(query, block)
-        with in_stage(Stage.DATA):
+        with self._given.run.in_stage(Stage.DATA):
             return await self._in_session().run(paid, self._values(query), is_selected)
 
     async def in_two_parts(
@@ -297,7 +258,7 @@ class _Reads:
         between: Callable[[ExactTable], Awaitable[str]],
     ) -> ExactTable:
         paid = self._paid.query(query, block)
-        with in_stage(Stage.DATA):
+        with self._given.run.in_stage(Stage.DATA):
             return await self._in_session().run_in_two_parts(paid, self._values(query), between)
 
     def _in_session(self) -> ProtectedSession:
@@ -313,25 +274,26 @@ class _Reads:
 
 
 async def _drawn(
-    compiled: CompiledBlock, bounding: Bounding, reads: _Reads, bits: RandomBits
+    compiled: CompiledBlock, given: DrawingInputs, reads: _Reads, bits: RandomBits
 ) -> DrawnAnswer:
-    planned = compiled.block
+    planned, run = compiled.block, given.run
+    turn = run.turn
 
     def with_bounds(table: ExactTable) -> _BoundedBlock:
-        return _with_bounds(planned, table, bounding, bits)
+        return _with_bounds(planned, table, given.bounding, bits)
 
     choice = _BoundedBlock(block=planned, exact=[], chosen={})
     centring = compiled.centring
     if compiled.choosing is not None and not (centring is not None and centring.has_choices):
         table = await reads.at_once(compiled.choosing, planned)
         # In a thread: of many aggregates the walks take long, of many groups the plan does.
-        with in_stage(Stage.DRAW):
-            choice = await in_thread(with_bounds, table)
-        compiled = await in_thread(compiled_bounded, choice.block)
+        with run.in_stage(Stage.DRAW):
+            choice = await turn.in_thread(with_bounds, table)
+        compiled = await turn.in_thread(compiled_bounded, choice.block)
     found: dict[tuple[int, ...], ExactTable] = {}
     if compiled.centring is not None:
         choice, found = await _with_centres(
-            choice, compiled.block, compiled.centring, with_bounds, reads, bits
+            choice, compiled.block, compiled.centring, with_bounds, reads, bits, run
         )
     block, exact = choice.block, choice.exact
     is_selected = group_selector(block, bits)
@@ -341,8 +303,9 @@ async def _drawn(
         else:
             select = is_selected if place == 0 else None
             exact.append(await reads.at_once(query, compiled.block, select))
-    with in_stage(Stage.DRAW):
-        drawn = await beside(_draws(block.block, exact), drawn_block, block, exact, bits)
+    with run.in_stage(Stage.DRAW):
+        work = _draws(block.block, exact)
+        drawn = await turn.in_thread_if_long(work, drawn_block, block, exact, bits)
     return DrawnAnswer(
         cached=CachedBlock(chosen=choice.chosen, drawn=drawn),
         bounded=None if centring is not None else block,
@@ -381,6 +344,7 @@ async def _with_centres(
     with_bounds: Callable[[ExactTable], _BoundedBlock],
     reads: _Reads,
     bits: RandomBits,
+    run: StatementRun,
 ) -> tuple[_BoundedBlock, dict[tuple[int, ...], ExactTable]]:
     """Release the centres of means, and read deviations from them.
 
@@ -394,6 +358,7 @@ async def _with_centres(
         with_bounds: Chooses bounds by the rows of the first part.
         reads: Runs the statement.
         bits: For the noise of centres.
+        run: For which they are drawn.
 
     Returns:
         The block with its centres, and what was read about them, by the releases.
@@ -406,11 +371,11 @@ async def _with_centres(
     async def between(first: ExactTable) -> str:
         nonlocal centred
         here = choice
-        with in_stage(Stage.DRAW):
+        with run.in_stage(Stage.DRAW):
             if scan.has_choices:
-                here = await in_thread(with_bounds, choice_rows(first))
+                here = await run.turn.in_thread(with_bounds, choice_rows(first))
                 first = without_choice_rows(first)
-            centres = await in_thread(drawn_centres, here.block, first, bits)
+            centres = await run.turn.in_thread(drawn_centres, here.block, first, bits)
         found = with_centres(here.block.block, centres)
         centred = replace(here, block=check_centred(found, here.block))
         return centres_text(found)

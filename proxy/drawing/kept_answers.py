@@ -20,10 +20,10 @@ from proxy.drawing.answer_slots import (
     ClaimedSlot,
     Unfinished,
 )
-from proxy.drawing.charged_token import charged_token, refuse_another
+from proxy.drawing.statement_run import Payer, StatementRun
 from proxy.kernel.checked_plan import CheckedBlock
 from proxy.release.cached_block import CachedBlock, cached_block, cached_text
-from proxy.turns.threads import beside
+from proxy.turns.threads import Turn
 
 _POLL_SECONDS = 0.02
 # Characters: what is larger is not cached. A relation of 10,000 groups has about 500,000.
@@ -61,15 +61,13 @@ class OwnedAnswer:
     def __repr__(self) -> str:
         return "OwnedAnswer(hidden)"
 
-    async def shown(self, analyst: str, people: NumberedPeople) -> tuple[CachedBlock, ...] | None:
-        """None: whoever asks is not who was charged, or comes through another token.
+    async def shown(self, payer: Payer, people: NumberedPeople) -> tuple[CachedBlock, ...] | None:
+        """Show it to the one who was charged. None: another asks, or comes through another token.
 
         Privacy: it is the released value itself, so showing it again is post-processing.
         """
-        refuse_another(analyst)
-        asking = AnswerOwner(
-            analyst=analyst, person=await people.person(analyst), token=charged_token()
-        )
+        person = await people.person(payer.analyst)
+        asking = AnswerOwner(analyst=payer.analyst, person=person, token=payer.token)
         return self._drawn if asking == self.owner else None
 
 
@@ -77,10 +75,10 @@ class ClaimedAnswers:
     """The blocks of one claim, which was charged, as the ledger keeps them."""
 
     def __init__(
-        self, ledger: AnswersInLedger, analyst: str, holder: str, slots: Sequence[ClaimedSlot]
+        self, ledger: AnswersInLedger, run: StatementRun, holder: str, slots: Sequence[ClaimedSlot]
     ) -> None:
         self._ledger = ledger
-        self._analyst = analyst
+        self._run = run
         self._holder = holder
         self._slots = {one.part.block: one for one in slots}
         self._ready = {one.part.block: one.text for one in slots if one.text is not None}
@@ -99,7 +97,7 @@ class ClaimedAnswers:
             while slot.state is CacheState.WAIT and block not in self._ready:
                 if slot.cached is None:
                     raise Unfinished
-                found = await self._ledger.shown(self._analyst, slot.cached)
+                found = await self._ledger.shown(self._run, slot.cached)
                 if found is not None:
                     self._ready[block] = found.text
                 elif clock() > until:
@@ -119,7 +117,7 @@ class ClaimedAnswers:
         slot = self._slots[block]
         if self._rests_on_others(slot):
             raise Fault("an answer that hangs on another answer")
-        return await _read(slot, text)
+        return await _read(slot, text, self._run.turn)
 
     async def stored(self, block: CheckedBlock, drawn: CachedBlock) -> CachedBlock:
         """Store a draw, and give what is to be shown.
@@ -136,7 +134,7 @@ class ClaimedAnswers:
         cached = slot.cached
         if block not in self._open or cached is None:
             return drawn
-        text = await beside(work, cached_text, drawn, slot.part.order)
+        text = await self._run.turn.in_thread_if_long(work, cached_text, drawn, slot.part.order)
         if len(text) > _RELATION or self._rests_on_others(slot):
             self._forgotten.add(block)
             is_ours = await self._ledger.forget(cached, self._holder)
@@ -144,11 +142,11 @@ class ClaimedAnswers:
             if not is_ours:
                 raise Unfinished
             return drawn
-        stored = await self._ledger.store(cached, text)
+        stored = await self._ledger.store(self._run, cached, text)
         self._open.discard(block)
         if stored is None:
             raise Unfinished
-        return drawn if stored == text else await _read(slot, stored)
+        return drawn if stored == text else await _read(slot, stored, self._run.turn)
 
     async def close(self) -> None:
         """What is not drawn by now may be by another."""
@@ -165,6 +163,7 @@ class ClaimedAnswers:
         return any(one is None or one.cached is None for one in before)
 
 
-async def _read(slot: ClaimedSlot, text: str) -> CachedBlock:
+async def _read(slot: ClaimedSlot, text: str, turn: Turn) -> CachedBlock:
     work = len(text) // _PER_NUMBER
-    return await beside(work, cached_block, text, slot.part.order, slot.part.block.block)
+    order, block = slot.part.order, slot.part.block.block
+    return await turn.in_thread_if_long(work, cached_block, text, order, block)

@@ -22,6 +22,7 @@ from proxy.compiler.compiling import CompiledQuery
 from proxy.compiler.copy_view import FoundCopy, WantedCopy
 from proxy.drawing.charges import PaidQuery
 from proxy.exact.table import ExactTable
+from proxy.turns.threads import Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +144,11 @@ class ProtectedSession(Protocol):
 
 
 class ProtectedData(Protocol):
-    def session(self, analyst: str) -> AbstractAsyncContextManager[ProtectedSession]:
+    def session(self, turn: Turn) -> AbstractAsyncContextManager[ProtectedSession]:
         """Open a session that is known to be alive, its transaction begun, before anything is charged.
+
+        Args:
+            turn: Of the analyst who waits for it, in which its long jobs run.
 
         Raises:
             Refusal: UNAVAILABLE, where none can be had within some seconds. Nothing was read then.

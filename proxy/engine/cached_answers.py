@@ -27,6 +27,7 @@ from proxy.drawing.answer_slots import (
     never_cached,
 )
 from proxy.drawing.charges import Charge
+from proxy.drawing.statement_run import StatementRun
 from proxy.engine.answer_origin import AnswerSource
 from proxy.engine.explain_text import beyond_bound
 from proxy.kernel.checked_plan import CheckedBlock, CheckedPlan
@@ -46,7 +47,7 @@ from proxy.reuse.derivation import (
     promising,
     variance,
 )
-from proxy.turns.threads import beside, in_thread
+from proxy.turns.threads import Turn
 
 SEMANTICS = (
     1  # of releases and of the SQL that they run: raised when either changes what an answer means
@@ -61,7 +62,7 @@ _QUESTION = 256 * 1024
 class CachedLedger(AnswersShown, Protocol):
     async def claim(
         self,
-        analyst: str,
+        run: StatementRun,
         parts: Sequence[CachedQuestion],
         fingerprint: str,
         digest: str,
@@ -111,14 +112,14 @@ class CachedAnswers:
     def _relied_on(self) -> ReliedOn:
         return ReliedOn(self.known)
 
-    async def parts(self, plan: CheckedPlan) -> tuple[CachedQuestion, ...]:
+    async def parts(self, plan: CheckedPlan, turn: Turn) -> tuple[CachedQuestion, ...]:
         """In a thread: conditions and keys of a plan may be thousands."""
         found = self._remembered(plan)
-        return await in_thread(self._parts_of, plan) if found is None else found
+        return await turn.in_thread(self._parts_of, plan) if found is None else found
 
-    async def named(self, block: CheckedBlock) -> NamedQuestion | None:
+    async def named(self, block: CheckedBlock, turn: Turn) -> NamedQuestion | None:
         """What a block asks. None: it is never cached."""
-        return await in_thread(self._named, block)
+        return await turn.in_thread(self._named, block)
 
     def are_known(self, parts: Sequence[CachedQuestion]) -> bool:
         """Whether all may have been drawn already: then it is worth asking before a session is taken."""
@@ -126,7 +127,7 @@ class CachedAnswers:
 
     async def claim(
         self,
-        analyst: str,
+        run: StatementRun,
         parts: Sequence[CachedQuestion],
         fingerprint: str,
         digest: str,
@@ -135,7 +136,7 @@ class CachedAnswers:
         text: str | None = None,
     ) -> Charge | None:
         charge = await self.ledger.claim(
-            analyst, parts, fingerprint, digest, may_draw=may_draw, text=text
+            run, parts, fingerprint, digest, may_draw=may_draw, text=text
         )
         for part in parts if charge is not None else ():
             if part.digest is not None:
@@ -256,7 +257,7 @@ class DerivedBlock:
 
 async def derived_blocks(
     ledger: CachedLedger,
-    analyst: str,
+    run: StatementRun,
     blocks: Sequence[BlockPlan],
     parts: Sequence[CachedQuestion],
     accepted: Fraction,
@@ -267,7 +268,7 @@ async def derived_blocks(
     """
     wanted = [part.derivable for part in parts if part.derivable is not None]
     abouts = dict.fromkeys(about for one in wanted for about, _ in one.wanted)
-    displayed = await ledger.paid_about(analyst, tuple(abouts)) if abouts else ()
+    displayed = await ledger.paid_about(run.analyst, tuple(abouts)) if abouts else ()
     shown_at = {one.cached: one.shown_at for one in displayed}
     found: dict[int, DerivedBlock] = {}
     for number, (block, part) in enumerate(zip(blocks, parts, strict=True)):
@@ -276,14 +277,14 @@ async def derived_blocks(
         best: DerivedBlock | None = None  # of equally noisy ones that which was shown last
         for cached, answer, more in _promising(block, part.derivable, displayed, accepted):
             try:
-                shown = await ledger.shown(analyst, cached)
+                shown = await ledger.shown(run, cached)
             except Unfinished:
                 continue
             if shown is None:
                 continue
             work = len(shown.text) // PER_NUMBER
             given = shown.text, block, part.derivable, answer, more, accepted, shown_at[cached]
-            made = await beside(work, derived_block, *given)
+            made = await run.turn.in_thread_if_long(work, derived_block, *given)
             if made is not None and (best is None or not best.is_as_exact_as(made)):
                 best = made
         if best is not None:

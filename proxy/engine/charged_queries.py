@@ -16,13 +16,13 @@ from types import MappingProxyType, TracebackType
 from typing import Any
 
 from proxy.base.limits import PROTECTED_SECONDS
-from proxy.base.stages import Stage, in_stage
+from proxy.base.stages import Stage
 from proxy.drawing.answer_slots import Claimed, Unfinished
-from proxy.drawing.charged_token import charged_token, refuse_dearer
 from proxy.drawing.charges import Charge
-from proxy.drawing.drawer import Drawer, Lists, before_charge
+from proxy.drawing.drawer import Drawer, Lists
 from proxy.drawing.kept_answers import ClaimedAnswers
 from proxy.drawing.protected_reads import ProtectedSession
+from proxy.drawing.statement_run import StatementRun
 from proxy.engine.answer_origin import FRESH, AnswerOrigin, of_parts
 from proxy.engine.cached_answers import (
     CachedAnswers,
@@ -58,6 +58,7 @@ from proxy.planner.lifting import Lift
 from proxy.policy.policy_model import PublicTable, StatementTexts
 from proxy.release.cached_block import CachedBlock
 from proxy.release.drawn_values import DrawnBlock
+from proxy.turns.threads import Turn
 
 # The blocks of a statement: those that cost nothing, and those that are to be paid.
 
@@ -89,7 +90,7 @@ class StatementParts:
 
 async def statement_parts(
     prepared: PreparedQuery,
-    analyst: str,
+    run: StatementRun,
     cached: CachedAnswers | None,
     questions: CachedAnswers | None,
     published: PublishedSources,
@@ -103,26 +104,27 @@ async def statement_parts(
     if questions is None or settings.is_fresh or (cached is None and not uses_published):
         return None
     blocks, accepted = prepared.drawn.private.blocks, settings.accepted_error
-    found = await questions.parts(prepared.drawn)
+    turn = run.turn
+    found = await questions.parts(prepared.drawn, turn)
     derived: Mapping[int, DerivedBlock] = {}
     if cached is not None:
-        derived = await derived_blocks(cached.ledger, analyst, blocks, found, accepted)
+        derived = await derived_blocks(cached.ledger, run, blocks, found, accepted)
     lifts = prepared.lifts
     if uses_published:
-        derived = best_of(await published.answers(blocks, found, accepted), derived)
+        derived = best_of(await published.answers(blocks, found, accepted, turn), derived)
     if uses_published and any(lifts):
-        unlifted = await _unlifted(prepared, questions, published)
+        unlifted = await _unlifted(prepared, questions, published, turn)
         derived = best_of(unlifted, derived)
         lifts = tuple(
             None if number in unlifted and derived[number] is unlifted[number] else lift
             for number, lift in enumerate(lifts)
         )
     if cached is not None:
-        derived = await without_paid_answers(prepared, analyst, cached, found, derived)
+        derived = await without_paid_answers(prepared, run.analyst, cached, found, derived)
     claimed = not_derived(found, derived)
     if cached is not None:
         lifted = frozenset(number for number, lift in enumerate(lifts) if lift is not None)
-        claimed = await with_given_answers(prepared, cached, claimed, derived, lifted)
+        claimed = await with_given_answers(prepared, cached, claimed, derived, lifted, turn)
     return StatementParts(
         derived=derived,
         claimed=claimed,
@@ -135,11 +137,12 @@ async def _unlifted(
     prepared: PreparedQuery,
     questions: CachedAnswers,
     published: PublishedSources,
+    turn: Turn,
 ) -> Mapping[int, DerivedBlock]:
     """Of blocks for which another is drawn: what is published has the groups that its owner asked for."""
-    parts = await questions.parts(prepared.plan)
+    parts = await questions.parts(prepared.plan, turn)
     accepted, blocks = prepared.settings.accepted_error, prepared.private.blocks
-    made = await published.answers(blocks, parts, accepted)
+    made = await published.answers(blocks, parts, accepted, turn)
     return {number: one for number, one in made.items() if prepared.lifts[number] is not None}
 
 
@@ -158,7 +161,11 @@ def has_no_group(plan: PrivatePlan) -> bool:
 class PlannedQuery:
     question: ProtectedQuery
     prepared: PreparedQuery
-    analyst: str
+    run: StatementRun
+
+    @property
+    def analyst(self) -> str:
+        return self.run.analyst
 
     @property
     def loss(self) -> Loss:
@@ -228,11 +235,11 @@ class ChargedQueries:
         """
         if has_no_group(query.prepared.private):
             return await self._empty(query)
-        kept = self.undelivered.take(query.analyst, charged_token(), query.prepared.private)
+        kept = self.undelivered.take(query.run.payer, query.prepared.private)
         if kept is None:
             return await self._run(query)
         try:
-            answer = await before_charge(
+            answer = await query.run.before_charge(
                 query.prepared.settings.seconds, self._delivered(query, kept)
             )
         except BaseException:
@@ -244,7 +251,7 @@ class ChargedQueries:
         """An answer that was charged before. Its statement failed. None: it is of another person, who had the
         name before."""
         remaining = await self._ledger.admitted(query.analyst)
-        drawn = await kept.answer.shown(query.analyst, self._ledger)
+        drawn = await kept.answer.shown(query.run.payer, self._ledger)
         if drawn is None:
             return None
         free = Paid(remaining=remaining, loss=NOTHING)
@@ -262,10 +269,10 @@ class ChargedQueries:
         seconds = query.prepared.settings.seconds
         parts = await self._parts(query)
         if parts is not None and not parts.claimed:
-            return await before_charge(seconds, self._free(query, parts))
-        refuse_dearer(_most(query, parts))
+            return await query.run.before_charge(seconds, self._free(query, parts))
+        query.run.payer.refuse_dearer(_most(query, parts))
         if parts is not None and self._may_be_ready(query, parts):
-            with in_stage(Stage.CHARGE):
+            with query.run.in_stage(Stage.CHARGE):
                 paid = await self._claimed(query, parts, may_draw=False)
             if paid is not None:
                 seconds = None
@@ -274,10 +281,10 @@ class ChargedQueries:
                 except Unfinished:
                     pass  # who was drawing it is gone: it is drawn here, under the same charge
         while True:
-            async with TakenSession(self._drawer.session(query.analyst)) as taken:
-                ready = await before_charge(seconds, self._ready(taken, query, parts))
+            async with TakenSession(self._drawer.session(query.run.turn)) as taken:
+                ready = await query.run.before_charge(seconds, self._ready(taken, query, parts))
                 parts = ready.parts
-                with in_stage(Stage.CHARGE):
+                with query.run.in_stage(Stage.CHARGE):
                     paid = await self._paid(query, parts)
                 seconds = None
                 try:
@@ -293,7 +300,7 @@ class ChargedQueries:
 
     async def _parts(self, query: PlannedQuery) -> StatementParts | None:
         return await statement_parts(
-            query.prepared, query.analyst, self.cached, self.questions, self._published
+            query.prepared, query.run, self.cached, self.questions, self._published
         )
 
     async def is_free(self, query: PlannedQuery) -> bool:
@@ -340,9 +347,9 @@ class ChargedQueries:
         is_covered = self._is_covered(query, parts)
         self._left.pop(query.analyst, None)
         if not is_covered:  # else there is no need to ask: reserve decides
-            with in_stage(Stage.CHARGE):
+            with query.run.in_stage(Stage.CHARGE):
                 await self._ledger.look(query.analyst, _charged(query, parts))
-        with in_stage(Stage.WAIT):
+        with query.run.in_stage(Stage.WAIT):
             session = await taken.take()
         prepared = query.prepared
         await self.copies.confirm(session, prepared.copied, prepared.offered)
@@ -359,14 +366,14 @@ class ChargedQueries:
         return Ready(session=session, lists=lists, parts=parts)
 
     async def _paid(self, query: PlannedQuery, parts: StatementParts | None) -> Paid:
-        refuse_dearer(_most(query, parts))
+        query.run.payer.refuse_dearer(_most(query, parts))
         if parts is not None and parts.is_cached:
             paid = await self._claimed(query, parts, may_draw=True)
             assert paid is not None, "what may be drawn is"
             return paid
         plan = _charged(query, parts)
         charge = await self._ledger.reserve(
-            query.analyst,
+            query.run,
             plan,
             fingerprint(query.question.statement.text, self._naming_key),
             self._policy.digest,
@@ -380,7 +387,7 @@ class ChargedQueries:
         assert self.cached is not None
         claimed = tuple(parts.claimed.values())
         charge = await self.cached.claim(
-            query.analyst,
+            query.run,
             claimed,
             fingerprint(query.question.statement.text, self._naming_key),
             self._policy.digest,
@@ -459,6 +466,7 @@ class ChargedQueries:
         prepared = query.prepared
         drawing = ChargedDrawing(
             drawer=self._drawer,
+            run=query.run,
             charge=paid.charge,
             session=session,
             lists=lists,

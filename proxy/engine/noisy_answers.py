@@ -15,12 +15,13 @@ from typing import Any, Protocol
 
 from proxy.base.node_parts import parts_getter, with_parts
 from proxy.base.result_columns import IntervalColumn, subquery_name
-from proxy.base.stages import Stage, in_stage
+from proxy.base.stages import Stage
 from proxy.drawing.charges import Charge
 from proxy.drawing.compiled_blocks import CompiledBlock
 from proxy.drawing.drawer import Drawer, DrawingInputs, Lists
 from proxy.drawing.kept_answers import AnswerOwner, OwnedAnswer
 from proxy.drawing.protected_reads import ProtectedSession
+from proxy.drawing.statement_run import Payer, StatementRun
 from proxy.engine.accuracy import Accuracy
 from proxy.engine.advice import MORE, Advice
 from proxy.engine.answer_accuracy import accuracies
@@ -51,7 +52,7 @@ from proxy.release.cached_block import CachedBlock, lifted_groups, with_noises, 
 from proxy.release.choosing_bounds import Chosen
 from proxy.release.noisy_relation import NoisyTable, relation_json
 from proxy.release.presenting import presented, with_coarse
-from proxy.turns.threads import AT_ONCE, beside, in_thread
+from proxy.turns.threads import AT_ONCE
 
 # Keeps answers that were charged but not delivered, because PostgreSQL failed in the query around them.
 #
@@ -139,12 +140,12 @@ class UndeliveredAnswers:
             octets -= answer.octets
             del self._kept[key]
 
-    def take(self, analyst: str, token: int | None, plan: PrivatePlan) -> UndeliveredAnswer | None:
+    def take(self, payer: Payer, plan: PrivatePlan) -> UndeliveredAnswer | None:
         """Remove and return the answer to the same plan that was charged to this name, through this token or
         without one. The statement around it may differ. The person may be another one of the same name."""
         if not self._kept:  # the usual case: no plan is hashed
             return None
-        answer = self._kept.pop((analyst, token, _without_presentation(plan)), None)
+        answer = self._kept.pop((payer.analyst, payer.token, _without_presentation(plan)), None)
         if answer is None or answer.until is None or answer.until < self._clock():
             return None
         return answer
@@ -318,11 +319,20 @@ class NoisyRelation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChargedDrawing:
-    """How what is not there yet is drawn. charge: what pays for it, None: nothing does; session: None, where
-    nothing is read; lists: of public tables; known: answers that are there, by the number of their block;
-    instead: what is drawn for a block, where that is another."""
+    """How the blocks of a statement are drawn that are not there yet.
+
+    Attributes:
+        drawer: Draws them.
+        run: For which they are drawn.
+        charge: What pays for them. None: nothing does.
+        session: Where they are read. None: nothing is read.
+        lists: Of public tables.
+        known: Answers that are there, by the number of their block.
+        instead: What is drawn for a block, where that is another.
+    """
 
     drawer: Drawer
+    run: StatementRun
     charge: Charge | None
     session: ProtectedSession | None
     lists: Lists
@@ -353,7 +363,8 @@ async def noisy_relation(
              compiled: the statements of what is drawn; advice: what helps, where an answer is inexact
     Refuses  Fault: what would be drawn is not charged
     """
-    private = plan.private
+    private, run = plan.private, drawing.run
+    turn = run.turn
     tables: dict[str, tuple[NoisyTable, frozenset[IntervalColumn]]] = {}
     work = 0
     # Of earlier blocks, for those that compare with them.
@@ -369,6 +380,7 @@ async def noisy_relation(
         cached, bounded_here = await drawing.ready(number, to_draw), None
         if cached is None:
             given = DrawingInputs(
+                run=run,
                 compiled=compiled[number],
                 answers=answers,
                 lists=drawing.lists,
@@ -377,12 +389,15 @@ async def noisy_relation(
             drawn = await drawing.drawer.draw(drawing.charge, to_draw, drawing.session, given)
             cached, bounded_here = drawn.cached, drawn.bounded
         if lift is not None:
-            cached = await beside(len(cached.drawn.groups), lifted_groups, cached, lift, planned)
+            groups = len(cached.drawn.groups)
+            cached = await turn.in_thread_if_long(groups, lifted_groups, cached, lift, planned)
         shown.append(cached)
         block = planned
         if cached.chosen:
             if bounded_here is None:
-                bounded_here = await in_thread(_bounded, planned, number, bounded, cached.chosen)
+                bounded_here = await turn.in_thread(
+                    _bounded, planned, number, bounded, cached.chosen
+                )
             block = bounded_here.block
             clipped += clipped_units(block, cached.chosen, number + 1)
         if cached.noises:
@@ -390,8 +405,8 @@ async def noisy_relation(
         if cached.releases:
             block = with_releases(block, cached.releases)
         work += _displayed(block, cached)
-        with in_stage(Stage.PRESENT):
-            noisy = await beside(work, presented, block, cached.drawn)
+        with run.in_stage(Stage.PRESENT):
+            noisy = await turn.in_thread_if_long(work, presented, block, cached.drawn)
         block = with_coarse(with_lost_rows(block, cached.drawn), noisy)
         blocks[number] = block
         tables[subquery_name(number + 1)] = (noisy, block.intervals)
@@ -401,12 +416,12 @@ async def noisy_relation(
     if any(map(operator.is_not, blocks, private.blocks)):
         private = replace(private, blocks=tuple(blocks))
     with_errors = bool(question.reading.error_columns)
-    with in_stage(Stage.PRESENT):
-        json = await beside(work, relation_json, tables, with_errors=with_errors)
+    with run.in_stage(Stage.PRESENT):
+        json = await turn.in_thread_if_long(work, relation_json, tables, with_errors=with_errors)
     known = with_places(clipped, blocks) if len(clipped) > 1 else tuple(clipped)
     told = _Once(partial(_told, question, private, tables, known, advice))
     if work > AT_ONCE:
-        await in_thread(told)
+        await turn.in_thread(told)
     return NoisyRelation(json, told, private, known, tuple(shown))
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Protocol
 
 from proxy.drawing.charges import Charge, Payable
+from proxy.drawing.statement_run import StatementRun
 from proxy.mechanisms.loss import Loss
+from proxy.turns.threads import Turn
 
 MOST_RECEIPTS = 10_000  # of a history that is read at once
 
@@ -21,11 +23,17 @@ class Ledger(Protocol):
         ...
 
     async def reserve(
-        self, analyst: str, plan: Payable, fingerprint: str, digest: str, text: str | None = None
+        self,
+        run: StatementRun,
+        plan: Payable,
+        fingerprint: str,
+        digest: str,
+        text: str | None = None,
     ) -> Charge:
         """Charges the price of a plan, durably, before it returns.
 
-        Given    text: of the statement, where receipts keep it; digest: of the policy
+        Given    run: names who is charged, and is told the charge; text: of the statement, where receipts
+                 keep it; digest: of the policy
 
         Refuses  OVER_BUDGET, with what is left
         """
@@ -61,7 +69,7 @@ class Ledger(Protocol):
 
     async def history(
         self,
-        analyst: str,
+        turn: Turn,
         *,
         newest_first: bool = False,
         before: int | None = None,

@@ -50,7 +50,7 @@ from proxy.release.noisy_values import noise_half_width
 from proxy.reuse.day_ranges import DayRanges
 from proxy.reuse.derivable import Derivable
 from proxy.reuse.derivation import variance
-from proxy.turns.threads import beside
+from proxy.turns.threads import Turn
 
 # Blocks that are answered from published days: any range of these, as the sum of its days.
 #
@@ -190,7 +190,11 @@ class PublishedSources:
         self.sources, self._by_question, self._about = tuple(sources), by_question, about
 
     async def answers(
-        self, blocks: Sequence[BlockPlan], parts: Sequence[CachedQuestion], accepted: Fraction
+        self,
+        blocks: Sequence[BlockPlan],
+        parts: Sequence[CachedQuestion],
+        accepted: Fraction,
+        turn: Turn,
     ) -> Mapping[int, DerivedBlock]:
         """By the number of their block, those that are answered from what is published.
 
@@ -199,17 +203,19 @@ class PublishedSources:
         """
         found = {}
         for number, (block, part) in enumerate(zip(blocks, parts, strict=True)):
-            one = await self._exact(block, part)
+            one = await self._exact(block, part, turn)
             for make in (self._made, self._summed):
                 if one is None or one.variance is not None:
-                    made = await make(block, part, accepted)
+                    made = await make(block, part, accepted, turn)
                     is_better = one is None or (made is not None and not one.is_as_exact_as(made))
                     one = made if is_better else one
             if one is not None:
                 found[number] = one
         return found
 
-    async def _exact(self, block: BlockPlan, part: CachedQuestion) -> DerivedBlock | None:
+    async def _exact(
+        self, block: BlockPlan, part: CachedQuestion, turn: Turn
+    ) -> DerivedBlock | None:
         """From the most exact release of the very question."""
         if part.digest is None:
             return None
@@ -227,7 +233,8 @@ class PublishedSources:
             return None
         variance, source, displayed = best
         text = source.relation
-        cached = await beside(len(text) // PER_NUMBER, cached_block, text, part.order, block)
+        work = len(text) // PER_NUMBER
+        cached = await turn.in_thread_if_long(work, cached_block, text, part.order, block)
         releases = () if displayed is block else displayed.releases
         return DerivedBlock(
             block=replace(cached, releases=releases),
@@ -239,7 +246,7 @@ class PublishedSources:
         )
 
     async def _made(
-        self, block: BlockPlan, part: CachedQuestion, accepted: Fraction
+        self, block: BlockPlan, part: CachedQuestion, accepted: Fraction, turn: Turn
     ) -> DerivedBlock | None:
         """From that of the least noise."""
         if part.derivable is None:
@@ -253,7 +260,7 @@ class PublishedSources:
         for source, more in candidates[:TRIED]:
             assert source.derivable is not None, "as it is about something"
             answer, text, name = source.derivable.source, source.relation, source.named
-            found = await beside(
+            found = await turn.in_thread_if_long(
                 len(text) // PER_NUMBER,
                 derived_block,
                 *(text, block, part.derivable, answer, more, accepted, source.released_at, name),
@@ -263,7 +270,7 @@ class PublishedSources:
         return best
 
     async def _summed(
-        self, block: BlockPlan, part: CachedQuestion, accepted: Fraction
+        self, block: BlockPlan, part: CachedQuestion, accepted: Fraction, turn: Turn
     ) -> DerivedBlock | None:
         """From days that were released at once, that of the least noise."""
         if part.derivable is None:
@@ -273,7 +280,7 @@ class PublishedSources:
             for source in self._about.get(about, ())[:TRIED]:
                 assert source.derivable is not None, "as it is about something"
                 ((_, days),) = source.derivable.ranges
-                found = await beside(
+                found = await turn.in_thread_if_long(
                     len(source.relation) // PER_NUMBER,
                     summed_days,
                     *(source.relation, source.block, source.order.releases, days, block, wanted),

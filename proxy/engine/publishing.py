@@ -19,6 +19,7 @@ from typing_extensions import assert_never
 from proxy.accounting.amounts import charged_text
 from proxy.base.decimals import decimal_text
 from proxy.base.errors import Fault, Refusal
+from proxy.drawing.statement_run import run_of_owner
 from proxy.engine.cached_answers import SEMANTICS
 from proxy.engine.drawn_release import refuse_lacking
 from proxy.engine.policy_statements import ProtectedQuery
@@ -59,6 +60,7 @@ from proxy.planner.series import BY_DAYS, SeriesTerms, no_series, sums_of_days
 from proxy.policy.publication import Publication
 from proxy.release.noisy_values import noise_half_width
 from proxy.reuse.derivation import variance
+from proxy.turns.threads import Turn
 
 # Plans of days that are published: of a series the same plan for each day, and when it ends; of days that are
 # released together one plan. And how exact they and their sums will be.
@@ -314,7 +316,7 @@ class Publishing:
             return []
         question, _ = await asyncio.to_thread(self._shadow.read, of)
         prepared = await self._planned(of, question, stored.constants, day_of(one.due))
-        parts = await self._engine.questions(prepared.plan)
+        parts = await self._engine.questions(prepared.plan, Turn(_ACCOUNT))
         relations = {(block.question, block.terms): block.relation for block in stored.blocks}
         found = []
         for block, part in zip(prepared.private.blocks, parts or (), strict=False):
@@ -403,12 +405,15 @@ class Publishing:
         prepared = await self._planned(of, question, constants, day)
         series = None if of.continual is None else series_of(prepared.private)
         self._engine.refuse_changed(prepared.private)
-        async with self._engine.drawer.session(_ACCOUNT) as session:
+        run = run_of_owner(_ACCOUNT)
+        async with self._engine.drawer.session(run.turn) as session:
             await self._zones.check(session, prepared.zones)
             queries = [one for block in prepared.compiled for one in block.all]
             lists = await read_lists(session, queries)
             await session.refuse_impossible(queries)
-            parts = None if series is not None else await self._engine.questions(prepared.plan)
+            parts = None
+            if series is None:
+                parts = await self._engine.questions(prepared.plan, run.turn)
             await refuse_lacking(session, parts or ())
             planned = PlannedRelease(
                 question=question,
@@ -419,7 +424,9 @@ class Publishing:
                 day=None if series is not None else day,
                 series=series,
             )
-            claim, is_no_table = await self._releasing.release(of, planned, session, is_now=is_now)
+            claim, is_no_table = await self._releasing.release(
+                of, planned, session, run, is_now=is_now
+            )
         if is_no_table:
             self._say("published_is_no_table", of, "dpproxy publish list says why")
         return Released(

@@ -13,11 +13,12 @@ from types import MappingProxyType
 from proxy.base.decimals import decimal_text
 from proxy.base.errors import Code, Refusal
 from proxy.base.session_settings import how_to_set
-from proxy.base.stages import Stage, in_stage
+from proxy.base.stages import Stage
 from proxy.catalog.catalog_model import TableName
 from proxy.compiler.backend_query import BackendQuery
 from proxy.drawing.answer_slots import CachedQuestion
 from proxy.drawing.drawer import Drawer
+from proxy.drawing.statement_run import StatementRun
 from proxy.engine.advice import advice_for
 from proxy.engine.cached_answers import CachedAnswers, CachedLedger
 from proxy.engine.charged_queries import ChargedQueries, PlannedQuery
@@ -74,7 +75,7 @@ from proxy.release.plausible_answers import (
     plausible_values,
 )
 from proxy.turns.fair_share import AnalystTurns
-from proxy.turns.threads import in_thread
+from proxy.turns.threads import Turn
 
 _CACHED_SETTINGS = 64
 _COPIES_TRIED = 3  # the last time without them, if they come and go
@@ -183,22 +184,22 @@ class Engine:
         question: ProtectedQuery,
         arguments: tuple[str | None, ...],
         settings: Mapping[str, str],
-        analyst: str,
+        run: StatementRun,
         day: int | None = None,
     ) -> NoisyAnswer:
         """One answer, charged. EXPLAIN is answered with the plan, free of charge.
 
-        Given    day: as of `day_of`, if it was read for the statement
+        Given    run: names who pays, and is told what was charged; day: as of `day_of`, if it was read
         Refuses  what planning refuses, SETTING, OVER_BUDGET, UNAVAILABLE where no session can be had: not
                  charged; CANCELLED by statement_timeout, which ends nothing that is charged; Fault, the same
                  for whatever goes wrong later: charged
         """
-        answer = await self._answered(question, arguments, settings, analyst, day)
+        answer = await self._answered(question, arguments, settings, run, day)
         accounts = question.reading.accounts
         if not accounts:
             return answer
         relation = await with_accounts(
-            answer.relation, accounts, self._ledger, analyst, self._own_status
+            answer.relation, accounts, self._ledger, run.turn, self._own_status
         )
         return replace(answer, relation=relation)
 
@@ -207,7 +208,7 @@ class Engine:
         question: ProtectedQuery,
         arguments: tuple[str | None, ...],
         settings: Mapping[str, str],
-        analyst: str,
+        run: StatementRun,
         day: int | None,
     ) -> NoisyAnswer:
         if question.reads_nothing:
@@ -217,10 +218,10 @@ class Engine:
         for left in reversed(range(_COPIES_TRIED)):
             if not left:
                 settings = {**settings, **_WITHOUT_COPIES}
-            with in_stage(Stage.PLAN):
-                query = await self._offered(question, arguments, settings, analyst, day)
+            with run.in_stage(Stage.PLAN):
+                query = await self._offered(question, arguments, settings, run, day)
             if question.statement.kind is StatementKind.EXPLAIN:
-                return await self._explained(question, query.prepared, analyst)
+                return await self._explained(question, query.prepared, run)
             self.refuse_changed(query.prepared.private)
             if query.loss == NOTHING:
                 return await self._charged.unread(query)
@@ -235,17 +236,17 @@ class Engine:
         question: ProtectedQuery,
         arguments: tuple[str | None, ...],
         settings: Mapping[str, str],
-        analyst: str,
+        run: StatementRun,
         day: int | None,
     ) -> PlannedQuery:
         """On prepared copies, where there are; but what is published answers at no cost."""
-        found = await self._prepared(question, arguments, settings, analyst, day)
-        query = PlannedQuery(question=question, prepared=found, analyst=analyst)
+        found = await self._prepared(question, arguments, settings, run.analyst, day)
+        query = PlannedQuery(question=question, prepared=found, run=run)
         if not (found.offered and self.policy.publish and found.settings.uses_published):
             return query
         without = {**settings, **_WITHOUT_COPIES}
-        found = await self._prepared(question, arguments, without, analyst, day)
-        stored = PlannedQuery(question=question, prepared=found, analyst=analyst)
+        found = await self._prepared(question, arguments, without, run.analyst, day)
+        stored = PlannedQuery(question=question, prepared=found, run=run)
         return stored if await self._charged.is_free(stored) else query
 
     async def plausible_relations(
@@ -253,21 +254,21 @@ class Engine:
         question: ProtectedQuery,
         arguments: tuple[str | None, ...],
         settings: Mapping[str, str],
-        analyst: str,
+        turn: Turn,
         *,
         is_first: bool,
         day: int | None = None,
     ) -> tuple[str, ...]:
         """Made-up relations of a run, to try it before it is charged. Reads nothing, charges nothing.
 
-        Given    is_first: one relation, else all; day: as of `day_of`
+        Given    turn: in which long jobs run; is_first: one relation, else all; day: as of `day_of`
         Gives    none where nothing would be charged, where the session has no trials, where documents of the
                  ledger are part of the answer, and where they take too much of the processor
         Refuses  what planning refuses, SETTING
         """
         if question.reads_nothing or question.reading.accounts:
             return ()
-        found = await self._prepared(question, arguments, settings, analyst, day)
+        found = await self._prepared(question, arguments, settings, turn.analyst, day)
         private = found.private
         if private.loss == NOTHING or not found.settings.is_tried:
             return ()
@@ -275,7 +276,9 @@ class Engine:
         seconds = MADE_UP_SECONDS / 2 if is_first else MADE_UP_SECONDS
         if plausible_values(private) * count <= _MADE_AT_ONCE:
             return plausible_relations(private, thread_time, count, seconds=seconds)
-        return await in_thread(plausible_relations, private, thread_time, count, seconds=seconds)
+        return await turn.in_thread(
+            plausible_relations, private, thread_time, count, seconds=seconds
+        )
 
     async def day_of(self, question: ProtectedQuery) -> int | None:
         """Read the present, once for a statement whose bounds may end with it.
@@ -293,10 +296,10 @@ class Engine:
         if kept is not None:
             self._charged.undelivered.keep(kept)
 
-    async def questions(self, plan: CheckedPlan) -> tuple[CachedQuestion, ...] | None:
+    async def questions(self, plan: CheckedPlan, turn: Turn) -> tuple[CachedQuestion, ...] | None:
         """As CachedAnswers.parts, where answers are cached or published."""
         questions = self._charged.questions
-        return None if questions is None else await questions.parts(plan)
+        return None if questions is None else await questions.parts(plan, turn)
 
     @property
     def known(self) -> PlanningContext:
@@ -336,25 +339,25 @@ class Engine:
         return await self._ledger.budget(analyst)
 
     async def history(
-        self, analyst: str, before: int | None = None, limit: int = MOST_RECEIPTS
+        self, turn: Turn, before: int | None = None, limit: int = MOST_RECEIPTS
     ) -> str:
         """The analyst's receipts as JSON, the latest first. Reads the ledger only.
 
         Given    before, limit: as of Ledger.history
         """
-        return await self._ledger.history(analyst, newest_first=True, before=before, limit=limit)
+        return await self._ledger.history(turn, newest_first=True, before=before, limit=limit)
 
     async def explain(
         self,
         question: ProtectedQuery,
         arguments: tuple[str | None, ...],
         settings: Mapping[str, str],
-        analyst: str,
+        run: StatementRun,
     ) -> dict[str, object]:
         """The privacy plan of a question as JSON. Reads nothing, charges nothing."""
         day = await self.day_of(question)
         found = await self._prepared(question, arguments, settings, analyst, day)
-        explained = await self._of_statement(question, found, analyst)
+        explained = await self._of_statement(question, found, run)
         return {**explain_json(explained), **_told_before(found, explained.free)}
 
     def planned(
@@ -545,9 +548,9 @@ class Engine:
         return read_settings(dict(sorted(given)), self.policy.privacy, self._mechanisms)
 
     async def _explained(
-        self, question: ProtectedQuery, found: PreparedQuery, analyst: str
+        self, question: ProtectedQuery, found: PreparedQuery, run: StatementRun
     ) -> NoisyAnswer:
-        explained = await self._of_statement(question, found, analyst)
+        explained = await self._of_statement(question, found, run)
         free = explained.free
         displayed: object
         if question.statement.explain_json:
@@ -559,14 +562,14 @@ class Engine:
         return NoisyAnswer(shown, NOTHING, explained.remaining, None, None, False)
 
     async def _of_statement(
-        self, question: ProtectedQuery, found: PreparedQuery, analyst: str
+        self, question: ProtectedQuery, found: PreparedQuery, run: StatementRun
     ) -> Explained:
         """Gather what EXPLAIN tells. Reads nothing, charges nothing."""
-        query = PlannedQuery(question=question, prepared=found, analyst=analyst)
+        query = PlannedQuery(question=question, prepared=found, run=run)
         return Explained(
             plan=found.private,
             sql=_shapes(found),
-            remaining=await self._ledger.remaining(analyst),
+            remaining=await self._ledger.remaining(run.analyst),
             free=await self._charged.explained(query),
             lifts=found.lifts,
             times=found.times,
@@ -615,17 +618,17 @@ async def with_accounts(
     relation: str,
     accounts: frozenset[TableName],
     ledger: Ledger,
-    analyst: str,
+    turn: Turn,
     own_status: Callable[[str], str],
 ) -> str:
     """The relation, and beside it what the ledger and the process say of the analyst by now."""
     documents = {}
     if BUDGET in accounts:
-        documents[BUDGET.name] = await ledger.budget(analyst)
+        documents[BUDGET.name] = await ledger.budget(turn.analyst)
     if HISTORY in accounts:
-        documents[HISTORY.name] = await ledger.history(analyst)
+        documents[HISTORY.name] = await ledger.history(turn)
     if STATUS in accounts:
-        documents[STATUS.name] = own_status(analyst)
+        documents[STATUS.name] = own_status(turn.analyst)
     if not documents:
         return relation
     parts = [f'"{name}":{document}' for name, document in documents.items()]

@@ -20,6 +20,7 @@ from proxy.kernel.plan import BlockPlan
 from proxy.release.cached_block import with_noises, with_releases
 from proxy.release.presenting import presented
 from proxy.reuse.canonical_form import CanonicalForm, NotCanonical
+from proxy.turns.threads import Turn
 
 
 async def without_paid_answers(
@@ -46,6 +47,7 @@ async def with_given_answers(
     claimed: Claimed,
     derived: Mapping[int, DerivedBlock],
     lifted: frozenset[int],
+    turn: Turn,
 ) -> Claimed:
     """Give a question to each claimed block that compares with answers of which it is known which they are.
 
@@ -55,6 +57,7 @@ async def with_given_answers(
         claimed: Its blocks that are to be claimed.
         derived: The others.
         lifted: Claimed blocks whose answer is one group of what is stored under their digest.
+        turn: In which long jobs run.
     """
     if not prepared.scalars:
         return claimed
@@ -70,7 +73,7 @@ async def with_given_answers(
         }
         if len(named) < len(before) or None in named.values():
             continue
-        asks = await cached.named(part.block)
+        asks = await cached.named(part.block, turn)
         if asks is None:
             continue
         given = json.dumps(sorted(named.items()))

@@ -25,6 +25,7 @@ from proxy.base.instants import DAY_SECONDS
 from proxy.drawing.answer_slots import CachedQuestion
 from proxy.drawing.drawer import Drawer, Lists
 from proxy.drawing.protected_reads import ProtectedSession
+from proxy.drawing.statement_run import StatementRun
 from proxy.engine.drawn_release import stored_blocks
 from proxy.engine.noisy_answers import ChargedDrawing, noisy_relation
 from proxy.engine.policy_statements import ProtectedQuery
@@ -78,7 +79,13 @@ class Releasing:
         self._pause: dict[str, int] = {}
 
     async def release(
-        self, of: Publication, planned: PlannedRelease, session: ProtectedSession, *, is_now: bool
+        self,
+        of: Publication,
+        planned: PlannedRelease,
+        session: ProtectedSession,
+        run: StatementRun,
+        *,
+        is_now: bool,
     ) -> tuple[ReleaseClaim, bool]:
         """Claim, draw, present and store a release.
 
@@ -100,6 +107,7 @@ class Releasing:
             raise Fault("the day of a release has changed while it was planned")
         drawing = ChargedDrawing(
             drawer=self._drawer,
+            run=run,
             charge=claim.charge,
             session=session,
             lists=planned.lists,

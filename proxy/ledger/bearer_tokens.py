@@ -21,7 +21,7 @@ from proxy.base.errors import Fault
 from proxy.ledger.admin_log import note as log
 from proxy.ledger.charge_queue import LedgerPool
 from proxy.ledger.users import UserError, analyst_number, source_number
-from proxy.turns.threads import in_thread
+from proxy.turns.threads import Turn
 
 PREFIX = "dpp_"  # so that scanners of repositories find one that has leaked
 LEAST_DAYS = 1 / (24 * 60)  # a minute: one that has expired when it is shown is a mistake
@@ -258,18 +258,18 @@ class PresentedTokens:
         )
 
     async def create(
-        self, analyst: str, source: int, days: float, epsilon: Decimal, note: str
+        self, turn: Turn, source: int, days: float, epsilon: Decimal, note: str
     ) -> NewToken:
         """A token of the analyst's own making. Refuses  UserError; Fault"""
         try:
-            return await in_thread(
+            return await turn.in_thread(
                 create_token,
-                *(self._ledger_dsn, analyst),
+                *(self._ledger_dsn, turn.analyst),
                 days=days,
                 source=source,
                 epsilon=epsilon,
                 note=note,
-                by=f'analyst "{analyst}"',
+                by=f'analyst "{turn.analyst}"',
                 most=MOST_OWN,
             )
         except psycopg.Error as error:

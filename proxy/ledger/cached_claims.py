@@ -24,6 +24,7 @@ from proxy.drawing.answer_slots import (
     Unfinished,
     shown_answer,
 )
+from proxy.drawing.statement_run import StatementRun
 from proxy.ledger.charge_queue import ChargeQueue
 from proxy.ledger.charge_statements import (
     ClaimRequest,
@@ -36,7 +37,6 @@ from proxy.ledger.charge_statements import (
 from proxy.ledger.ledger_tables import LedgerTables, Receipt, as_json, not_an_analyst
 from proxy.policy.policy_model import Reuse
 from proxy.reuse.derivable import source_document
-from proxy.turns.threads import beside
 
 _RELATION, _MADE = "cached relation", "cached source"  # what a sealed text is
 _SOURCES = 1_000  # that are remembered, some hundred bytes each
@@ -110,20 +110,19 @@ class CachedClaims:
 
     async def claim(
         self,
-        analyst: str,
+        run: StatementRun,
         parts: Sequence[CachedQuestion],
         fingerprint: str,
         policy_digest: str,
         *,
         may_draw: bool,
         text: str | None = None,
-        token: int | None = None,
     ) -> Claimed | None:
         """
-        Given    text: of the statement, where receipts keep it
+        Given    run: names who is charged; text: of the statement, where receipts keep it
         Refuses  OVER_BUDGET, PROTECTED, Fault: as LedgerTables.reserve
         """
-        holder = str(uuid4())
+        holder, analyst, token = str(uuid4()), run.analyst, run.payer.token
         one = ClaimRequest(
             analyst=analyst,
             parts=[self._as_json(one) for one in parts],
@@ -150,7 +149,7 @@ class CachedClaims:
             cost = Amount(Fraction(row["paid_epsilon"]), Fraction(row["paid_delta"]))
             receipt = Receipt(row["receipt"], cost, remaining, lines, row["person"])
         stored = zip(row["cached"], row["relations"], strict=True)
-        relations = [await self._opened(number, sealed) for number, sealed in stored]
+        relations = [await self._opened(run, number, sealed) for number, sealed in stored]
         return Claimed(
             receipt=receipt,
             remaining=remaining,
@@ -171,32 +170,35 @@ class CachedClaims:
         rows = await tables.rows(*claiming_each(tables.source, these, terms))
         return in_their_order(rows, [one.analyst for one in these])
 
-    async def store(self, cached: int, relation: str) -> str | None:
-        bound = _bound(cached)
-        sealed = await beside(_work(relation), self._tables.texts.sealed, relation, bound)
+    async def store(self, run: StatementRun, cached: int, relation: str) -> str | None:
+        work, seal = _work(relation), self._tables.texts.sealed
+        sealed = await run.turn.in_thread_if_long(work, seal, relation, _bound(cached))
         row = await self._tables.first(_STORE, (cached, sealed))
         if row is None or row["relation"] is None:
             return None
-        return (
-            relation if row["relation"] == sealed else await self._opened(cached, row["relation"])
-        )
+        if row["relation"] == sealed:
+            return relation
+        return await self._opened(run, cached, row["relation"])
 
-    async def shown(self, analyst: str, cached: int) -> ShownAnswer | None:
+    async def shown(self, run: StatementRun, cached: int) -> ShownAnswer | None:
         """
         Refuses  Unfinished: it is not there any more, or this analyst has not paid for it
         """
-        row = await self._tables.first(_SHOWN, (analyst, cached))
+        row = await self._tables.first(_SHOWN, (run.analyst, cached))
         if row is None:
             raise Unfinished
-        text = await self._opened(cached, row["relation"])
-        return None if text is None else shown_answer(analyst, cached, text)
+        text = await self._opened(run, cached, row["relation"])
+        return None if text is None else shown_answer(run.analyst, cached, text)
 
-    async def _opened(self, cached: int | None, sealed: str | None) -> str | None:
+    async def _opened(
+        self, run: StatementRun, cached: int | None, sealed: str | None
+    ) -> str | None:
         """Refuses  Fault: it is not what was stored"""
         if sealed is None:
             return None
         assert cached is not None, "what is stored has a number"
-        found = await beside(_work(sealed), self._tables.texts.opened, sealed, _bound(cached))
+        work, opened = _work(sealed), self._tables.texts.opened
+        found = await run.turn.in_thread_if_long(work, opened, sealed, _bound(cached))
         if found is None:
             raise Fault("an answer that was cached cannot be read")
         return found

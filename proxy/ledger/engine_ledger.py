@@ -20,16 +20,9 @@ from proxy.drawing.answer_slots import (
     PaidAnswer,
     ShownAnswer,
 )
-from proxy.drawing.charged_token import charged_token, refuse_another
-from proxy.drawing.charges import (
-    Charge,
-    NotedCharge,
-    Payable,
-    charge_in_ledger,
-    note_awaited,
-    note_charge,
-)
+from proxy.drawing.charges import Charge, Payable, charge_in_ledger
 from proxy.drawing.kept_answers import AnswerOwner, ClaimedAnswers
+from proxy.drawing.statement_run import NotedCharge, NotedCharges, Payer, StatementRun
 from proxy.kernel.checked_plan import together
 from proxy.kernel.proposal_check import CheckedProposals
 from proxy.ledger.bounds_account import POLICY_BOUNDS
@@ -40,6 +33,7 @@ from proxy.ledger.ledger_tables import ChargeOutcome, LedgerTables, Receipt
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.policy.policy_model import Reuse
 from proxy.turns.pool_use import PoolUse
+from proxy.turns.threads import Turn
 
 T = TypeVar("T")
 
@@ -112,13 +106,21 @@ class EngineLedger:
         await self._told(analyst, looking)
 
     async def reserve(
-        self, analyst: str, plan: Payable, fingerprint: str, digest: str, text: str | None = None
+        self,
+        run: StatementRun,
+        plan: Payable,
+        fingerprint: str,
+        digest: str,
+        text: str | None = None,
     ) -> Charge:
+        analyst = run.analyst
         # Bounds are asked for by the owner, who is no analyst. Nothing else is in that account.
-        if analyst != POLICY_BOUNDS or not isinstance(plan, CheckedProposals):
-            refuse_another(analyst)
-        reserving = self._reserve(analyst, plan, fingerprint, digest, text)
-        receipt = await self._told(analyst, self._to_its_end(reserving, lambda one: one))
+        if (analyst == POLICY_BOUNDS) != isinstance(plan, CheckedProposals):
+            raise Fault("a charge of an analyst's to the account of the owner, or the reverse")
+        reserving = self._reserve(run, plan, fingerprint, digest, text)
+        receipt = await self._told(
+            analyst, self._to_its_end(reserving, lambda one: one, run.charges)
+        )
         warnings = self._warned(analyst, receipt)
         return charge_in_ledger(
             plan,
@@ -127,12 +129,12 @@ class EngineLedger:
             paid=_loss(receipt.charged),
             remaining=_loss(receipt.remaining),
             warnings=warnings,
-            owner=_owner_of(analyst, receipt),
+            owner=_owner_of(run.payer, receipt),
         )
 
     async def claim(
         self,
-        analyst: str,
+        run: StatementRun,
         parts: Sequence[CachedQuestion],
         fingerprint: str,
         digest: str,
@@ -140,12 +142,12 @@ class EngineLedger:
         may_draw: bool,
         text: str | None = None,
     ) -> Charge | None:
-        refuse_another(analyst)
         together(
             [part.block for part in parts]
         )  # of one kind of budgets, before anything is charged
-        claiming = self._claim(analyst, parts, fingerprint, digest, may_draw, text)
-        claimed = await self._told(analyst, self._to_its_end(claiming, _receipt_of))
+        claiming = self._claim(run, parts, fingerprint, digest, may_draw, text)
+        ended = self._to_its_end(claiming, _receipt_of, run.charges)
+        claimed = await self._told(run.analyst, ended)
         if claimed is None:
             return None
         receipt = claimed.receipt
@@ -158,9 +160,9 @@ class EngineLedger:
             receipt=None if receipt is None else str(receipt.id),
             paid=NOTHING if receipt is None else _loss(receipt.charged),
             remaining=_loss(claimed.remaining),
-            warnings=() if receipt is None else self._warned(analyst, receipt),
-            owner=None if receipt is None else _owner_of(analyst, receipt),
-            claimed=ClaimedAnswers(self, analyst, claimed.holder, slots),
+            warnings=() if receipt is None else self._warned(run.analyst, receipt),
+            owner=None if receipt is None else _owner_of(run.payer, receipt),
+            claimed=ClaimedAnswers(self, run, claimed.holder, slots),
             shown_at=claimed.shown_at,
         )
 
@@ -180,12 +182,11 @@ class EngineLedger:
     def _warned(self, analyst: str, receipt: Receipt) -> tuple[str, ...]:
         return self._warnings.of(analyst, receipt.lines, is_cached=self._tables.is_cached)
 
-    async def store(self, cached: int, relation: str) -> str | None:
-        return await self._cached.store(cached, relation)
+    async def store(self, run: StatementRun, cached: int, relation: str) -> str | None:
+        return await self._cached.store(run, cached, relation)
 
-    async def shown(self, analyst: str, cached: int) -> ShownAnswer | None:
-        refuse_another(analyst)
-        return await self._cached.shown(analyst, cached)
+    async def shown(self, run: StatementRun, cached: int) -> ShownAnswer | None:
+        return await self._cached.shown(run, cached)
 
     async def paid_about(self, analyst: str, wanted: Sequence[bytes]) -> Sequence[PaidAnswer]:
         return await self._cached.paid_about(analyst, wanted)
@@ -221,14 +222,14 @@ class EngineLedger:
 
     async def history(
         self,
-        analyst: str,
+        turn: Turn,
         *,
         newest_first: bool = False,
         before: int | None = None,
         limit: int = 10_000,
     ) -> str:
         return await self._tables.history(
-            analyst, newest_first=newest_first, before=before, limit=limit
+            turn, newest_first=newest_first, before=before, limit=limit
         )
 
     @property
@@ -254,14 +255,15 @@ class EngineLedger:
         return self._tables.charge_times
 
     async def _reserve(
-        self, analyst: str, plan: Payable, fingerprint: str, digest: str, text: str | None
+        self, run: StatementRun, plan: Payable, fingerprint: str, digest: str, text: str | None
     ) -> Receipt:
-        token, record = charged_token(), StatementRecord(text=text, tables=plan.tables)
+        payer, record = run.payer, StatementRecord(text=text, tables=plan.tables)
+        events = plan.price.events
         receipt = await self._tables.reserve(
-            analyst, plan.loss, fingerprint, digest, plan.price.events, record, token
+            payer.analyst, plan.loss, fingerprint, digest, events, record, payer.token
         )
         self._unsettled.add(receipt.id)
-        note_charge(_noted(receipt, plan.price.rho))
+        run.charges.made.append(_noted(receipt, plan.price.rho))
         return receipt
 
     @property
@@ -271,31 +273,33 @@ class EngineLedger:
 
     async def _claim(
         self,
-        analyst: str,
+        run: StatementRun,
         parts: Sequence[CachedQuestion],
         fingerprint: str,
         digest: str,
         may_draw: bool,
         text: str | None,
     ) -> Claimed | None:
-        claim = self._cached.claim
-        token = charged_token()
-        claimed = await claim(
-            analyst, parts, fingerprint, digest, may_draw=may_draw, text=text, token=token
+        claimed = await self._cached.claim(
+            run, parts, fingerprint, digest, may_draw=may_draw, text=text
         )
         if claimed is not None and claimed.receipt is not None:
             self._unsettled.add(claimed.receipt.id)
-            note_charge(_noted(claimed.receipt, _rho_of(parts, claimed.receipt)))
+            rho = _rho_of(parts, claimed.receipt)
+            run.charges.made.append(_noted(claimed.receipt, rho))
         return claimed
 
     async def _to_its_end(
-        self, charging: Coroutine[Any, Any, T], receipt_of: Callable[[T], Receipt | None]
+        self,
+        charging: Coroutine[Any, Any, T],
+        receipt_of: Callable[[T], Receipt | None],
+        charges: NotedCharges,
     ) -> T:
         task = self._begin(charging)
         try:
             await asyncio.wait((task,))  # which cancels nothing but the waiting
         except asyncio.CancelledError:
-            note_awaited(task)
+            charges.awaited = task
             task.add_done_callback(lambda ended: self._abandon(ended, receipt_of))
             raise
         return task.result()
@@ -356,8 +360,8 @@ def _loss(amount: Amount) -> Loss:
     return Loss(amount.epsilon, min(amount.delta, _DELTA_LARGEST))
 
 
-def _owner_of(analyst: str, receipt: Receipt) -> AnswerOwner:
-    return AnswerOwner(analyst=analyst, person=receipt.person, token=charged_token())
+def _owner_of(payer: Payer, receipt: Receipt) -> AnswerOwner:
+    return AnswerOwner(analyst=payer.analyst, person=receipt.person, token=payer.token)
 
 
 def _noted(receipt: Receipt, rho: Fraction | None) -> NotedCharge:

@@ -42,7 +42,7 @@ from proxy.ledger.charge_statements import (
 from proxy.ledger.text_cipher import TextCipher
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.turns.pool_use import PoolUse
-from proxy.turns.threads import in_thread
+from proxy.turns.threads import Turn
 
 # One prepared statement on a connection to the ledger, below psycopg's cursors, which take more than twice as
 # long: a charge is little else.
@@ -411,7 +411,7 @@ class LedgerTables:
 
     async def history(
         self,
-        analyst: str,
+        turn: Turn,
         *,
         newest_first: bool = False,
         before: int | None = None,
@@ -420,9 +420,9 @@ class LedgerTables:
         """The analyst's latest receipts as a JSON array: the rows of dp.history. Texts of the newest, as
         many as fit. before, limit: as of the port."""
         async with self._connection() as connection:
-            cursor = await connection.execute(HISTORY, (self.source, analyst, before, limit))
+            cursor = await connection.execute(HISTORY, (self.source, turn.analyst, before, limit))
             found = await cursor.fetchall()
-        texts = await in_thread(_texts_of, self.texts, found, analyst)
+        texts = await turn.in_thread(_texts_of, self.texts, found, turn.analyst)
         each = [
             f'{row[0][:-1]},"text":{json.dumps(text)}}}'
             for row, text in zip(found, texts, strict=True)

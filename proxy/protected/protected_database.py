@@ -44,7 +44,7 @@ from proxy.protected.protected_connection import (
 from proxy.protected.protected_connections import NotAvailable, ProtectedConnections
 from proxy.turns.fair_share import Busy, FairShare
 from proxy.turns.pool_use import PoolUse
-from proxy.turns.threads import in_thread
+from proxy.turns.threads import Turn
 
 _REMEMBERED = 64
 _REMEMBERED_CHARACTERS = 8_192
@@ -181,25 +181,25 @@ class ProtectedDatabase:
         """How many statements of an analyst wait for a session."""
         return self._places.waiting(analyst)
 
-    def session(self, analyst: str) -> AbstractAsyncContextManager[DatabaseSession]:
+    def session(self, turn: Turn) -> AbstractAsyncContextManager[DatabaseSession]:
         """A session whose BEGIN was answered: it is alive, and nothing has been read.
 
         Refuses  UNAVAILABLE within some 5 s, whatever the reason
         """
-        return _SessionInPlace(self._connections, self._places, self, analyst)
+        return _SessionInPlace(self._connections, self._places, self, turn)
 
 
 class _SessionInPlace(AbstractAsyncContextManager["DatabaseSession"]):
     """As ProtectedDatabase.session. A class: a generator takes three times as long to come and go."""
 
-    __slots__ = ("_analyst", "_connections", "_database", "_places", "_session", "_waits")
+    __slots__ = ("_connections", "_database", "_places", "_session", "_turn", "_waits")
 
     def __init__(
         self,
         connections: ProtectedConnections,
         places: FairShare,
         database: ProtectedDatabase,
-        analyst: str,
+        turn: Turn,
         *,
         waits: bool = True,
     ) -> None:
@@ -207,7 +207,7 @@ class _SessionInPlace(AbstractAsyncContextManager["DatabaseSession"]):
         self._connections = connections
         self._places = places
         self._database = database
-        self._analyst = analyst
+        self._turn = turn
         self._waits = waits
         self._session: DatabaseSession | None = None
 
@@ -215,29 +215,33 @@ class _SessionInPlace(AbstractAsyncContextManager["DatabaseSession"]):
         loop = asyncio.get_running_loop()
         until = loop.time() + _SESSION_SECONDS
         if not self._waits:
-            if not self._places.take_now(self._analyst):
+            if not self._places.take_now(self._turn.analyst):
                 raise _not_available()
         else:
             try:
-                await self._places.take(self._analyst, _SESSION_SECONDS)
+                await self._places.take(self._turn.analyst, _SESSION_SECONDS)
             except Busy:
                 _LOG.warning("no_protected_session_free")
                 raise _not_available() from None
         try:
             connection = await self._connections.begun(until - loop.time())
         except BaseException as error:
-            self._places.give_back(self._analyst)
+            self._places.give_back(self._turn.analyst)
             if isinstance(error, NotAvailable):
                 raise _not_available() from None
             raise
         self._session = DatabaseSession(
-            self._database, self._connections, connection, self._another if self._waits else None
+            self._database,
+            self._connections,
+            connection,
+            self._turn,
+            self._another if self._waits else None,
         )
         return self._session
 
     def _another(self) -> _SessionInPlace:
         return _SessionInPlace(
-            self._connections, self._places, self._database, self._analyst, waits=False
+            self._connections, self._places, self._database, self._turn, waits=False
         )
 
     async def __aexit__(
@@ -248,13 +252,14 @@ class _SessionInPlace(AbstractAsyncContextManager["DatabaseSession"]):
     ) -> None:
         """The answer does not wait for its end; the place does, until the server has let go."""
         assert self._session is not None
-        self._session.end().add_done_callback(lambda _: self._places.give_back(self._analyst))
+        self._session.end().add_done_callback(lambda _: self._places.give_back(self._turn.analyst))
 
 
 class DatabaseSession:
     """One transaction on the protected database.
 
-    Given    another: one more session of the same analyst, if there is a place for it
+    Given    turn: in which its long jobs run; another: one more session of the same analyst, if there is a
+             place for it
     """
 
     def __init__(
@@ -262,11 +267,13 @@ class DatabaseSession:
         database: ProtectedDatabase,
         connections: ProtectedConnections,
         connection: ProtectedConnection,
+        turn: Turn,
         another: Callable[[], _SessionInPlace] | None = None,
     ) -> None:
         self.database = database
         self._connections = connections
         self._connection = connection
+        self._turn = turn
         self._another = another
         self._reading: asyncio.Task[Any] | None = None
         self._is_reading = False  # a compiled statement, or one has failed
@@ -298,7 +305,7 @@ class DatabaseSession:
         parameters = await self._parameters(query, values)
         rows = _FetchedRows(query, is_selected)
         await self._reads(rows.read, parameters)
-        return await self._fails_alike(rows.table())
+        return await self._fails_alike(rows.table(self._turn))
 
     async def run_in_two_parts(
         self,
@@ -350,11 +357,11 @@ class DatabaseSession:
     async def _first_part(self, rows: _FetchedRows, parameters: Mapping[str, object]) -> ExactTable:
         await self._reads(rows.open, parameters)
         await self._fails_alike(rows.fetch_first(self._connection))
-        return await self._fails_alike(rows.table())
+        return await self._fails_alike(rows.table(self._turn))
 
     async def _second_part(self, rows: _FetchedRows, text: str) -> ExactTable:
         await self._fails_alike(rows.fetch_others(self._connection, text))
-        return await self._fails_alike(rows.table())
+        return await self._fails_alike(rows.table(self._turn))
 
     async def _parameters(
         self, query: BackendQuery, values: Mapping[str, int | str | None]
@@ -626,13 +633,13 @@ class _FetchedRows:
         exact = (_row(row, self._query) for row in rows)
         self._selected += (row for row in exact if is_selected(row.units))
 
-    async def table(self) -> ExactTable:
+    async def table(self, turn: Turn) -> ExactTable:
         query = self._query
         if self._is_selected is not None:
             return ExactTable(tuple(self._selected), query.slots, query.releases, selected=True)
         if len(self._came) <= _AT_ONCE:
             return _table(self._came, query)
-        return await in_thread(_table, self._came, query)
+        return await turn.in_thread(_table, self._came, query)
 
 
 def _table(rows: list[tuple[Any, ...]], query: BackendQuery) -> ExactTable:

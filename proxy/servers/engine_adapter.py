@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Awaitable, Callable, Iterable
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import lru_cache, partial
 from typing import TypeVar
@@ -13,13 +12,12 @@ from typing import TypeVar
 from typing_extensions import ParamSpec
 
 from proxy.accounting.amounts import charged_text
-from proxy.base.errors import CHARGED_FAULT_HINT, FAULT_HINT
+from proxy.base.errors import CHARGED_FAULT_HINT, FAULT_HINT, Fault
 from proxy.base.limits import STATEMENT_BYTES
 from proxy.base.shown_numbers import shown_number
-from proxy.base.stages import Stage, watching
+from proxy.base.stages import Stage
 from proxy.catalog.catalog_model import TableName
-from proxy.drawing.charged_token import asking
-from proxy.drawing.charges import NotedCharges, noting
+from proxy.drawing.statement_run import NotedCharges, Payer, StatementRun
 from proxy.engine.answer_lines import AnswerLines, answer_lines
 from proxy.engine.cached_answers import fingerprint
 from proxy.engine.noisy_answers import NoisyAnswer
@@ -56,7 +54,7 @@ from proxy.servers.statement_reports import (
     StageTime,
     StatementReporter,
 )
-from proxy.turns.threads import turns_of
+from proxy.turns.threads import Turn
 
 _KEPT = 64
 
@@ -94,7 +92,8 @@ class EngineAdapter:
         self._correcting = correcting
         self._kept = _Kept(engine.now.statements)
         self._reporter = reporter
-        self._analyst = ""
+        self._payer = Payer(analyst="", token=None)
+        self._parent: str | None = None
         self._last_read: tuple[object, StageTime] | None = None
         self._asked = lru_cache(maxsize=_KEPT)(self._asked_by)
 
@@ -104,9 +103,18 @@ class EngineAdapter:
         return self._engine.now.policy
 
     def of(self, analyst: str) -> EngineAdapter:
-        """The same for one analyst's session: what it refuses to read is reported as theirs."""
+        """The same for one analyst's session, which comes through no token."""
+        return self.paid_by(Payer(analyst=analyst, token=None))
+
+    def paid_by(self, payer: Payer, parent: str | None = None) -> EngineAdapter:
+        """The same for a session: it is charged, and what it refuses to read is reported as the payer's.
+
+        Args:
+            payer: Who is charged.
+            parent: The `traceparent` of the request that its statements are part of.
+        """
         theirs = copy.copy(self)
-        theirs._analyst = analyst
+        theirs._payer, theirs._parent = payer, parent
         return theirs
 
     @property
@@ -119,9 +127,15 @@ class EngineAdapter:
         """Read in a thread, one statement of an analyst at a time."""
         return await self._engine.reading.run(analyst, function, *given, **named)
 
-    def turns_of(self, analyst: str) -> AbstractContextManager[None]:
-        """Long jobs of answering that are started inside take turns of the analyst."""
-        return turns_of(analyst, self._engine.answering)
+    def turn_of(self, analyst: str) -> Turn:
+        """In which long jobs of answering the analyst run."""
+        return Turn(analyst, self._engine.answering)
+
+    def _run_of(self, analyst: str) -> StatementRun:
+        """Refuses  Fault: a statement in the name of another analyst than the one whose session it is"""
+        if analyst != self._payer.analyst:
+            raise Fault("a statement in the name of another analyst")
+        return StatementRun(payer=self._payer, turns=self._engine.answering)
 
     def is_protected(self, table: str) -> bool:
         return self._statements.is_protected(table)
@@ -158,7 +172,7 @@ class EngineAdapter:
             statement, engine = read.handle, self._engine.now
             named = (engine.statements.relations.get(oid or 0) for oid in read.relation_oids)
             asked = _asked(statement, (), named, engine.known.naming_key)
-            self._reporter.refused(self._analyst, asked, found, begun)
+            self._reporter.refused(self._payer.analyst, asked, found, begun, self._parent)
         if isinstance(found, Substitute):
             done = StageTime(stage=Stage.READ, begun=begun, ended=time.monotonic_ns())
             self._last_read = found.handle, done
@@ -212,7 +226,7 @@ class EngineAdapter:
         found = await self._tried(analyst, query)
         if isinstance(found, Refuse) and self._reporter is not None:
             asked = self._asked(query.handle)
-            self._reporter.refused(analyst, asked, found, begun)
+            self._reporter.refused(analyst, asked, found, begun, self._parent)
         return found
 
     @refuses_later("trial")
@@ -220,32 +234,38 @@ class EngineAdapter:
         engine, question = self._in_force(query)
         settings = engine.settings_in_force(query.settings)
         day = await engine.day_of(question) if query.day is None else query.day
-        with self.turns_of(analyst):
-            relations = await engine.plausible_relations(
-                question, query.arguments, settings, analyst, is_first=query.is_first, day=day
-            )
+        relations = await engine.plausible_relations(
+            question,
+            query.arguments,
+            settings,
+            self.turn_of(analyst),
+            is_first=query.is_first,
+            day=day,
+        )
         return trial_of(question, relations, day) if relations else None
 
+    @refuses_later("run")
     async def run(self, analyst: str, query: RunQuery) -> QueryAnswer | Refuse:
         assert isinstance(query.handle, ProtectedQuery)
+        run = self._run_of(analyst)
         if query.handle.statement.kind is StatementKind.EXPLAIN:
-            return await self._explained(analyst, query)
+            return await self._explained(run, query)
         if query.handle.reads_nothing:
-            return await self._answered(analyst, query)
+            return await self._answered(run, query)
         if self._reporter is None:
-            charges = NotedCharges()
-            with noting(charges):
-                return _with_receipt(await self._answered(analyst, query), charges)
+            return _with_receipt(await self._answered(run, query), run.charges)
         running = RunningStatement(
-            reporter=self._reporter, analyst=analyst, asked=self._asked(query.handle)
+            reporter=self._reporter,
+            run=run,
+            asked=self._asked(query.handle),
+            parent=self._parent,
         )
+        run.stages = running.stages
         if self._last_read is not None and self._last_read[0] is query.handle:
             running.stages.times.append(self._last_read[1])
             self._last_read = None
         try:
-            with noting(running.charges), watching(running.stages):
-                result = await self._answered(analyst, query)
-            running.result = _with_receipt(result, running.charges)
+            running.result = _with_receipt(await self._answered(run, query), run.charges)
             return running.result
         finally:
             running.end()
@@ -259,18 +279,17 @@ class EngineAdapter:
         return _asked(question.statement, kinds, named, self._engine.now.known.naming_key)
 
     @refuses_later("explain", is_free=True)
-    async def _explained(self, analyst: str, query: RunQuery) -> QueryAnswer:
-        return await self._run(analyst, query)
+    async def _explained(self, run: StatementRun, query: RunQuery) -> QueryAnswer:
+        return await self._run(run, query)
 
     @refuses_later("run")
-    async def _answered(self, analyst: str, query: RunQuery) -> QueryAnswer:
-        return await self._run(analyst, query)
+    async def _answered(self, run: StatementRun, query: RunQuery) -> QueryAnswer:
+        return await self._run(run, query)
 
-    async def _run(self, analyst: str, query: RunQuery) -> QueryAnswer:
+    async def _run(self, run: StatementRun, query: RunQuery) -> QueryAnswer:
         engine, question = self._in_force(query)
         settings = engine.settings_in_force(query.settings)
-        with self.turns_of(analyst), asking(analyst):
-            answer = await engine.run(question, query.arguments, settings, analyst, query.day)
+        answer = await engine.run(question, query.arguments, settings, run, query.day)
         inlined = None
         if question.statement.kind is StatementKind.COPY:
             inlined = settled(question.reading.inlined(answer.relation))
@@ -288,8 +307,7 @@ class EngineAdapter:
         """The privacy plan. Reads and charges nothing."""
         engine, question = self._in_force(query)
         settings = engine.settings_in_force(query.settings)
-        with self.turns_of(analyst), asking(analyst):
-            return await engine.explain(question, query.arguments, settings, analyst)
+        return await engine.explain(question, query.arguments, settings, self._run_of(analyst))
 
     def _in_force(self, query: RunQuery | PlanTrial) -> tuple[Engine, ProtectedQuery]:
         """The engine of this moment, and the question as its policy reads it: an engine plans no question

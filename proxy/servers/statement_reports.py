@@ -24,8 +24,8 @@ from typing_extensions import assert_never
 
 from proxy.accounting.amounts import rho_charge, text
 from proxy.base.errors import Code
-from proxy.base.stages import Stage, parent_of_statement
-from proxy.drawing.charges import NotedCharge, NotedCharges
+from proxy.base.stages import Stage
+from proxy.drawing.statement_run import NotedCharge, StatementRun
 from proxy.engine.answer_origin import AnswerSource
 from proxy.engine.noisy_answers import NoisyAnswer
 from proxy.pgwire.calls import QueryAnswer, Refuse
@@ -173,10 +173,17 @@ class StatementReporter:
     listener: Listener
     observers: Sequence[StatementObserver]
 
-    def refused(self, analyst: str, asked: AskedStatement, refuse: Refuse, begun: int) -> None:
+    def refused(
+        self,
+        analyst: str,
+        asked: AskedStatement,
+        refuse: Refuse,
+        begun: int,
+        parent: str | None,
+    ) -> None:
         """Report a statement that was refused before it ran, being read or tried since `begun`."""
         read = StageTime(stage=Stage.READ, begun=begun, ended=time.monotonic_ns())
-        self.report(analyst, asked, refuse, (), begun, (read,))
+        self.report(analyst, asked, refuse, (), begun, (read,), parent)
 
     def report(
         self,
@@ -186,6 +193,7 @@ class StatementReporter:
         charges: Sequence[NotedCharge],
         begun: int,
         stages: Sequence[StageTime],
+        parent: str | None,
         ended: int | None = None,
     ) -> None:
         """Report a statement. begun, ended: of the engine's work, as time.monotonic_ns(); None: now."""
@@ -203,7 +211,7 @@ class StatementReporter:
             seconds=(ended - begun) / 10**9,
             begun=begun,
             stages=tuple(stages),
-            parent=parent_of_statement(),
+            parent=parent,
         )
         for observer in self.observers:
             observer.ended(report)
@@ -223,29 +231,37 @@ class RunningStatement:
     """A statement from its start to its report. Call `end` once, whatever happens.
 
     Attributes:
+        run: Who asked, and what was charged.
+        parent: As of QueryReport.
         result: What became of it. None: its client has left, or asked to cancel it.
     """
 
     reporter: StatementReporter
-    analyst: str
+    run: StatementRun
     asked: AskedStatement
-    charges: NotedCharges = field(default_factory=NotedCharges)
+    parent: str | None
     result: QueryAnswer | Refuse | None = None
     begun: int = field(default_factory=time.monotonic_ns)
     stages: StatementStages = field(default_factory=StatementStages)
 
     def end(self) -> None:
         """Report it: now, or when the charge is known that was on its way."""
-        ended, charging = time.monotonic_ns(), self.charges.awaited
+        ended, charging = time.monotonic_ns(), self.run.charges.awaited
         if charging is None or charging.done():
             self._report(ended)
         else:
             charging.add_done_callback(lambda _: self._report(ended))
 
     def _report(self, ended: int) -> None:
-        charges, stages = self.charges.made, self.stages.times
         self.reporter.report(
-            self.analyst, self.asked, self.result, charges, self.begun, stages, ended
+            self.run.analyst,
+            self.asked,
+            self.result,
+            self.run.charges.made,
+            self.begun,
+            self.stages.times,
+            self.parent,
+            ended,
         )
 
 

@@ -1,20 +1,14 @@
-"""What takes long runs in a thread, so that other sessions go on meanwhile.
-
-What an analyst causes takes a turn: one job of an analyst at a time (AnalystTurns). The analyst is a variable
-of the context, as each job of an answer would need it as a parameter otherwise. Tasks inherit it.
-"""
+"""Runs long jobs in threads, so that other sessions go on meanwhile."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from contextlib import AbstractContextManager
-from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import TypeVar
 
 from typing_extensions import ParamSpec
 
-from proxy.base.context_value import ContextValue
 from proxy.turns.fair_share import AnalystTurns
 
 AT_ONCE = 5_000  # numbers, some 5 to 12 ms in which no other session moves
@@ -22,27 +16,36 @@ AT_ONCE = 5_000  # numbers, some 5 to 12 ms in which no other session moves
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_TURN: ContextVar[tuple[str, AnalystTurns] | None] = ContextVar("turn", default=None)
 
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Runs the long jobs of one analyst, one at a time.
 
-async def beside(work: int, function: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
+    Attributes:
+        analyst: Whose jobs they are.
+        turns: Shared by all analysts. None: a job of the data owner's, which waits for nobody.
     """
-    Given    work: in numbers handled
-    """
-    if work <= AT_ONCE:
-        return function(*given, **named)
-    return await in_thread(function, *given, **named)
 
+    analyst: str
+    turns: AnalystTurns | None = None
 
-async def in_thread(function: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
-    """Run a function in a thread, in the analyst's turn if `turns_of` names an analyst."""
-    turn = _TURN.get()
-    if turn is None:
-        return await asyncio.to_thread(function, *given, **named)
-    analyst, turns = turn
-    return await turns.run(analyst, function, *given, **named)
+    async def in_thread(self, function: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
+        """Run a function in a thread when the analyst's turn comes."""
+        if self.turns is None:
+            return await asyncio.to_thread(function, *given, **named)
+        return await self.turns.run(self.analyst, function, *given, **named)
 
+    async def in_thread_if_long(
+        self, work: int, function: Callable[P, T], *given: P.args, **named: P.kwargs
+    ) -> T:
+        """Run a function at once if it handles few numbers, else as `in_thread`.
 
-def turns_of(analyst: str, turns: AnalystTurns) -> AbstractContextManager[None]:
-    """Jobs that are started inside take turns of this analyst."""
-    return ContextValue(_TURN, (analyst, turns))
+        Args:
+            work: How many numbers it handles.
+            function: What is run.
+            given: Its arguments.
+            named: More of them.
+        """
+        if work <= AT_ONCE:
+            return function(*given, **named)
+        return await self.in_thread(function, *given, **named)

@@ -118,11 +118,11 @@ def empty_group_dropped(patch: pytest.MonkeyPatch) -> None:
 
 def charge_after_the_answer(patch: pytest.MonkeyPatch) -> None:
     async def late(self: ChargedQueries, query: PlannedQuery) -> NoisyAnswer:
-        async with self._drawer.session(query.analyst) as session:
+        async with self._drawer.session(query.run.turn) as session:
             plan, lifts = query.prepared.drawn, query.prepared.lifts
             paid = Paid(remaining=None, loss=query.loss, charge=charged(plan))
             relation = await self._drawn(query, paid, lifts, session, {}, {})
-        charge = await self._ledger.reserve(query.analyst, plan, "", "")
+        charge = await self._ledger.reserve(query.run, plan, "", "")
         assert charge.receipt is not None
         await self._ledger.settle(charge.receipt, True)
         return answer_of(relation, query, replace(paid, charge=charge))

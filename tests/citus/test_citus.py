@@ -28,6 +28,7 @@ from proxy.postgres.embedded import LOOPBACK, EmbeddedPostgres, start_together
 from proxy.postgres.postgres_binaries import Binaries, find_binaries
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.protected.reading_settings import SETTINGS
+from proxy.turns.threads import Turn
 from tests.audit.exact_results import Auditor, compiled_on
 from tests.databases.clinic import clinic_policy
 from tests.postgres_majors import all_other_binaries, extension_folder
@@ -207,7 +208,7 @@ def _is_refused(citus: OnCitus, block: BlockPlan, schema: str) -> bool:
         data = ProtectedDatabase(citus.cluster.dsn, sessions_max=1)
         await data.open()
         try:
-            async with data.session("ada") as session:
+            async with data.session(Turn("ada")) as session:
                 await session.refuse_impossible(_compiled(block, schema))
         except Refusal as refused:
             assert refused.code is Code.UNSUPPORTED

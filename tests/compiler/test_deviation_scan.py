@@ -31,6 +31,7 @@ from proxy.mechanisms.deviation_variance import square_bounds
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.release.choosing_bounds import totals_of
 from proxy.release.deviation_means import with_centres
+from proxy.turns.threads import Turn
 from tests.centre_scans import centre_scan
 from tests.compiler.test_bound_scan import (
     _A,
@@ -382,7 +383,7 @@ async def _in_two_parts(
     protected = ProtectedDatabase(database.policy.source, sessions_max=1)
     await protected.open()
     try:
-        async with protected.session("") as session:
+        async with protected.session(Turn("")) as session:
             found = await session.run_in_two_parts(
                 unpaid(query), dict.fromkeys(query.seeds, 1), between
             )
@@ -448,7 +449,7 @@ async def _at_once(database: Database, query: BackendQuery) -> ExactTable:
     protected = ProtectedDatabase(database.policy.source, sessions_max=1)
     await protected.open()
     try:
-        async with protected.session("") as session:
+        async with protected.session(Turn("")) as session:
             found = await session.run(unpaid(query), dict.fromkeys(query.seeds, 1), None)
             await asyncio.wait({session.end()})
             return found

@@ -16,6 +16,7 @@ from proxy.compiler.backend_query import PublicList
 from proxy.drawing.protected_reads import ListValues
 from proxy.engine.public_lists import read_lists
 from proxy.protected.protected_database import DatabaseSession, ProtectedDatabase
+from proxy.turns.threads import Turn
 from tests.audit.two_states import TwoStates, two_states
 from tests.servers_fixture import servers
 from tests.uncharged_statements import read, unpaid
@@ -181,7 +182,7 @@ def test_no_protected_row_decides_whether_it_is_read(
         data = ProtectedDatabase(dsn, sessions_max=1)
         await data.open()
         try:
-            async with data.session("") as session:
+            async with data.session(Turn("")) as session:
                 lists = await read_lists(session, [query])
                 await session.run(unpaid(query), {wanted.name: next(iter(lists.values()))})
         finally:
@@ -207,7 +208,7 @@ def test_too_long_a_list_is_refused(states: TwoStates, condition: str) -> None:
         data = ProtectedDatabase(states.here, sessions_max=1)
         await data.open()
         try:
-            async with data.session("") as session:
+            async with data.session(Turn("")) as session:
                 await read_lists(session, queries)
         finally:
             await data.close()

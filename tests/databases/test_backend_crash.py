@@ -16,6 +16,7 @@ from proxy.ledger.cached_claims import CachedClaims
 from proxy.ledger.ledger_tables import LedgerTables
 from proxy.policy.policy_model import Reuse
 from proxy.postgres.embedded import EmbeddedPostgres
+from tests.asked_by import run_of
 from tests.chosen_slots import slot_offset
 from tests.databases.ledger_database import make_ledger, set_limits
 from tests.databases.test_cached_claims import _question
@@ -29,11 +30,11 @@ async def _drawn(dsn: str) -> int:
     await tables.open()
     try:
         claims = CachedClaims(tables, Reuse(86_400, slot_offset(86_400)))
-        claimed = await claims.claim("alice", (_question(1),), "f", "p", may_draw=True)
+        claimed = await claims.claim(run_of("alice"), (_question(1),), "f", "p", may_draw=True)
         assert claimed is not None and claimed.states == (CacheState.DRAW,)
         (cached,) = claimed.cached
         assert cached is not None
-        await claims.store(cached, "drawn")
+        await claims.store(run_of("alice"), cached, "drawn")
         # At once: by itself it comes to the disk soon after.
         with psycopg.connect(dsn) as connection:
             os.kill(connection.info.backend_pid, signal.SIGKILL)
@@ -62,7 +63,7 @@ def test_what_was_shown_is_not_drawn_again_under_its_charge(tmp_path: Path) -> N
                     "SELECT relation FROM ledger.cached WHERE id = %s", (cached,)
                 ).fetchone()
             assert row is not None
-            return str(row[0])
+            return LEDGER_CIPHER.opened(row[0], ("cached relation", str(cached)))
 
         def is_back() -> bool:
             try:

@@ -26,7 +26,6 @@ from proxy.drawing.answer_slots import (
     cached_question,
     slot_digest,
 )
-from proxy.drawing.charged_token import asking
 from proxy.drawing.charges import Charge
 from proxy.kernel.price import Price
 from proxy.kernel.refusals import NotPrivate
@@ -43,6 +42,7 @@ from proxy.mechanisms.rho_of_noise import rho_of_pure
 from proxy.mechanisms.zcdp import rho_of_loss
 from proxy.policy.policy_model import Reuse
 from proxy.release.cached_block import Order
+from tests.asked_by import run_of
 from tests.chosen_slots import slot_offset
 from tests.databases.ledger_database import loss, rows, set_limits
 from tests.ledger_key import LEDGER_CIPHER
@@ -50,6 +50,7 @@ from tests.named_slots import named_slot, renamed
 from tests.unchecked_blocks import charge_of, priced
 
 T = TypeVar("T")
+_RUN = run_of("alice")
 _DAY = Reuse(86_400, slot_offset(86_400))
 _ORDER = Order(keys=(), releases=())
 _DRAW, _READY, _WAIT, _APART = CacheState.DRAW, CacheState.READY, CacheState.WAIT, CacheState.APART
@@ -90,7 +91,7 @@ def _with_claims(
 async def _claim(
     claims: CachedClaims, who: str, *parts: CachedQuestion, may_draw: bool = True
 ) -> Claimed | None:
-    return await claims.claim(who, parts, "f", "p", may_draw=may_draw)
+    return await claims.claim(run_of(who), parts, "f", "p", may_draw=may_draw)
 
 
 async def _drawn(
@@ -101,7 +102,7 @@ async def _drawn(
     for cached, state in zip(claimed.cached, claimed.states, strict=True):
         if state is _DRAW:
             assert cached is not None
-            await claims.store(cached, text)
+            await claims.store(_RUN, cached, text)
     return claimed
 
 
@@ -148,14 +149,14 @@ def test_an_answer_is_shown_to_who_has_paid_for_it_and_nobody_else(ledger_dsn: s
         assert claimed is not None and claimed.cached[0] is not None
         cached = claimed.cached[0]
         with pytest.raises(Unfinished):
-            await claims.shown("bob", cached)
-        early = await claims.shown("alice", cached)
-        await claims.store(cached, "drawn")
+            await claims.shown(run_of("bob"), cached)
+        early = await claims.shown(run_of("alice"), cached)
+        await claims.store(_RUN, cached, "drawn")
         with pytest.raises(Unfinished):
-            await claims.shown("bob", cached)
-        alone = await claims.shown("alice", cached)
+            await claims.shown(run_of("bob"), cached)
+        alone = await claims.shown(run_of("alice"), cached)
         await _claim(claims, "bob", _question(1))
-        return early, alone, await claims.shown("bob", cached)
+        return early, alone, await claims.shown(run_of("bob"), cached)
 
     early, alone, other = _with_claims(ledger_dsn, use)
     assert early is None and alone is not None and other is not None
@@ -172,12 +173,11 @@ def test_a_claim_pays_for_what_is_to_be_drawn_alone(ledger_dsn: str) -> None:
         try:
             await _drawn(CachedClaims(tables, _DAY), "alice", ready)
             ledger = EngineLedger(tables, _DAY)
-            return await ledger.claim("bob", [ready, drawn, apart], "f", "p", may_draw=True)
+            return await ledger.claim(run_of("bob"), [ready, drawn, apart], "f", "p", may_draw=True)
         finally:
             await tables.close()
 
-    with asking("bob"):
-        charge = asyncio.run(use())
+    charge = asyncio.run(use())
     assert charge is not None and charge.paid.epsilon == 3
     for part in (drawn, apart):
         charge.begin(part.block)
@@ -186,8 +186,7 @@ def test_a_claim_pays_for_what_is_to_be_drawn_alone(ledger_dsn: str) -> None:
             charge.begin(part.block)
 
 
-def test_nobody_is_charged_or_shown_anything_in_the_name_of_another(ledger_dsn: str) -> None:
-    """Whoever the engine names: the listener says who asks."""
+def test_no_analyst_is_in_the_account_of_the_owner(ledger_dsn: str) -> None:
     set_limits(ledger_dsn, own="5", total="5")
 
     async def use() -> None:
@@ -195,26 +194,13 @@ def test_nobody_is_charged_or_shown_anything_in_the_name_of_another(ledger_dsn: 
         await tables.open()
         ledger = EngineLedger(tables, _DAY)
         try:
-            with asking("bob"):
-                with pytest.raises(Fault):
-                    await ledger.claim("alice", [_question(1)], "f", "p", may_draw=True)
-                with pytest.raises(Fault):
-                    await ledger.reserve("alice", charge_of(loss("1")), "f", "p")
-                claimed = await ledger.claim("bob", [_question(1)], "f", "p", may_draw=True)
-            assert claimed is not None
-            with asking("alice"), pytest.raises(Fault):
-                await ledger.shown("bob", 1)
-            with asking("bob"):
-                assert await ledger.shown("bob", 1) is None
-            # A listener that forgets to say who asks, and who is not in the owner's account.
-            for name in ("bob", POLICY_BOUNDS):
-                with pytest.raises(Fault):
-                    await ledger.reserve(name, charge_of(loss("1")), "f", "p")
+            with pytest.raises(Fault):
+                await ledger.reserve(run_of(POLICY_BOUNDS), charge_of(loss("1")), "f", "p")
         finally:
             await ledger.close()
 
     asyncio.run(use())
-    assert _paid(ledger_dsn) == {"bob": 1, "all": 1}
+    assert _paid(ledger_dsn) == {}
 
 
 def test_a_part_that_was_seen_is_free_beside_a_new_one(ledger_dsn: str) -> None:
@@ -293,7 +279,7 @@ def test_who_waits_and_who_takes_over(ledger_dsn: str) -> None:
         assert await _claim(claims, "bob", _question(1), may_draw=False) is None
         taken = await _drawn(claims, "bob", _question(1), text="bob's")
         # Whoever comes late shows what stands.
-        assert await claims.store(first.cached[0], "alice's") == "bob's"
+        assert await claims.store(_RUN, first.cached[0], "alice's") == "bob's"
         assert still is not None
         return [first.states, waiting.states, still.states, taken.states]
 
@@ -490,8 +476,8 @@ def test_what_is_too_large_is_forgotten_and_paid_anew(ledger_dsn: str) -> None:
         assert first is not None and first.cached[0] is not None
         assert await claims.forget(first.cached[0], first.holder)
         with pytest.raises(Unfinished):
-            await claims.shown("alice", first.cached[0])
-        assert await claims.store(first.cached[0], "late") is None
+            await claims.shown(run_of("alice"), first.cached[0])
+        assert await claims.store(_RUN, first.cached[0], "late") is None
         return await _claim(claims, "alice", _question(1))
 
     again = _with_claims(ledger_dsn, use)
@@ -512,7 +498,9 @@ def test_of_two_draws_that_are_too_large_one_is_shown(ledger_dsn: str) -> None:
         assert second is not None and second.states == (_DRAW,)
         cached = first.cached[0]
         shown = [await claims.forget(cached, one.holder) for one in (first, second, first)]
-        assert await claims.store(cached, "late") is None, "nor may what comes after it be shown"
+        assert await claims.store(_RUN, cached, "late") is None, (
+            "nor may what comes after it be shown"
+        )
         return shown
 
     assert _with_claims(ledger_dsn, use) == [False, True, False]
@@ -709,15 +697,16 @@ def test_blocks_of_time_pay_for_nothing_beside_them(ledger_dsn: str) -> None:
         ledger = EngineLedger(tables, _DAY)
         try:
             with pytest.raises(NotPrivate):
-                await ledger.claim("ann", [month, other], "f", "p", may_draw=True)
+                await ledger.claim(run_of("ann"), [month, other], "f", "p", may_draw=True)
             assert _paid(ledger_dsn) == {}
             for part in (month, other):
-                assert await ledger.claim("ann", [part], "f", "p", may_draw=True) is not None
+                assert (
+                    await ledger.claim(run_of("ann"), [part], "f", "p", may_draw=True) is not None
+                )
         finally:
             await ledger.close()
 
-    with asking("ann"):
-        asyncio.run(use())
+    asyncio.run(use())
     assert _paid(ledger_dsn) == {"ann": 2, "all": 1, "s.t": 1, "person 2019-02": 1, "s.u": 1}
 
 
@@ -763,9 +752,9 @@ def test_a_spent_budget_says_what_is_free(ledger_dsn: str) -> None:
                 if drawn is not None:
                     await _drawn(claims, "ann", _question(drawn))
                 for refused in (
-                    ledger.claim("ann", (_question(9, "3"),), "f", "d", may_draw=True),
+                    ledger.claim(run_of("ann"), (_question(9, "3"),), "f", "d", may_draw=True),
                     ledger.look("ann", charge_of(loss("3", "0"))),
-                    ledger.reserve("ann", charge_of(loss("3", "0")), "f", "d"),
+                    ledger.reserve(run_of("ann"), charge_of(loss("3", "0")), "f", "d"),
                 ):
                     with pytest.raises(Refusal) as raised:
                         await refused
@@ -774,8 +763,7 @@ def test_a_spent_budget_says_what_is_free(ledger_dsn: str) -> None:
         finally:
             await ledger.close()
 
-    with asking("ann"):
-        asyncio.run(use())
+    asyncio.run(use())
     ends = rows(ledger_dsn, "SELECT max(slot) + interval '1 day' FROM ledger.cached")[0][0]
     until = f"until {ends.astimezone(timezone.utc):%Y-%m-%d %H:%M} UTC; dp.history"
     texts = (
@@ -822,13 +810,12 @@ def test_a_token_pays_what_its_analyst_pays(ledger_dsn: str) -> None:
 
     async def use(claims: CachedClaims) -> Sequence[Claimed | None]:
         async def through(name: int) -> Claimed | None:
-            return await claims.claim(
-                "alice", (_question(name),), "f", "p", may_draw=True, token=token
-            )
+            run = run_of("alice", token)
+            return await claims.claim(run, (_question(name),), "f", "p", may_draw=True)
 
         first = await through(1)
         assert first is not None and first.cached[0] is not None
-        await claims.store(first.cached[0], "drawn")
+        await claims.store(_RUN, first.cached[0], "drawn")
         again = await through(1)
         with pytest.raises(Refusal, match=r"only epsilon 0\.5 of it remains"):
             await through(2)

@@ -31,6 +31,7 @@ from proxy.ledger.ledger_reports import ledger_problems
 from proxy.ledger.ledger_tables import LedgerTables, Receipt
 from proxy.ledger.users import remove_analyst
 from proxy.policy.policy_model import Reuse
+from tests.asked_by import run_of
 from tests.chosen_slots import slot_offset
 from tests.databases.ledger_database import (
     ANALYSTS,
@@ -159,7 +160,9 @@ def test_two_processes_at_the_limit_charge_never_one_too_many(people: str, seed:
         who, is_claim, table = asked[number]
         if is_claim:
             question = _question(number)
-            return await process.claims.claim(who, (question,), str(number), "p", may_draw=True)
+            return await process.claims.claim(
+                run_of(who), (question,), str(number), "p", may_draw=True
+            )
         record = StatementRecord(tables={table: loss("1", "0")})
         return await process.tables.reserve(who, loss("1", "0"), str(number), "p", (), record)
 
@@ -285,6 +288,7 @@ from fractions import Fraction
 from proxy.ledger.ledger_tables import LedgerTables
 from proxy.mechanisms.loss import Loss
 from tests.ledger_key import LEDGER_CIPHER
+from tests.asked_by import run_of
 async def main():
     ledger = LedgerTables(sys.stdin.readline().strip(), 1, LEDGER_CIPHER)
     await ledger.open()

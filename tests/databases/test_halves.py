@@ -30,6 +30,7 @@ from proxy.protected import protected_connection, protected_database
 from proxy.protected.protected_connection import ProtectedConnection
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.release.deviation_means import with_centres
+from proxy.turns.threads import Turn
 from tests.live.served_database import planned, served_database
 from tests.seeded_bits import SeededBits
 from tests.servers_fixture import servers
@@ -142,7 +143,7 @@ def _read(
         data = ProtectedDatabase(source or database.policy.source, sessions_max=sessions)
         await data.open()
         try:
-            async with data.session("analyst") as session:
+            async with data.session(Turn("analyst")) as session:
                 found = await session.run_in_two_parts(unpaid(query or scan.query), {}, between)
             await asyncio.wait({session.end()})
             assert await _are_free(data)
@@ -258,7 +259,7 @@ def test_units_are_cut_at_one_of_them(served: Database, odd: str) -> None:
         data = ProtectedDatabase(name)
         await data.open()
         try:
-            async with data.session("analyst") as session:
+            async with data.session(Turn("analyst")) as session:
                 await cut.read(session._connection, {})
         finally:
             await data.close()
@@ -344,7 +345,7 @@ def test_what_fails_in_one_half_fails_and_both_places_are_free(served: Database,
         data = ProtectedDatabase(served.policy.source, sessions_max=4)
         await data.open()
         try:
-            async with data.session("analyst") as session:
+            async with data.session(Turn("analyst")) as session:
                 with pytest.raises(Fault) as failed:
                     await session.run_in_two_parts(unpaid(query), {}, between)
                 assert "zero" not in str(failed.value)
@@ -382,7 +383,7 @@ def test_both_statements_are_cancelled_with_the_question(served: Database) -> No
         data = ProtectedDatabase(served.policy.source, sessions_max=4)
         await data.open()
         try:
-            async with data.session("analyst") as session:
+            async with data.session(Turn("analyst")) as session:
                 task = asyncio.ensure_future(session.run_in_two_parts(unpaid(query), {}, between))
                 assert await are_asleep(2)
                 task.cancel()

@@ -19,6 +19,7 @@ from proxy.ledger.ledger_tables import LedgerTables
 from proxy.ledger.text_cipher import TEXT_CHARACTERS, TextCipher, key_name
 from proxy.ledger.text_keys import KeyFile, TextKeyMissing, known_keys, new_key, opened_cipher
 from proxy.ledger.users import add_analyst, remove_analyst
+from proxy.turns.threads import Turn
 from tests.databases.ledger_database import SOURCE, loss, rows, set_limits
 
 _KEY = bytes(range(32))
@@ -37,7 +38,7 @@ def _asked(
             for who, text in asked:
                 record = StatementRecord(text=text)
                 await tables.reserve(who, loss("0.1", "0"), "f", "p", (), record)
-            return [json.loads(await tables.history(who, newest_first=True)) for who in show]
+            return [json.loads(await tables.history(Turn(who), newest_first=True)) for who in show]
         finally:
             await tables.close()
 

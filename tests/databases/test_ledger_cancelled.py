@@ -9,10 +9,10 @@ from collections.abc import Awaitable, Callable
 import psycopg
 import pytest
 
-from proxy.drawing.charged_token import asking
 from proxy.drawing.charges import Charge
 from proxy.ledger.engine_ledger import EngineLedger
 from proxy.ledger.ledger_tables import LedgerTables
+from tests.asked_by import run_of
 from tests.cancelled_at import CancelledAt
 from tests.databases.ledger_database import SOURCE, loss, rows, set_limits
 from tests.ledger_key import LEDGER_CIPHER
@@ -34,12 +34,11 @@ def _with_ledger(dsn: str, use: Callable[[EngineLedger], Awaitable[None]]) -> No
         finally:
             await ledger.close()
 
-    with asking("alice"):
-        asyncio.run(run())
+    asyncio.run(run())
 
 
 def _charge(ledger: EngineLedger) -> asyncio.Task[Charge]:
-    return asyncio.create_task(ledger.reserve("alice", charge_of(loss("1")), "f", "p"))
+    return asyncio.create_task(ledger.reserve(run_of("alice"), charge_of(loss("1")), "f", "p"))
 
 
 @pytest.mark.parametrize("is_late", [False, True])
@@ -52,7 +51,7 @@ def test_a_charge_that_is_cancelled_at_each_of_its_waits(ledger_dsn: str, is_lat
         while True:
 
             async def charge() -> None:
-                charged = await ledger.reserve("alice", charge_of(loss("1")), "f", "p")
+                charged = await ledger.reserve(run_of("alice"), charge_of(loss("1")), "f", "p")
                 await ledger.settle(str(charged.receipt), True)
 
             work = CancelledAt(charge(), cancelled, is_late=is_late)
@@ -120,6 +119,5 @@ def test_what_is_still_answered_when_the_ledger_closes_has_failed(ledger_dsn: st
         await ledger.settle(str(slow.receipt), False)
         await asyncio.wait((on_its_way,))
 
-    with asking("alice"):
-        asyncio.run(run())
+    asyncio.run(run())
     assert [outcome for _, outcome in rows(ledger_dsn, _OUTCOMES)] == ["failed", "failed"]

@@ -19,7 +19,6 @@ from psycopg.conninfo import make_conninfo
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.role_names import inner_role, stand_in
-from proxy.drawing.charged_token import asking, charging
 from proxy.ledger.admin_log import admin_events, at_the_command_line
 from proxy.ledger.bearer_tokens import (
     PresentedTokens,
@@ -50,6 +49,7 @@ from proxy.ledger.users import (
     who_may,
     withdraw,
 )
+from tests.asked_by import run_of
 from tests.databases.ledger_database import SOURCE, loss, rows, set_limits, with_ledger
 from tests.ledger_of_before import create_expired_token
 from tests.unchecked_blocks import charge_of
@@ -285,8 +285,8 @@ def test_the_charge_of_who_has_left_is_the_tokens_all_the_same(people: str) -> N
         ledger = EngineLedger(tables)
 
         async def ask() -> None:
-            with charging(made.number):
-                await ledger.reserve("ann", charge_of(loss("1")), "f", "p")
+            run = run_of("ann", made.number)
+            await ledger.reserve(run, charge_of(loss("1")), "f", "p")
 
         asked = asyncio.create_task(ask())
         await asyncio.sleep(0)  # it has begun
@@ -294,12 +294,11 @@ def test_the_charge_of_who_has_left_is_the_tokens_all_the_same(people: str) -> N
         asked.cancel()
         with pytest.raises(asyncio.CancelledError):
             await asked
-        await ledger.reserve("ann", charge_of(loss("1")), "f", "p")  # of nobody's token
+        await ledger.reserve(run_of("ann"), charge_of(loss("1")), "f", "p")  # of nobody's token
         while len(rows(people, "SELECT FROM ledger.receipt")) < 2:
             await asyncio.sleep(0.01)
 
-    with asking("ann"):
-        with_ledger(people, use)
+    with_ledger(people, use)
     assert spent(people) == [(Decimal(1), 1)]
 
 

@@ -17,6 +17,7 @@ from proxy.compiler.backend_query import BackendQuery
 from proxy.exact.table import ExactTable
 from proxy.protected.protected_connection import ROWS_AT_ONCE, ProtectedConnection
 from proxy.protected.protected_database import DatabaseSession, ProtectedDatabase, numbered
+from proxy.turns.threads import Turn
 from tests.servers_fixture import Servers
 from tests.uncharged_statements import compiled_anyhow, unpaid
 
@@ -49,7 +50,7 @@ def _in_session(pair: Servers, ask: Callable[[DatabaseSession], Awaitable[T]]) -
         data = ProtectedDatabase(pair.protected.dsn("shop"), sessions_max=1)
         await data.open()
         try:
-            async with data.session("") as session:
+            async with data.session(Turn("")) as session:
                 found = await ask(session)
                 await asyncio.wait({session.end()})
                 return found

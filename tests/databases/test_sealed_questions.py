@@ -22,6 +22,8 @@ from proxy.ledger.text_cipher import TextCipher
 from proxy.planner.facts import PlanningContext
 from proxy.policy.policy_model import Reuse
 from proxy.reuse.derivable import source_from
+from proxy.turns.threads import Turn
+from tests.asked_by import run_of
 from tests.databases.ledger_database import SOURCE, make_ledger, set_limits
 from tests.ledger_key import LEDGER_CIPHER
 from tests.ledger_of_before import make_as_of_10
@@ -135,14 +137,14 @@ def test_what_is_sent_tells_nothing_without_the_key(ledger_dsn: str) -> None:
     known = PlanningContext(POLICIES["world"], CATALOG, {})
 
     async def claim() -> CachedQuestion:
-        parts = await CachedAnswers(cast(Any, None), known).parts(pipeline.checked)
+        parts = await CachedAnswers(cast(Any, None), known).parts(pipeline.checked, Turn("alice"))
         tables = LedgerTables(ledger_dsn, SOURCE, LEDGER_CIPHER)
         await tables.open()
         try:
             claims = CachedClaims(tables, Reuse(86400, 0))
-            claimed = await claims.claim("alice", parts, "f", "p", may_draw=True)
+            claimed = await claims.claim(run_of("alice"), parts, "f", "p", may_draw=True)
             assert claimed is not None and claimed.cached[0] is not None
-            await claims.store(claimed.cached[0], "a relation")
+            await claims.store(run_of("alice"), claimed.cached[0], "a relation")
             derivable = parts[0].derivable
             assert derivable is not None
             (source,) = await claims.paid_about("alice", [derivable.about])

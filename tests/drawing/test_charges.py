@@ -18,7 +18,7 @@ from proxy.compiler.other_values import other_values
 from proxy.drawing import drawer
 from proxy.drawing.charges import Charge, PaidBlock, PaidQuery, begin_free
 from proxy.drawing.compiled_blocks import CompiledBlock, compiled_block, compiled_bounded
-from proxy.drawing.drawer import Drawer, before_charge
+from proxy.drawing.drawer import Drawer
 from proxy.engine import charged_queries, noisy_answers
 from proxy.engine.charged_queries import ChargedQueries, PlannedQuery
 from proxy.kernel.checked_plan import CheckedBlock, CheckedPlan, check_bounded, together
@@ -27,6 +27,7 @@ from proxy.kernel.proposal_check import CheckedProposals
 from proxy.mechanisms.loss import NOTHING
 from proxy.planner.bound_proposals import proposal_plan
 from proxy.planner.facts import PlanningContext
+from tests.asked_by import run_of
 from tests.charged_plans import charged
 from tests.engine.test_order import Recorder, ask, asked
 from tests.pipeline_world import CATALOG, POLICIES, walk
@@ -287,7 +288,7 @@ def test_a_block_that_was_checked_against_another_policy_is_not_run(
     other = Drawer(replace(engine.policy), CATALOG, recorder, recorder.bits)
     monkeypatch.setattr(engine._charged, "_drawer", other)
     with pytest.raises(Fault):
-        asyncio.run(engine.run(question, (), {}, "alice"))
+        asyncio.run(engine.run(question, (), {}, run_of("alice")))
     assert "run" not in recorder.calls
 
 
@@ -298,7 +299,7 @@ def test_a_table_that_has_changed_is_not_read(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(engine, "refuse_changed", lambda _: None)
     engine.drawer.changed = frozenset({"w.people"})
     with pytest.raises(Fault):
-        asyncio.run(engine.run(question, (), {}, "alice"))
+        asyncio.run(engine.run(question, (), {}, run_of("alice")))
     assert "run" not in recorder.calls
 
 
@@ -307,8 +308,8 @@ def test_nothing_is_read_that_a_timeout_of_the_client_could_end(
 ) -> None:
     real = ChargedQueries._answered
 
-    async def limited(self: ChargedQueries, *given: Any) -> object:
-        return await before_charge(60.0, real(self, *given))
+    async def limited(self: ChargedQueries, query: PlannedQuery, *given: Any) -> object:
+        return await query.run.before_charge(60.0, real(self, query, *given))
 
     recorder = Recorder()
     monkeypatch.setattr(ChargedQueries, "_answered", limited)
@@ -326,7 +327,9 @@ def _proposals_of(name: str, column: str = "i8") -> CheckedProposals:
 def test_proposals_of_another_policy_are_not_read() -> None:
     policy, plan, recorder = POLICIES["best"], _proposals_of("orders"), Recorder()
     for of, is_read in ((policy, True), (replace(policy), False)):
-        drawn = Drawer(of, CATALOG, recorder, recorder.bits).proposed(charged(plan), plan, recorder)
+        drawn = Drawer(of, CATALOG, recorder, recorder.bits).proposed(
+            charged(plan), plan, recorder, run_of("alice")
+        )
         if is_read:
             assert len(asyncio.run(drawn)) == 1
             continue
@@ -342,10 +345,10 @@ def test_proposals_of_a_table_that_has_changed_are_not_read(changed: str) -> Non
     drawer_of = Drawer(POLICIES["best"], CATALOG, recorder, recorder.bits)
     drawer_of.changed = frozenset({changed})
     with pytest.raises(Fault):
-        asyncio.run(drawer_of.proposed(charged(plan), plan, recorder))
+        asyncio.run(drawer_of.proposed(charged(plan), plan, recorder, run_of("alice")))
     assert recorder.calls == []
     drawer_of.changed = frozenset({"w.calls"})
-    asyncio.run(drawer_of.proposed(charged(plan), plan, recorder))
+    asyncio.run(drawer_of.proposed(charged(plan), plan, recorder, run_of("alice")))
     assert recorder.calls == ["run"]
 
 
@@ -353,7 +356,9 @@ def test_proposals_are_not_read_under_a_timeout_of_the_client() -> None:
     plan, recorder = _proposals_of("orders"), Recorder()
     drawer_of = Drawer(POLICIES["best"], CATALOG, recorder, recorder.bits)
     with pytest.raises(Fault):
-        asyncio.run(before_charge(60.0, drawer_of.proposed(charged(plan), plan, recorder)))
+        run = run_of("alice")
+        drawn = drawer_of.proposed(charged(plan), plan, recorder, run)
+        asyncio.run(run.before_charge(60.0, drawn))
     assert recorder.calls == []
 
 

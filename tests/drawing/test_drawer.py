@@ -17,6 +17,7 @@ from proxy.kernel.checked_plan import CheckedBlock, CheckedPlan, check_bounded
 from proxy.mechanisms.loss import NOTHING
 from proxy.release.cached_block import Order
 from proxy.release.drawn_values import DrawnNumber
+from tests.asked_by import run_of
 from tests.charged_plans import charged
 from tests.drawing.test_kept_answers import AnswersOfTest
 from tests.engine.test_order import Recorder
@@ -42,7 +43,11 @@ def _drawn(
 ) -> DrawnAnswer:
     """bounds: what is said to be a block with its bounds."""
     given = DrawingInputs(
-        compiled=None, answers={}, lists={}, bounding=lambda _: (bounds or {})[block]
+        run=run_of("alice"),
+        compiled=None,
+        answers={},
+        lists={},
+        bounding=lambda _: (bounds or {})[block],
     )
     drawer = Drawer(POLICIES[policy], CATALOG, recorder, recorder.bits)
     return asyncio.run(drawer.draw(charge, block, recorder, given))
@@ -89,7 +94,7 @@ def _claimed(plan: CheckedPlan, ledger: AnswersOfTest) -> Charge:
         receipt="1",
         paid=NOTHING,
         remaining=None,
-        claimed=ClaimedAnswers(ledger, "alice", "me", [slot]),
+        claimed=ClaimedAnswers(ledger, run_of("alice"), "me", [slot]),
     )
 
 

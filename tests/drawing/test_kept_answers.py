@@ -21,12 +21,13 @@ from proxy.drawing.answer_slots import (
     question_given,
     shown_answer,
 )
-from proxy.drawing.charged_token import asking, charging
 from proxy.drawing.kept_answers import AnswerOwner, ClaimedAnswers, OwnedAnswer
+from proxy.drawing.statement_run import Payer, StatementRun
 from proxy.engine import questions_of_answers
 from proxy.mechanisms.loss import NOTHING
 from proxy.release.cached_block import CachedBlock, Order
 from proxy.release.drawn_values import DrawnBlock
+from tests.asked_by import run_of
 from tests.kernel.examples import block_of_fewest
 from tests.named_slots import named_slot, renamed
 from tests.pipeline_world import walk
@@ -48,11 +49,11 @@ class AnswersOfTest:
         self.asked: list[tuple[str, int]] = []
         self._forgets, self._stores = forgets, stores
 
-    async def shown(self, analyst: str, cached: int) -> ShownAnswer | None:
-        self.asked.append((analyst, cached))
-        return shown_answer(analyst, cached, _OTHER)
+    async def shown(self, run: StatementRun, cached: int) -> ShownAnswer | None:
+        self.asked.append((run.analyst, cached))
+        return shown_answer(run.analyst, cached, _OTHER)
 
-    async def store(self, cached: int, relation: str) -> str | None:
+    async def store(self, run: StatementRun, cached: int, relation: str) -> str | None:
         self.stored.append(cached)
         return relation if self._stores == "this" else self._stores
 
@@ -72,7 +73,7 @@ def _slot(
 
 
 def _claimed(ledger: AnswersInLedger, *slots: ClaimedSlot) -> ClaimedAnswers:
-    return ClaimedAnswers(ledger, "alice", "me", slots)
+    return ClaimedAnswers(ledger, run_of("alice"), "me", slots)
 
 
 def _stored(ledger: AnswersInLedger, *slots: ClaimedSlot) -> CachedBlock:
@@ -176,20 +177,10 @@ def test_an_answer_is_shown_to_its_owner_alone(
     analyst: str, person: int | None, token: int | None, is_shown: bool
 ) -> None:
     kept = OwnedAnswer(AnswerOwner(analyst="ann", person=1, token=None), (_DRAWN,))
-    with charging(token), asking(analyst):
-        found = asyncio.run(kept.shown(analyst, _People(person)))
+    payer = Payer(analyst=analyst, token=token)
+    found = asyncio.run(kept.shown(payer, _People(person)))
     assert found == ((_DRAWN,) if is_shown else None)
     assert "CachedBlock" not in repr(kept)
-
-
-def test_nobody_is_shown_what_is_kept_in_the_name_of_another() -> None:
-    kept = OwnedAnswer(AnswerOwner(analyst="ann", person=1, token=None), (_DRAWN,))
-    with asking("bob"), pytest.raises(Fault):
-        asyncio.run(kept.shown("ann", _People(1)))
-    with pytest.raises(Fault):  # nobody has said who asks
-        asyncio.run(kept.shown("ann", _People(1)))
-    with asking("ann"):
-        assert asyncio.run(kept.shown("ann", _People(1))) == (_DRAWN,)
 
 
 # --- names --------------------------------------------------------------------------------------------

@@ -13,7 +13,8 @@ import pytest
 
 import proxy
 from proxy.turns.fair_share import AnalystTurns
-from proxy.turns.threads import beside, turns_of
+from proxy.turns.threads import Turn
+from tests.asked_by import run_of
 from tests.engine.test_order import Recorder, asked
 
 
@@ -72,7 +73,7 @@ def test_the_pipeline_plans_in_turns(monkeypatch: pytest.MonkeyPatch, as_json: b
 
     async def run() -> None:
         start = engine.explain if as_json else engine.run
-        await asyncio.gather(*(start(question, (), {}, "mallory") for _ in range(4)))
+        await asyncio.gather(*(start(question, (), {}, run_of("mallory")) for _ in range(4)))
 
     asyncio.run(run())
     assert most == [1]
@@ -96,6 +97,9 @@ _WITHOUT_TURNS = {
     "cli/watching.py",
     "engine/publishing.py",
     "engine/releasing.py",
+    "servers/console/admin_frame.py",
+    "servers/console/admin_pages.py",
+    "servers/console/admin_policies.py",
     "servers/http/admin_access.py",
     "servers/http/documented_app.py",
     "servers/http/oidc.py",
@@ -126,8 +130,7 @@ def test_jobs_inside_turns_of_an_analyst_wait_for_each_other() -> None:
             go_on.wait(20)
 
         async def start(analyst: str, name: str) -> None:
-            with turns_of(analyst, turns):
-                await beside(10**6, job, name)
+            await Turn(analyst, turns).in_thread_if_long(10**6, job, name)
 
         jobs = [asyncio.create_task(start(*one)) for one in (("a", "1"), ("a", "2"), ("b", "3"))]
         while len(began) < 2:

@@ -40,6 +40,8 @@ from proxy.pgwire.query_sequence import Rewritten, answer
 from proxy.policy.policy_model import Reuse
 from proxy.query.syntax.statements import Statement
 from proxy.servers.engine_adapter import EngineAdapter
+from proxy.turns.threads import Turn
+from tests.asked_by import run_of
 from tests.engine.test_order import _OIDS, Recorder
 from tests.moving_world import day_number, moving_policy
 from tests.pipeline_world import CATALOG, POLICIES
@@ -67,10 +69,10 @@ class Clocked(Recorder):
         return await super().run(paid, values, is_selected)
 
     @asynccontextmanager
-    async def session(self, analyst: str) -> AsyncIterator[Recorder]:
+    async def session(self, turn: Turn) -> AsyncIterator[Recorder]:
         if self.at_session is not None:
             self.today = self.at_session
-        async with super().session(analyst):
+        async with super().session(turn):
             yield self
 
 
@@ -90,7 +92,7 @@ def _read(engine: Engine, text: str) -> ProtectedQuery:
 
 
 def _ask(engine: Engine, text: str) -> NoisyAnswer:
-    return asyncio.run(engine.run(_read(engine, text), (), {}, "alice"))
+    return asyncio.run(engine.run(_read(engine, text), (), {}, run_of("alice")))
 
 
 def _days(answer: NoisyAnswer) -> list[str]:
@@ -132,7 +134,7 @@ def test_a_plan_that_is_remembered_is_of_its_day() -> None:
     found = []
     for day in (_TODAY, _TODAY, _TOMORROW, _TODAY):
         recorder.today = day
-        found.append(_days(asyncio.run(engine.run(question, (), {}, "alice")))[-1])
+        found.append(_days(asyncio.run(engine.run(question, (), {}, run_of("alice"))))[-1])
     assert found == ["2026-11-26", "2026-11-26", "2026-11-27", "2026-11-26"]
 
 
@@ -144,7 +146,7 @@ def test_the_constant_stands_in_explain_and_in_the_notice() -> None:
     explained = json.loads(_ask(engine, f"EXPLAIN {_BY_DAY}").relation)["explain"]
     assert any(line in one for one in explained), explained
     question = _read(engine, _BY_DAY)
-    document = asyncio.run(engine.explain(question, (), {}, "alice"))
+    document = asyncio.run(engine.explain(question, (), {}, run_of("alice")))
     assert line in json.dumps(document).replace('\\"', '"')
 
 
@@ -154,7 +156,9 @@ def test_two_statements_of_a_day_are_one_question() -> None:
     cached = CachedAnswers(cast(Any, None), engine.known)
 
     def digest(text: str, day: int) -> bytes | None:
-        (part,) = asyncio.run(cached.parts(engine.checked(_read(engine, text), {}, day=day)))
+        (part,) = asyncio.run(
+            cached.parts(engine.checked(_read(engine, text), {}, day=day), Turn("alice"))
+        )
         return part.digest
 
     assert digest(_BY_DAY, _TODAY) == digest(_BY_DAY, _TODAY) is not None
@@ -180,7 +184,7 @@ def test_a_trial_run_and_the_run_have_one_present() -> None:
     """Midnight falls between them."""
     recorder = Clocked()
     engine = _engine(recorder)
-    adapter = EngineAdapter(EngineInForce(engine))
+    adapter = EngineAdapter(EngineInForce(engine)).of("alice")
     question = _read(engine, _BY_DAY)
     trial = asyncio.run(adapter.trial("alice", PlanTrial(question, (), {}, is_first=True)))
     assert isinstance(trial, Trial) and trial.day == _TODAY

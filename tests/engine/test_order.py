@@ -22,12 +22,15 @@ from proxy.compiler.copy_view import FoundCopy, WantedCopy
 from proxy.drawing.charges import Charge, PaidQuery, Payable
 from proxy.drawing.drawer import Drawer
 from proxy.drawing.protected_reads import ListValues
+from proxy.drawing.statement_run import StatementRun
 from proxy.engine.noisy_answers import NoisyAnswer
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.query_pipeline import Engine
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.mechanisms.loss import Loss
 from proxy.query.syntax.statements import Statement
+from proxy.turns.threads import Turn
+from tests.asked_by import run_of
 from tests.charged_plans import charged
 from tests.pipeline_world import CATALOG, POLICIES, PROTECTED, PUBLIC
 from tests.seeded_bits import SeededBits
@@ -50,7 +53,7 @@ class Recorder:
         self._rows = rows
 
     @asynccontextmanager
-    async def session(self, analyst: str) -> AsyncIterator[Recorder]:
+    async def session(self, turn: Turn) -> AsyncIterator[Recorder]:
         self.calls.append("session")
         if self._fails == "session":
             raise Refusal(Code.UNAVAILABLE, "the database is not available", "later")
@@ -123,13 +126,18 @@ class Recorder:
             raise Refusal(Code.OVER_BUDGET, "nothing left", "wait")
 
     async def reserve(
-        self, analyst: str, plan: Payable, fingerprint: str, digest: str, text: str | None = None
+        self,
+        run: StatementRun,
+        plan: Payable,
+        fingerprint: str,
+        digest: str,
+        text: str | None = None,
     ) -> Charge:
         self.calls.append("reserve")
         if self._fails == "reserve":
             raise Refusal(Code.OVER_BUDGET, "nothing left", "wait")
         self.charged.append(plan.loss)
-        return charged(plan, "receipt 1", self.left, self.number)
+        return charged(plan, "receipt 1", self.left, self.number, token=run.payer.token)
 
     async def settle(self, receipt: str, answered: bool) -> None:
         assert receipt == "receipt 1"
@@ -155,7 +163,7 @@ class Recorder:
 
     async def history(
         self,
-        analyst: str,
+        turn: Turn,
         *,
         newest_first: bool = False,
         before: int | None = None,
@@ -184,7 +192,7 @@ def ask(recorder: Recorder, text: str, policy: str = "world", **settings: str) -
         name if name in SESSION_SETTINGS else f"dp.{name}": value
         for name, value in settings.items()
     }
-    return asyncio.run(engine.run(question, (), given, "alice"))
+    return asyncio.run(engine.run(question, (), given, run_of("alice")))
 
 
 def test_the_charge_comes_before_the_data_and_is_settled_after() -> None:
@@ -258,7 +266,7 @@ def test_what_was_left_after_a_charge_saves_the_next_look() -> None:
 
     async def three() -> None:
         for _ in range(3):
-            await engine.run(question, (), {}, "alice")
+            await engine.run(question, (), {}, run_of("alice"))
             recorder.left = Loss(Fraction(1, 100), Fraction(0))  # after the second
 
     asyncio.run(three())
@@ -319,7 +327,7 @@ def test_the_rules_of_a_zone_are_compared_once_and_before_the_charge() -> None:
 
     async def twice() -> None:
         for _ in range(2):
-            await engine.run(question, (), {"TimeZone": "Europe/Berlin"}, "alice")
+            await engine.run(question, (), {"TimeZone": "Europe/Berlin"}, run_of("alice"))
 
     asyncio.run(twice())
     assert recorder.calls[:4] == [*BEFORE, "zone", "reserve"]

@@ -25,6 +25,8 @@ from proxy.kernel.plan import PrivatePlan
 from proxy.pgwire.argument_exchanges import describing
 from proxy.policy.policy_model import Reuse
 from proxy.query.syntax.statements import Statement
+from proxy.turns.threads import Turn
+from tests.asked_by import run_of
 from tests.engine.test_order import _OIDS, Recorder
 from tests.live.constant_statements import RELATIVE
 from tests.pipeline_world import CATALOG, POLICIES
@@ -103,7 +105,7 @@ class Clock:
         cached = CachedAnswers(cast(Any, None), self.engine.known)
         question = self.read(text)
         checked = self.engine.checked(question, {}, constants=self.at(question, now))
-        (part,) = asyncio.run(cached.parts(checked))
+        (part,) = asyncio.run(cached.parts(checked, Turn("alice")))
         return part.digest
 
     def ended(self, text: str, now: str) -> tuple[str, ...]:
@@ -304,10 +306,10 @@ def test_it_is_said(postgres: psycopg.Connection, condition: str, said: str | No
     clock = Clock(postgres, _BY_WINDOW)
     question = clock.read(_where(condition))
     given = clock.at(question, _NOON)
-    answer = asyncio.run(clock.engine.run(question, given, {}, "alice"))
+    answer = asyncio.run(clock.engine.run(question, given, {}, run_of("alice")))
     assert [line.startswith(said or "") for line in answer.times] == [True] * (said is not None)
     explained = clock.read(f"EXPLAIN {_where(condition)}")
-    plan = asyncio.run(clock.engine.run(explained, given, {}, "alice")).relation
+    plan = asyncio.run(clock.engine.run(explained, given, {}, run_of("alice"))).relation
     assert (f"Times: {said}" in plan) is (said is not None)
 
 

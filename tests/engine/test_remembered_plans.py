@@ -20,6 +20,7 @@ from proxy.engine.remembered_plans import RememberedPlans
 from proxy.exact.table import ExactRow
 from proxy.planner.facts import PublicContents
 from proxy.query.syntax.statements import Statement
+from tests.asked_by import run_of
 from tests.engine.test_order import _OIDS, Recorder, asked
 
 _INT4 = 23
@@ -64,7 +65,7 @@ def _run(
     analyst: str = "alice",
 ) -> Fraction:
     given = (value,) * len(question.parameter_oids)
-    return asyncio.run(engine.run(question, given, settings, analyst)).loss.epsilon
+    return asyncio.run(engine.run(question, given, settings, run_of(analyst))).loss.epsilon
 
 
 def test_the_same_is_planned_once_and_charged_each_time(
@@ -225,7 +226,7 @@ def test_what_may_take_longer_with_other_values_is_planned_in_a_thread(
     question = _read(engine, text.format(listed), *[_INT4] * 10)
     threads = _threads(engine, monkeypatch)
     for values in [(None,) * 10, tuple(map(str, range(10)))]:
-        asyncio.run(engine.run(question, values, _SETTINGS, "alice"))
+        asyncio.run(engine.run(question, values, _SETTINGS, run_of("alice")))
     assert threads == ["another", "another"]
 
 
@@ -281,5 +282,5 @@ def test_a_large_plan_is_planned_again(recorder: Recorder, monkeypatch: pytest.M
     blocks = ", ".join(f"(SELECT count(*) FROM q WHERE i8 > {n})" for n in range(20))
     text = f"WITH q AS (SELECT i8 FROM people WHERE i4 NOT IN ({items})) SELECT {blocks}"
     for _ in range(2):
-        asyncio.run(engine.explain(_read(engine, text), (), {}, "alice"))
+        asyncio.run(engine.explain(_read(engine, text), (), {}, run_of("alice")))
     assert counted.times == 2

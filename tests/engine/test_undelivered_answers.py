@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from proxy.drawing.charged_token import asking, charging
 from proxy.drawing.kept_answers import AnswerOwner, OwnedAnswer
+from proxy.drawing.statement_run import Payer
 from proxy.engine.noisy_answers import (
     BYTES_OF_ALL,
     BYTES_OF_ANALYST,
@@ -21,6 +21,7 @@ from proxy.engine.noisy_answers import (
 from proxy.kernel.plan import PrivatePlan
 from proxy.release.cached_block import CachedBlock
 from proxy.release.drawn_values import DrawnBlock, DrawnGroup, DrawnNumber
+from tests.asked_by import run_of
 from tests.engine.test_order import Recorder, asked
 from tests.pipeline_world import walk
 
@@ -43,6 +44,10 @@ def _drawn(groups: int = 1, characters: int = 0) -> tuple[CachedBlock, ...]:
         for number in range(groups)
     )
     return (CachedBlock(chosen={}, drawn=DrawnBlock(tuple(found))),)
+
+
+def _payer(analyst: str, token: int | None = None) -> Payer:
+    return Payer(analyst=analyst, token=token)
 
 
 def _owner(analyst: str = "ann", token: int | None = None) -> AnswerOwner:
@@ -72,7 +77,7 @@ def test_an_answer_is_kept_for_an_hour(seconds: float, is_there: bool) -> None:
     answers = UndeliveredAnswers(clock)
     answers.keep(_answer(_plan()))
     clock.now = seconds
-    assert (answers.take("ann", None, _plan()) is not None) == is_there
+    assert (answers.take(_payer("ann", None), _plan()) is not None) == is_there
 
 
 def test_another_failure_does_not_prolong_it() -> None:
@@ -80,26 +85,26 @@ def test_another_failure_does_not_prolong_it() -> None:
     answers = UndeliveredAnswers(clock)
     answers.keep(_answer(_plan()))
     clock.now = KEPT_SECONDS - 1
-    again = answers.take("ann", None, _plan())
+    again = answers.take(_payer("ann", None), _plan())
     assert again is not None
     answers.keep(again)
     clock.now = KEPT_SECONDS + 1
-    assert answers.take("ann", None, _plan()) is None
+    assert answers.take(_payer("ann", None), _plan()) is None
 
 
 def test_an_answer_is_taken_once_and_by_its_analyst() -> None:
     answers = UndeliveredAnswers()
     answers.keep(_answer(_plan()))
-    assert answers.take("bob", None, _plan()) is None
-    assert answers.take("ann", None, _plan(f"{_COUNT} WHERE i4 > 3")) is None
-    assert answers.take("ann", None, _plan()) is not None
-    assert answers.take("ann", None, _plan()) is None
+    assert answers.take(_payer("bob", None), _plan()) is None
+    assert answers.take(_payer("ann", None), _plan(f"{_COUNT} WHERE i4 > 3")) is None
+    assert answers.take(_payer("ann", None), _plan()) is not None
+    assert answers.take(_payer("ann", None), _plan()) is None
 
 
 def test_what_is_shown_beside_an_answer_may_differ() -> None:
     answers = UndeliveredAnswers()
     answers.keep(_answer(_plan("SELECT count(*), dp.low(count(*) * 2) FROM people")))
-    assert answers.take("ann", None, _plan()) is not None
+    assert answers.take(_payer("ann", None), _plan()) is not None
 
 
 def test_old_answers_make_room() -> None:
@@ -109,17 +114,19 @@ def test_old_answers_make_room() -> None:
         answers.keep(_answer(plan))
     answers.keep(_answer(plans[0], "bob"))
     left = [
-        number for number, plan in enumerate(plans) if answers.take("ann", None, plan) is not None
+        number
+        for number, plan in enumerate(plans)
+        if answers.take(_payer("ann", None), plan) is not None
     ]
     assert left == list(range(4, 12))
-    assert answers.take("bob", None, plans[0]) is not None
+    assert answers.take(_payer("bob", None), plans[0]) is not None
 
 
 def test_analysts_together_have_a_limit() -> None:
     answers, plan = UndeliveredAnswers(), _plan()
     for number in range(300):
         answers.keep(_answer(plan, f"analyst {number}"))
-    left = [n for n in range(300) if answers.take(f"analyst {n}", None, plan) is not None]
+    left = [n for n in range(300) if answers.take(_payer(f"analyst {n}", None), plan) is not None]
     assert left == list(range(300 - 256, 300))
 
 
@@ -128,8 +135,8 @@ def test_an_answer_is_kept_for_what_it_was_charged_to(token: int | None) -> None
     answers = UndeliveredAnswers()
     answers.keep(_answer(_plan(), token=token))
     others = {None, 1, 2} - {token}
-    assert [answers.take("ann", other, _plan()) for other in others] == [None, None]
-    assert answers.take("ann", token, _plan()) is not None
+    assert [answers.take(_payer("ann", other), _plan()) for other in others] == [None, None]
+    assert answers.take(_payer("ann", token), _plan()) is not None
 
 
 def _receipts(numbers: tuple[int | None, int | None], tokens: tuple[int | None, int | None]) -> int:
@@ -143,8 +150,8 @@ def _receipts(numbers: tuple[int | None, int | None], tokens: tuple[int | None, 
     async def twice() -> None:
         for number, token in zip(numbers, tokens, strict=True):
             recorder.number = number
-            with charging(token), asking("alice"):
-                engine.keep_undelivered(await engine.run(question, (), {}, "alice"))
+            run = run_of("alice", token)
+            engine.keep_undelivered(await engine.run(question, (), {}, run))
 
     asyncio.run(twice())
     return recorder.calls.count("reserve")
@@ -206,9 +213,9 @@ def test_large_answers_of_an_analyst_make_room() -> None:
     answers.keep(_answer(plans[0], "bob"))
     for answer in each:
         answers.keep(answer)
-    left = [n for n, plan in enumerate(plans) if answers.take("ann", n, plan) is not None]
+    left = [n for n, plan in enumerate(plans) if answers.take(_payer("ann", n), plan) is not None]
     assert left == [1, 2, 3]
-    assert answers.take("bob", None, plans[0]) is not None
+    assert answers.take(_payer("bob", None), plans[0]) is not None
 
 
 def test_large_answers_of_all_make_room() -> None:
@@ -218,7 +225,7 @@ def test_large_answers_of_all_make_room() -> None:
     assert 8 < most < 20
     for number in range(20):
         answers.keep(replace(large, answer=OwnedAnswer(_owner(f"analyst {number}"), ())))
-    left = [n for n in range(20) if answers.take(f"analyst {n}", None, plan) is not None]
+    left = [n for n in range(20) if answers.take(_payer(f"analyst {n}", None), plan) is not None]
     assert left == list(range(20 - most, 20))
 
 

@@ -18,6 +18,7 @@ from proxy.compiler.copy_view import FoundCopy, WantedCopy
 from proxy.drawing.charges import Charge, PaidQuery, Payable
 from proxy.drawing.drawer import Drawer
 from proxy.drawing.protected_reads import ListValues
+from proxy.drawing.statement_run import StatementRun
 from proxy.engine.query_pipeline import Engine
 from proxy.exact.table import ExactTable, added_up
 from proxy.mechanisms.loss import Loss
@@ -28,6 +29,8 @@ from proxy.protected.catalog_reader import read_catalog
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.query.syntax.statements import Statement
 from proxy.shadow.shadow_tables import exposed_columns, shadow_tables
+from proxy.turns.threads import Turn
+from tests.asked_by import run_of
 from tests.charged_plans import charged
 from tests.policy.postgres import server
 from tests.seeded_bits import SeededBits
@@ -86,7 +89,7 @@ class Ports:
         self._data = data
 
     @asynccontextmanager
-    async def session(self, analyst: str) -> AsyncIterator[Ports]:
+    async def session(self, turn: Turn) -> AsyncIterator[Ports]:
         yield self
 
     async def run(
@@ -128,7 +131,12 @@ class Ports:
         pass
 
     async def reserve(
-        self, analyst: str, plan: Payable, fingerprint: str, digest: str, text: str | None = None
+        self,
+        run: StatementRun,
+        plan: Payable,
+        fingerprint: str,
+        digest: str,
+        text: str | None = None,
     ) -> Charge:
         return charged(plan, "receipt", plan.loss)
 
@@ -152,7 +160,7 @@ class Ports:
 
     async def history(
         self,
-        analyst: str,
+        turn: Turn,
         *,
         newest_first: bool = False,
         before: int | None = None,
@@ -176,7 +184,7 @@ def exact(dsn: str, text: str, rows: int = 50) -> list[ExactTable]:
             oids = tuple(_OIDS.get(name.rpartition(".")[2]) for name in statement.relations)
             question = engine.statements.read(statement, oids, ())
             assert question is not None
-            await engine.run(question, (), {}, "alice")
+            await engine.run(question, (), {}, run_of("alice"))
             return ports.exact
         finally:
             await data.close()

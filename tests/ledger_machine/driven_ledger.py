@@ -43,6 +43,7 @@ from proxy.ledger.ledger_sources import write_budgets
 from proxy.ledger.ledger_tables import ChargeOutcome
 from proxy.ledger.users import remove_analyst
 from proxy.policy.policy_model import Reuse
+from tests.asked_by import run_of
 from tests.ledger_machine.asked import (
     NOT_AN_ANALYST,
     NOT_CHARGED,
@@ -166,11 +167,9 @@ class DrivenLedger(DrivenReleases):
 
     async def _claimed(self, process: int, asked: AskedClaim) -> Claimed:
         questions = [_question(part) for part in asked.parts]
-        claims = self._claims[process]
+        claims, run = self._claims[process], run_of(asked.who, asked.token)
         try:
-            claimed = await claims.claim(
-                asked.who, questions, "f", "p", may_draw=asked.may_draw, token=asked.token
-            )
+            claimed = await claims.claim(run, questions, "f", "p", may_draw=asked.may_draw)
         except Refusal as refused:
             return _refused(refused), []
         if claimed is None:
@@ -186,7 +185,7 @@ class DrivenLedger(DrivenReleases):
             holder=claimed.holder,
         )
         slots = tuple(_slots_of(questions, claimed))
-        blocks, holder = ClaimedAnswers(claims, asked.who, claimed.holder, slots), claimed.holder
+        blocks, holder = ClaimedAnswers(claims, run, claimed.holder, slots), claimed.holder
         drawings = [
             Drawing(process, one.cached, blocks, one.part.block, holder)
             for one in slots
@@ -207,7 +206,11 @@ class DrivenLedger(DrivenReleases):
         found = self.session.execute(
             "SELECT relation FROM ledger.cached WHERE id = %s", (row,)
         ).fetchone()
-        return None if found is None else at_once(self._claims[0]._opened(row, found[0]))
+        return (
+            None
+            if found is None
+            else at_once(self._claims[0]._opened(run_of("alice"), row, found[0]))
+        )
 
     def let_go(self, drawing: Drawing) -> None:
         at_once(self._claims[drawing.process].let_go(drawing.row, drawing.holder))

@@ -249,8 +249,11 @@ async def _shown_anyway(self: ClaimedAnswers, block: Any, drawn: Any, bits: Any)
     if len(text) > driven_ledger.TOO_LARGE:
         await self._ledger.forget(cached, self._holder)
         return drawn
-    stored = await self._ledger.store(cached, text)
-    return drawn if stored is None or stored == text else await kept_answers._read(slot, stored)
+    run = self._run
+    stored = await self._ledger.store(run, cached, text)
+    if stored is None or stored == text:
+        return drawn
+    return await kept_answers._read(slot, stored, run.turn)
 
 
 async def _forgotten_by_any(self: CachedClaims, cached: int, holder: str) -> bool:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from proxy.mechanisms import bernoulli, exact_choice, order_statistic, partition_selection
 from proxy.mechanisms.loss import Loss
 from proxy.mechanisms.order_statistic import GridRun, Law, ValueCount
-from tests.mechanisms import order_statistic_layers, selection_layers
+from tests.mechanisms import order_statistic_layers, samplers, selection_layers
 from tests.mechanisms.mutants import Mutant
 
 CHANCE = "proxy.mechanisms.partition_selection.release_probability"
@@ -204,19 +204,19 @@ MUTANTS = [
     ),
     Mutant(
         "maximum is the minimum",
-        order_statistic_layers.the_choice_is_exact,
+        samplers.fits("maximum"),
         ("proxy.mechanisms.order_statistic.maximum",),
         lambda values, low, high, epsilon, bits: _minimum(values, low, high, epsilon, bits),
     ),
     Mutant(
         "sizes of runs forgotten",
-        order_statistic_layers.the_choice_is_exact,
+        samplers.fits("minimum"),
         (MINIMUM_LAW,),
         _one_step_of_the_law,
     ),
     Mutant(
         "choice at a rate 30 % too large",
-        order_statistic_layers.the_choice_is_exact,
+        samplers.fits("minimum"),
         ("proxy.mechanisms.order_statistic.choose",),
         lambda bits, weights, rate: _choose(bits, weights, rate * Fraction(13, 10)),
     ),

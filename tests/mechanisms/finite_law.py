@@ -12,8 +12,6 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.mechanisms.goodness_of_fit import chi_square_tail
-
 Law = NDArray[np.float64]
 
 _LEAST_EXPECTED = 20
@@ -33,7 +31,13 @@ def hockey_stick(p: Law, q: Law, epsilon: float) -> float:
 
 def p_value(draw: Callable[[], int], law: Law, first: int, draws: int) -> float:
     """The probability of a fit at least as bad, if the draws follow the law on first, first+1, .."""
-    counted = Counter(draw() - first for _ in range(draws))
+    return fit_of(Counter(draw() for _ in range(draws)), law, first)
+
+
+def fit_of(drawn: Counter[int], law: Law, first: int) -> float:
+    """As `p_value`, of outcomes that were counted."""
+    draws = drawn.total()
+    counted = Counter({outcome - first: number for outcome, number in drawn.items()})
     if counted and not 0 <= min(counted) <= max(counted) < len(law):
         return 0.0
     cells = _cells(law * draws)
@@ -65,3 +69,16 @@ def normalised(weights: Sequence[float] | Law) -> Law:
     values = np.asarray(weights, dtype=np.float64)
     law: Law = values / values.sum()
     return law
+
+
+def chi_square_tail(statistic: float, freedom: int) -> float:
+    """P(chi-square > statistic) in closed form for even degrees of freedom."""
+    assert freedom % 2 == 0
+    half = statistic / 2
+    if half > 700:
+        return 0.0
+    term = total = math.exp(-half)
+    for i in range(1, freedom // 2):
+        term *= half / i
+        total += term
+    return total

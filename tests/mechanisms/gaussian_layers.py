@@ -11,10 +11,8 @@ import numpy as np
 
 from proxy.kernel.price import NOTHING_PAID, Price
 from proxy.mechanisms import discrete_gaussian, zcdp
-from tests.mechanisms.finite_law import Law, normalised, p_value
-from tests.mechanisms.goodness_of_fit import DRAWS, FALSE_ALARM
+from tests.mechanisms.finite_law import Law, normalised
 from tests.mechanisms.loss_of_rho import loss_of_rho
-from tests.seeded_bits import SeededBits
 
 MILLIONTH = Fraction(1, 10**6)
 LOSSES = [
@@ -142,37 +140,9 @@ def rho_is_opendps() -> None:
                 assert math.isclose(back, rho, rel_tol=1e-6), (sensitivity, sigma, delta)
 
 
-def gaussian_fit(sigma2: Fraction, of_law: float, seed: int, draws: int = DRAWS // 6) -> float:
-    """The p-value of draws at sigma2 against the law of `of_law`; large noise in 1/50 sigma."""
-    bits = SeededBits(seed)
-    if of_law <= 10_000:
-        law = gaussian_law(of_law)
-        first = -(len(law) // 2)
-        return p_value(lambda: discrete_gaussian.sample(bits, sigma2), law, first, draws)
-    # Cells of many integers: the normal law is exact to e^(-2 pi^2 sigma2) by Poisson's formula.
-    width = math.isqrt(math.floor(of_law)) // 50
-    edges = [width * k - 0.5 for k in range(-600, 602)]
-    deviation = math.sqrt(2 * of_law)
-    law = np.array(
-        [
-            (math.erf(edges[k + 1] / deviation) - math.erf(edges[k] / deviation)) / 2
-            for k in range(len(edges) - 1)
-        ]
-    )
-    return p_value(lambda: discrete_gaussian.sample(bits, sigma2) // width, law, -600, draws)
-
-
-def the_gaussian_sampler_fits() -> None:
-    """Chi-square against the law; a false alarm once in a million seeds per variance."""
-    for seed, text in enumerate(("1/5", "1", "1000/7", "1000000000000")):
-        fit = gaussian_fit(Fraction(text), float(Fraction(text)), seed)
-        assert fit > FALSE_ALARM, f"sigma2 {text}: p = {fit}"
-
-
 LAYERS = [
     gaussian_noise_is_private,
     rho_adds_up_and_converts,
     gaussian_formulas_are_golden,
     rho_is_opendps,
-    the_gaussian_sampler_fits,
 ]

@@ -14,10 +14,8 @@ import numpy as np
 from proxy.mechanisms import order_statistic
 from proxy.mechanisms.growing_places import CELLS, FAR, NEAR, WHOLE, Places
 from proxy.mechanisms.order_statistic import ValueCount
-from tests.mechanisms.finite_law import Law, log_ratio, p_value
-from tests.mechanisms.goodness_of_fit import DRAWS, FALSE_ALARM
+from tests.mechanisms.finite_law import Law, log_ratio
 from tests.mechanisms.order_statistic_layers import law_of
-from tests.seeded_bits import SeededBits
 
 BOUNDS = ((0, 5), (0, WHOLE), (0, 300), (-50, 400), (0, 50_000), (-(10**6), 10**6), (7, 10**9))
 _ROUNDING = 1e-9
@@ -154,20 +152,6 @@ def hardly_any_answer_is_beyond_all_values() -> None:
                 assert beyond <= 0.005, (places, epsilon, part, beyond)
 
 
-def extremes_are_drawn_by_their_laws() -> None:
-    bits = SeededBits(9)
-    for is_least in (True, False):
-        places = Places(0, 300, is_least)
-        values = counted(places, [*range(40, 90, 2), *range(200, 260, 3)])
-        expected = law_of(places.law(values, Fraction(1)))
-        expected = expected if is_least else expected[::-1]
-
-        def draw(places: Places = places, values: list[ValueCount] = values) -> int:
-            return places.indices.index(places.drawn(values, Fraction(1), bits))
-
-        assert p_value(draw, expected, 0, DRAWS // 20) > FALSE_ALARM
-
-
 LAYERS = [
     extremes_of_units_are_private,
     values_count_at_the_next_place,
@@ -176,5 +160,4 @@ LAYERS = [
     answers_are_near_their_rank,
     loose_bounds_leave_the_answers_in_order,
     hardly_any_answer_is_beyond_all_values,
-    extremes_are_drawn_by_their_laws,
 ]

@@ -17,7 +17,6 @@ import numpy as np
 from proxy.estimates import sampling_accuracy
 from proxy.mechanisms import discrete_laplace, smooth_sensitivity, smoothed_median, split
 from proxy.mechanisms.loss import Loss
-from tests.mechanisms.goodness_of_fit import FALSE_ALARM, p_value
 from tests.mechanisms.laplace_law import INFINITY, LaplaceLaw, hockey_stick
 from tests.mechanisms.neighbours import Universe, all_multiset_pairs, two_point_pairs
 from tests.mechanisms.reference_sensitivity import DefinitionOfSmoothSensitivity
@@ -190,17 +189,6 @@ def the_scale_is_opendps() -> None:
             oracle: Any = dp.m.make_laplace(*space, scale=scale)
             assert abs(oracle.map(sensitivity) - float(epsilon)) <= 1e-12, (sensitivity, epsilon)
             assert abs(oracle.map(1) - 1 / scale) <= 1e-12
-
-
-def the_sampler_fits() -> None:
-    """Chi-square against the closed law; a false alarm once in a million seeds per scale."""
-    for seed, scale in enumerate((Fraction(1, 3), Fraction(1), Fraction(20, 3), Fraction(10**12))):
-        bits = SeededBits(seed)
-        fit = p_value(
-            lambda bits=bits, scale=scale: discrete_laplace.sample(bits, scale),  # type: ignore[misc]
-            LaplaceLaw.of((0, scale)),
-        )
-        assert fit > FALSE_ALARM, f"scale {scale}: p = {fit}"
 
 
 def releases_are_the_law_within_bounds() -> None:

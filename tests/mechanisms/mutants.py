@@ -15,7 +15,7 @@ from proxy.estimates import sampling_accuracy
 from proxy.mechanisms import discrete_laplace, smooth_sensitivity, smoothed_median, split
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import Loss
-from tests.mechanisms import layers
+from tests.mechanisms import layers, samplers
 
 Function = Callable[..., Any]
 
@@ -252,17 +252,17 @@ MUTANTS = [
     ),
     Mutant(
         "sampler 30 % too narrow",
-        layers.the_sampler_fits,
+        samplers.fits("discrete Laplace"),
         (SAMPLE,),
         lambda bits, scale: _sample(bits, scale * Fraction(10, 13)),
     ),
     Mutant(
         "sampler 5 % too wide",
-        layers.the_sampler_fits,
+        samplers.fits("discrete Laplace", samplers.MANY_DRAWS),
         (SAMPLE,),
         lambda bits, scale: _sample(bits, scale * Fraction(105, 100)),
     ),
-    Mutant("sampler's zero too likely", layers.the_sampler_fits, (SAMPLE,), _zero_twice),
+    Mutant("sampler's zero too likely", samplers.fits("discrete Laplace"), (SAMPLE,), _zero_twice),
     Mutant(
         "release not clamped",
         layers.releases_are_the_law_within_bounds,

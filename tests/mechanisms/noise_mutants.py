@@ -24,7 +24,7 @@ from proxy.mechanisms import (
 )
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import Loss
-from tests.mechanisms import gaussian_layers, layers, moments_layers, polyplace_layers
+from tests.mechanisms import gaussian_layers, layers, moments_layers, polyplace_layers, samplers
 from tests.mechanisms.mutants import Mutant
 
 SIGMA2_FOR = "proxy.mechanisms.discrete_gaussian.sigma2_for"
@@ -127,13 +127,13 @@ MUTANTS = [
     ),
     Mutant(
         "Gaussian sampler with sigma 30 % too small",
-        gaussian_layers.the_gaussian_sampler_fits,
+        samplers.fits("discrete Gaussian"),
         (GAUSSIAN,),
         lambda bits, sigma2: _gaussian(bits, sigma2 * Fraction(100, 169)),
     ),
     Mutant(
         "Gaussian sampler with sigma 5 % too large",
-        gaussian_layers.the_gaussian_sampler_fits,
+        samplers.fits("discrete Gaussian"),
         (GAUSSIAN,),
         lambda bits, sigma2: _gaussian(bits, sigma2 * Fraction(11025, 10000)),
     ),
@@ -183,7 +183,7 @@ MUTANTS = [
     ),
     Mutant(
         "PolyPlace sampler 30 % too narrow",
-        polyplace_layers.the_polyplace_sampler_fits,
+        samplers.fits("PolyPlace"),
         (POLYPLACE,),
         lambda bits, centre, scale, low, high, shape: _polyplace(
             bits, centre, scale * Fraction(10, 13), low, high, shape
@@ -191,7 +191,7 @@ MUTANTS = [
     ),
     Mutant(
         "PolyPlace sampler rejects instead of clamping",
-        polyplace_layers.the_polyplace_sampler_fits,
+        samplers.fits("PolyPlace"),
         (POLYPLACE,),
         _nearest_after_clamping,
     ),

@@ -11,11 +11,9 @@ from itertools import product
 import numpy as np
 
 from proxy.mechanisms import order_statistic
-from proxy.mechanisms.exact_choice import Weight, choose
 from proxy.mechanisms.order_statistic import Law as RunLaw
 from proxy.mechanisms.order_statistic import ValueCount
-from tests.mechanisms.finite_law import Law, log_ratio, normalised, p_value
-from tests.mechanisms.goodness_of_fit import DRAWS, FALSE_ALARM
+from tests.mechanisms.finite_law import Law, log_ratio, normalised
 from tests.seeded_bits import SeededBits
 
 EPSILONS = (Fraction(1, 2), Fraction(1), Fraction(4))
@@ -58,11 +56,11 @@ def law_of(law: RunLaw) -> Law:
     return normalised(np.repeat(weights, sizes))
 
 
-def _minimum(table: Table, epsilon: Fraction, rows: int) -> Law:
+def law_of_minimum(table: Table, epsilon: Fraction, rows: int) -> Law:
     return law_of(order_statistic.minimum_law(table.runs, 0, table.high, epsilon, rows))
 
 
-def _quantile(q: Fraction) -> Mechanism:
+def law_of_quantile(q: Fraction) -> Mechanism:
     def law(table: Table, epsilon: Fraction, rows: int) -> Law:
         return law_of(order_statistic.quantile_law(table.runs, q, 0, table.high, epsilon, rows))
 
@@ -70,8 +68,8 @@ def _quantile(q: Fraction) -> Mechanism:
 
 
 MECHANISMS: dict[str, Mechanism] = {
-    "minimum": _minimum,
-    **{f"quantile {q}": _quantile(q) for q in QUANTILES},
+    "minimum": law_of_minimum,
+    **{f"quantile {q}": law_of_quantile(q) for q in QUANTILES},
 }
 
 
@@ -137,7 +135,7 @@ def laws_are_their_definition() -> None:
             )
             for c in range(high + 1)
         ]
-        _equal(_minimum(table, epsilon, per_unit), distances, epsilon / (2 * per_unit))
+        _equal(law_of_minimum(table, epsilon, per_unit), distances, epsilon / (2 * per_unit))
         q = QUANTILES[seed % 5]
         target = q * len(rows)
         off = [
@@ -145,7 +143,7 @@ def laws_are_their_definition() -> None:
             for c in range(high + 1)
         ]
         rate = epsilon / (2 * per_unit * max(q, 1 - q))
-        _equal(_quantile(q)(table, epsilon, per_unit), off, rate)
+        _equal(law_of_quantile(q)(table, epsilon, per_unit), off, rate)
 
 
 def _equal(law: Law, distances: list[int] | list[Fraction], rate: Fraction) -> None:
@@ -207,44 +205,10 @@ def order_formulas_are_golden() -> None:
     assert law.rate == Fraction(1, 2)
 
 
-def the_choice_is_exact() -> None:
-    """Sampling: minimum, maximum and quantile against their laws, and weights far apart."""
-    bits = SeededBits(3)
-    draws = DRAWS // 20
-    table = Table.dense((0, 2, 0, 5, 1, 0, 0, 3, 9, 0))
-    reflected = Table.dense(table.counts[::-1])
-    epsilon = Fraction(1)
-    law = _minimum(table, epsilon, 1)
-    values = table.runs
-    fits = [
-        p_value(lambda: order_statistic.minimum(values, 0, 9, epsilon, bits), law, 0, draws),
-        p_value(
-            lambda: order_statistic.maximum(values, 0, 9, epsilon, bits),
-            _minimum(reflected, epsilon, 1)[::-1],
-            0,
-            draws,
-        ),
-        p_value(
-            lambda: order_statistic.quantile(values, Fraction(1, 4), 0, 9, epsilon, bits),
-            _quantile(Fraction(1, 4))(table, epsilon, 1),
-            0,
-            draws,
-        ),
-        p_value(
-            lambda: choose(bits, [Weight(5, 7), Weight(1, 3), Weight(10**4, 30)], Fraction(1, 3)),
-            normalised([5 * math.exp(-7 / 3), math.exp(-1), 10**4 * math.exp(-10)]),
-            0,
-            draws,
-        ),
-    ]
-    assert min(fits) > FALSE_ALARM, fits
-
-
 LAYERS = [
     order_statistics_are_private,
     units_of_rows_are_private,
     laws_are_their_definition,
     the_rest_need_not_be_fetched,
     order_formulas_are_golden,
-    the_choice_is_exact,
 ]

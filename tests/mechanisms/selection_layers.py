@@ -12,8 +12,7 @@ import numpy as np
 from proxy.mechanisms import bernoulli, partition_selection
 from proxy.mechanisms.loss import Loss
 from proxy.mechanisms.real_bounds import exp_bounds
-from tests.mechanisms.finite_law import Law, hockey_stick
-from tests.mechanisms.goodness_of_fit import chi_square_tail
+from tests.mechanisms.finite_law import Law, chi_square_tail, hockey_stick
 from tests.seeded_bits import SeededBits
 
 MILLIONTH = Fraction(1, 10**6)

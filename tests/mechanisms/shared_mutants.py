@@ -8,7 +8,7 @@ from fractions import Fraction
 from proxy.estimates import sampling_accuracy, shared_moments, sum_over_count
 from proxy.mechanisms import clipped_mean, discrete_laplace
 from proxy.mechanisms.bits import RandomBits
-from tests.mechanisms import shared_layers
+from tests.mechanisms import samplers, shared_layers
 from tests.mechanisms.mutants import Mutant
 
 SCALE = "proxy.mechanisms.clipped_mean.scale"
@@ -59,7 +59,7 @@ MUTANTS = [
     ),
     Mutant(
         "clipped mean's scale 30 % too small, seen by draws",
-        shared_layers.the_clipped_mean_sampler_fits,
+        samplers.fits("clipped mean"),
         (SCALE,),
         lambda low, high, epsilon, changed=1: (
             _scale(low, high, epsilon, changed) * Fraction(10, 13)
@@ -105,7 +105,7 @@ MUTANTS = [
     ),
     Mutant(
         "sum over count: scales 30 % too small, seen by draws",
-        shared_layers.the_sum_over_count_sampler_fits,
+        samplers.fits("sum over count"),
         (SCALES,),
         lambda low, high, epsilon, rows=1: _scales(low, high, epsilon * Fraction(13, 10), rows),
     ),

@@ -33,7 +33,6 @@ LAYERS = [
     layers.smooth_sensitivity_is_its_definition,
     layers.formulas_are_golden,
     layers.the_scale_is_opendps,
-    layers.the_sampler_fits,
     layers.releases_are_the_law_within_bounds,
     *gaussian_layers.LAYERS,
     *polyplace_layers.LAYERS,
@@ -52,10 +51,8 @@ _AT_NIGHT = (
     layers.the_median_is_private,
     moments_layers.recentred_means_are_private,
     polyplace_layers.polyplace_is_private,
-    polyplace_layers.the_polyplace_sampler_fits,
     pair_layers.pair_errors_are_the_closed_form,
     pair_layers.pair_intervals_hold_the_truth,
-    shared_layers.the_sum_over_count_sampler_fits,
 )
 
 

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from proxy.mechanisms import exact_choice, order_statistic
 from proxy.mechanisms.exact_choice import Weight
 from proxy.mechanisms.order_statistic import ValueCount
-from tests.mechanisms.finite_law import normalised, p_value
-from tests.mechanisms.goodness_of_fit import FALSE_ALARM
+from tests.mechanisms.finite_law import p_value
 from tests.mechanisms.order_statistic_layers import worst_log_ratio
+from tests.mechanisms.samplers import FALSE_ALARM
 from tests.mechanisms.simulation import ADULT, adult_column, synthetic_ages
 from tests.seeded_bits import SeededBits
 
@@ -33,16 +33,6 @@ def test_the_auditor_finds_tables_that_use_epsilon_up() -> None:
     assert worst_log_ratio("quantile 1/2", HALF) > 0.999
     assert worst_log_ratio("quantile 1/4", Fraction(4)) > 0.999
     assert worst_log_ratio("minimum", Fraction(4)) > 0.999
-
-
-@pytest.mark.parametrize("wrong", [1.3, 1 / 1.3])
-def test_goodness_of_fit_sees_a_rate_30_percent_off(wrong: float) -> None:
-    bits = SeededBits(6)
-    weights = [Weight(3, 0), Weight(20, 6), Weight(1, 2)]
-    exponents = np.array([weight.distance * wrong / 2 for weight in weights])
-    law = normalised(np.array([3.0, 20.0, 1.0]) * np.exp(-exponents))
-    fit = p_value(lambda: exact_choice.choose(bits, weights, HALF), law, 0, 5000)
-    assert fit < FALSE_ALARM / 1000
 
 
 def test_an_empty_table_gives_any_grid_point() -> None:

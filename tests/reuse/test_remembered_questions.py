@@ -11,6 +11,7 @@ from proxy.engine.cached_answers import CachedAnswers
 from proxy.kernel.checked_plan import together
 from proxy.kernel.price import Price
 from proxy.planner.facts import PlanningContext
+from proxy.turns.threads import Turn
 from tests.pipeline_world import CATALOG, POLICIES, walk
 from tests.unchecked_blocks import unchecked
 
@@ -20,7 +21,7 @@ def _asked(statement: str) -> tuple[bool, int]:
     pipeline = walk(statement)
     assert pipeline is not None
     cached = CachedAnswers(cast(Any, None), PlanningContext(POLICIES["world"], CATALOG, {}))
-    once, twice = (asyncio.run(cached.parts(pipeline.checked)) for _ in range(2))
+    once, twice = (asyncio.run(cached.parts(pipeline.checked, Turn("alice"))) for _ in range(2))
     assert once == twice
     found = once[0].derivable
     assert found is not None
@@ -46,7 +47,7 @@ def test_a_block_of_another_price_has_another_slot() -> None:
     def digest(price: Price) -> bytes | None:
         known = PlanningContext(POLICIES["world"], CATALOG, {})
         plan = together([unchecked(one.block, price)])
-        (part,) = asyncio.run(CachedAnswers(cast(Any, None), known).parts(plan))
+        (part,) = asyncio.run(CachedAnswers(cast(Any, None), known).parts(plan, Turn("alice")))
         return part.digest
 
     before = digest(one.price)
@@ -63,6 +64,6 @@ def test_a_block_that_hangs_on_an_answer_has_a_slot_where_the_answer_is_named() 
     cached = CachedAnswers(cast(Any, None), PlanningContext(POLICIES["world"], CATALOG, {}))
     hanging = [one for one in pipeline.checked.blocks if one.block.uses_answers]
     assert len(hanging) == 1
-    parts = asyncio.run(cached.parts(pipeline.checked))
+    parts = asyncio.run(cached.parts(pipeline.checked, Turn("alice")))
     digests = [one.digest for one in parts if one.block is hanging[0]]
     assert digests == [None]

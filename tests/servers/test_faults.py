@@ -21,6 +21,7 @@ from proxy.ledger import ledger_tables
 from proxy.ledger.ledger_home import embedded_ledger
 from proxy.postgres.embedded import EmbeddedPostgres
 from proxy.protected.protected_database import DatabaseSession, ProtectedDatabase
+from proxy.turns.threads import Turn
 from tests.audit.planner_mutants import sensitivity_halved
 from tests.live_proxy import sample_databases, start_proxy
 from tests.servers.http.both_listeners import BothListeners, open_http
@@ -159,9 +160,9 @@ def test_a_plan_that_is_not_private(faulty: Faulty, monkeypatch: pytest.MonkeyPa
     opened = []
     real = ProtectedDatabase.session
 
-    def counted(database: ProtectedDatabase, analyst: str) -> object:
-        opened.append(analyst)
-        return real(database, analyst)
+    def counted(database: ProtectedDatabase, turn: Turn) -> object:
+        opened.append(turn)
+        return real(database, turn)
 
     monkeypatch.setattr(ProtectedDatabase, "session", counted)
     sql = f"SELECT count(*) FROM shop.orders WHERE total < {_LITERAL}"

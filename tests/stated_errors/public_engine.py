@@ -26,6 +26,7 @@ from proxy.protected.protected_database import ProtectedDatabase
 from proxy.protected.public_values import read_public_contents
 from proxy.query.syntax.placeholders import ScalarAnswer
 from proxy.query.syntax.statements import Statement
+from proxy.turns.threads import Turn
 from tests.live import public_data
 from tests.live.public_data import RowBounds
 from tests.live.served_database import made_database, policy_head
@@ -90,7 +91,7 @@ class PublicEngine:
         """answers: noisy ones of earlier blocks, with which rows are compared."""
 
         async def run() -> list[ExactTable]:
-            async with self._reader.session("") as session:
+            async with self._reader.session(Turn("")) as session:
                 lists = await read_lists(session, queries)
                 found = []
                 for query in queries:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
 import hmac
@@ -34,7 +35,6 @@ from proxy.servers.http.admin_routes import REFUSALS
 from proxy.servers.http.guard import mark_under_way
 from proxy.servers.http.http_problem import HttpProblem, problem_of
 from proxy.turns.fair_share import Busy
-from proxy.turns.threads import in_thread
 
 # Who is signed in to the administrators' console: a cookie that is signed with the administrator's own secret.
 #
@@ -289,7 +289,7 @@ class AdminFrame:
             "databases": names,
             **values,
         }
-        body = await in_thread(lambda: rendered(template, **shown))
+        body = await asyncio.to_thread(lambda: rendered(template, **shown))
         return HTMLResponse(body, status, HEADERS)
 
     @property

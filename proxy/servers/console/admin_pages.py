@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
@@ -38,7 +39,6 @@ from proxy.servers.http import admin_routes as api
 from proxy.servers.http.admin_access import AdminDoor
 from proxy.servers.http.admin_models import BudgetEntry, ReceiptEntry, WaitingAdjustment
 from proxy.servers.http.json_models import DatabaseStatus, StatusReport
-from proxy.turns.threads import in_thread
 
 # Details of the administrators' log as labels and texts for people.
 
@@ -295,7 +295,7 @@ class AdminConsole:
                 "chart": burn_down(drawn, paid(drawn), first, today),
             }
 
-        return await in_thread(made)
+        return await asyncio.to_thread(made)
 
     async def receipts(self, visit: Visit) -> Response:
         asked = {name: visit.asked(name) for name in ("q", "analyst", "outcome", "since", "until")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 import re
@@ -35,7 +36,6 @@ from proxy.servers.http.admin_models import (
 )
 from proxy.servers.http.http_problem import HttpProblem
 from proxy.servers.http.request_reading import JsonNumber
-from proxy.turns.threads import in_thread
 
 _WIDE, _NARROW = 1180, 358
 _AROUND = 3  # lines around a change
@@ -88,7 +88,7 @@ class AdminPolicies:
             old, new = report.before.text, report.text
             changes, people = report.before.changes, report.before.people
             what = f"What the last change did (before: {report.before.digest[:12]})"
-        diff = await in_thread(lambda: list(_diff(old, new or old)))
+        diff = await asyncio.to_thread(lambda: list(_diff(old, new or old)))
         return await self._frame.html(
             visit,
             "admin_policy",
@@ -192,7 +192,7 @@ class AdminPolicies:
         running = next((one for one in audits if one.state == "running"), None)
         run = next((one for one in own if one.state == "done"), None)
         failed = own[0] if own and own[0].state == "failed" else None
-        shown = {} if run is None else await in_thread(_audit_shown, run)
+        shown = {} if run is None else await asyncio.to_thread(_audit_shown, run)
         return await self._frame.html(
             visit,
             "admin_audit",

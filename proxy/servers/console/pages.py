@@ -61,7 +61,6 @@ from proxy.servers.http.rendering import as_json
 from proxy.servers.http.request_reading import JsonNumber
 from proxy.servers.http.routes import Routes, while_connected
 from proxy.turns.fair_share import Busy
-from proxy.turns.threads import in_thread
 
 _COOKIE = SessionCookie("dp")
 _WRONG = "Name or password is wrong. After several wrong ones an answer takes some seconds."
@@ -242,9 +241,9 @@ class Console:
         async with self._routes.logins.session(database, caller) as session:
             engine = self._routes.engines[database].now
             budget = await engine.budget(session.analyst)
-            with self._routes.adapters[database].turns_of(session.analyst):
-                page = await engine.history(session.analyst, before, _HISTORY + 1)
-                spent = "" if before else await engine.history(session.analyst)
+            turn = self._routes.adapters[database].turn_of(session.analyst)
+            page = await engine.history(turn, before, _HISTORY + 1)
+            spent = "" if before else await engine.history(turn)
             shared = await self._shared(request, caller, database, "Budget", "budget")
         # What was left is drawn beside the latest receipts only: it needs all of them.
         privacy = engine.policy.privacy
@@ -289,8 +288,8 @@ class Console:
         self, caller: Caller, database: str, function: Callable[..., T], *given: object
     ) -> T:
         """What takes long, one job of an analyst at a time."""
-        with self._routes.adapters[database].turns_of(caller.analyst):
-            return await in_thread(function, *given)
+        turn = self._routes.adapters[database].turn_of(caller.analyst)
+        return await turn.in_thread(function, *given)
 
     async def _html(
         self, caller: Caller, template: str, values: Mapping[str, Any], **told: str
@@ -346,20 +345,20 @@ class Console:
             instead = respelled(sql, reasons)
             return {"kind": "unmet", "reasons": reasons, "instead": instead}
         async with self._routes.logins.session(database, caller, query.settings) as session:
-            driver = LibpqDriver(adapter, session, query, with_errors=True)
-            with adapter.turns_of(caller.analyst):
-                answered = await driver.run()
+            driver = LibpqDriver(adapter, session, query, caller.payer(), with_errors=True)
+            answered = await driver.run()
         count, most = len(answered.rows.values), shown_rows(len(answered.rows.columns))
-        with adapter.turns_of(caller.analyst):
-            body = await as_json(_first(answered, most))
-            shown = await in_thread(shown_answer, body, count, database)
+        turn = adapter.turn_of(caller.analyst)
+        body = await as_json(_first(answered, most), turn)
+        shown = await turn.in_thread(shown_answer, body, count, database)
         return {"kind": "answer", "answer": shown}
 
     async def _unmet(self, caller: Caller, database: str, query: QueryRequest) -> Sequence[str]:
         """Why no value in the policy meets what a run would be charged for; empty where one does."""
         try:
             async with self._routes.logins.session(database, caller, query.settings) as session:
-                plan = await LibpqDriver(self._routes.adapters[database], session, query).explain()
+                adapter = self._routes.adapters[database]
+                plan = await LibpqDriver(adapter, session, query, caller.payer()).explain()
         except Exception as error:
             if problem_of(error) is None:
                 raise
@@ -378,7 +377,8 @@ class Console:
             query = _request_of(sql, each)
             try:
                 async with self._routes.logins.session(database, caller, query.settings) as session:
-                    driver = LibpqDriver(self._routes.adapters[database], session, query)
+                    adapter = self._routes.adapters[database]
+                    driver = LibpqDriver(adapter, session, query, caller.payer())
                     plan = await driver.explain()
             except Exception as error:
                 problem = problem_of(error)

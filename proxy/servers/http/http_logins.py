@@ -11,12 +11,14 @@ from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequen
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from fractions import Fraction
 from http import HTTPStatus
 from typing import Protocol
 
 from starlette.requests import Request
 
 from proxy.base.errors import Fault
+from proxy.drawing.statement_run import Payer
 from proxy.engine.sessions import AnalystSession, AnalystSessions, WrongCredentials
 from proxy.ledger.bearer_tokens import NewToken, TokenGrant, is_token
 from proxy.servers.admission import Admission, no_access
@@ -26,6 +28,7 @@ from proxy.servers.http.http_problem import HttpProblem, not_let_in, unauthorize
 from proxy.servers.http.request_reading import Presented, read_credentials
 from proxy.servers.login_gate import LoginGate, log_login
 from proxy.turns.fair_share import Busy
+from proxy.turns.threads import Turn
 
 # Who presents a bearer token: one that `dpproxy token` made, or one of the OpenID Connect provider.
 
@@ -45,6 +48,22 @@ class Caller:
     def __repr__(self) -> str:
         return f"Caller({self.analyst!r})"
 
+    def payer(
+        self, most_epsilon: Fraction | None = None, approved_epsilon: Fraction | None = None
+    ) -> Payer:
+        """Who is charged for a statement of theirs. most_epsilon, approved_epsilon: as of Payer."""
+        return Payer(
+            analyst=self.analyst,
+            token=None if self.token is None else self.token.number,
+            most_epsilon=most_epsilon,
+            approved_epsilon=approved_epsilon,
+        )
+
+    @property
+    def traceparent(self) -> str | None:
+        """The span (W3C Trace Context) that their statements are part of. Of strangers none is taken up."""
+        return None if self.request is None else self.request.headers.get("traceparent")
+
 
 class LedgerTokens(Protocol):
     async def find(self, presented: str) -> TokenGrant | None:
@@ -52,7 +71,7 @@ class LedgerTokens(Protocol):
         ...
 
     async def create(
-        self, analyst: str, source: int, days: float, epsilon: Decimal, note: str
+        self, turn: Turn, source: int, days: float, epsilon: Decimal, note: str
     ) -> NewToken:
         """Of the analyst's own making. Refuses  UserError, Fault"""
         ...
@@ -112,12 +131,12 @@ class Bearers:
         return Caller(analyst=analyst)
 
     async def new_token(
-        self, analyst: str, source: int, days: float, epsilon: Decimal, note: str
+        self, turn: Turn, source: int, days: float, epsilon: Decimal, note: str
     ) -> NewToken:
         """Refuses  HttpProblem 404 where no token of the ledger lets in; UserError; Fault"""
         if self._tokens is None:
             raise HttpProblem(HTTPStatus.NOT_FOUND, "tokens let nobody in here")
-        return await self._tokens.create(analyst, source, days, epsilon, note)
+        return await self._tokens.create(turn, source, days, epsilon, note)
 
     def _digest(self, presented: str) -> bytes:
         return hmac.new(self._secret, presented.encode(), hashlib.sha256).digest()
@@ -268,13 +287,20 @@ class HttpLogins:
         raise not_let_in()
 
     async def new_token(
-        self, caller: Caller, database: str, *, days: float, epsilon: Decimal, note: str
+        self,
+        caller: Caller,
+        turn: Turn,
+        database: str,
+        *,
+        days: float,
+        epsilon: Decimal,
+        note: str,
     ) -> NewToken:
         """Make a token of the caller's for one database. Refuses  UserError, HttpProblem"""
         if self._bearers is None or self._admission is None:
             raise HttpProblem(HTTPStatus.NOT_FOUND, "tokens let nobody in here")
         source = self._admission.sources[database]
-        return await self._bearers.new_token(caller.analyst, source, days, epsilon, note)
+        return await self._bearers.new_token(turn, source, days, epsilon, note)
 
     def session(
         self, database: str, caller: Caller, settings: Mapping[str, str] | None = None

@@ -142,7 +142,7 @@ class Corrector:
         wanted = query.model_copy(update={"sql": sql})
         try:
             async with self.logins.session(self.database, caller, settings) as session:
-                plan = await LibpqDriver(self.adapter, session, wanted).explain()
+                plan = await LibpqDriver(self.adapter, session, wanted, caller.payer()).explain()
         except Busy:
             raise
         except Exception as error:

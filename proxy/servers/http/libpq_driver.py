@@ -15,6 +15,7 @@ from typing_extensions import ParamSpec, assert_never
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.limits import LOOKED_AT_BYTES
+from proxy.drawing.statement_run import Payer
 from proxy.engine.noisy_answers import NoisyAnswer
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.sessions import Analysed, AnalystSession, PostgresError, ResultRows
@@ -49,7 +50,6 @@ from proxy.query.syntax.statements import StatementKind
 from proxy.servers.engine_adapter import EngineAdapter
 from proxy.servers.http.analyst_models import QueryRequest
 from proxy.servers.http.http_problem import problem_of, refused
-from proxy.turns.threads import in_thread
 
 _ROWS_AT_ONCE = 5_000  # are taken apart in some milliseconds
 
@@ -83,12 +83,22 @@ class LibpqDriver:
         engine: EngineAdapter,
         session: AnalystSession,
         request: QueryRequest,
+        payer: Payer,
         *,
+        parent: str | None = None,
         with_errors: bool = False,
     ) -> None:
-        """with_errors: the result is wanted with the error of each value."""
+        """
+        Args:
+            engine: Of the database.
+            session: Of the analyst.
+            request: What is asked.
+            payer: Who is charged, if it is run.
+            parent: As of EngineAdapter.paid_by.
+            with_errors: The result is wanted with the error of each value.
+        """
         self._with_errors = with_errors
-        self._engine = engine.of(session.analyst)
+        self._engine = engine.paid_by(payer, parent)
         self._session = session
         self._request = request
         self._prepared: str | None = None  # the text that the session holds prepared
@@ -116,12 +126,20 @@ class LibpqDriver:
                 rows = await self._run(decided, run)
                 places = question.reading.error_columns
                 is_long = len(rows.values) > _ROWS_AT_ONCE
-                rows, errors = await _beside(is_long, _apart, rows, places)
+                rows, errors = await self._apart(is_long, rows, places)
                 return QueryResult(rows, None if question.reads_nothing else self._answer, errors)
             case Verbatim():
                 raise AssertionError("a statement of this request is nobody else's")
             case _:
                 assert_never(run)
+
+    async def _apart(
+        self, is_long: bool, rows: ResultRows, places: tuple[int, ...]
+    ) -> tuple[ResultRows, RowErrors | None]:
+        if not is_long:
+            return _apart(rows, places)
+        turn = self._engine.turn_of(self._session.analyst)
+        return await turn.in_thread(_apart, rows, places)
 
     @contextmanager
     def _naming_tables(self) -> Iterator[None]:
@@ -335,10 +353,3 @@ def _selecting(decided: Rewritten) -> ProtectedQuery:
 
 def _wanted(decided: Rewritten) -> ReadArguments:
     return ReadArguments(decided.parameter_oids, decided.settings)
-
-
-async def _beside(is_long: bool, function: Callable[P, T], *given: P.args, **named: P.kwargs) -> T:
-    """What is long runs in a thread, so that other sessions go on meanwhile."""
-    if is_long:
-        return await in_thread(function, *given, **named)
-    return function(*given, **named)

@@ -22,7 +22,7 @@ from proxy.pgwire.calls import Refuse
 from proxy.servers.error_boundary import refuses
 from proxy.servers.http.libpq_driver import QueryResult
 from proxy.servers.http.request_reading import Format
-from proxy.turns.threads import in_thread
+from proxy.turns.threads import Turn
 
 _JSON_OIDS = (114, 3802)  # json, jsonb (pg_type.dat)
 _OID_OID = 26
@@ -60,22 +60,23 @@ T = TypeVar("T")
 Write = Callable[[bytes], str]
 
 
-async def as_json(result: QueryResult) -> bytes:
-    """The body of /v1/query."""
-    return await _rendered(result.rows, _json, result)
+async def as_json(result: QueryResult, turn: Turn) -> bytes:
+    """The body of /v1/query. turn: in which it is made, if it is long."""
+    return await _rendered(result.rows, _json, result, turn)
 
 
-async def written(result: QueryResult, wanted: Format, *, large_as_text: bool) -> bytes:
+async def written(result: QueryResult, wanted: Format, turn: Turn, *, large_as_text: bool) -> bytes:
     """The body of /v1/query in a format.
 
     Args:
+        turn: In which it is made, if it is long.
         large_as_text: Numbers that a double would round are strings in JSON.
     """
     render: Callable[[ResultRows], bytes]
     match wanted:
         case Format.JSON:
             as_document = partial(_json, large_as_text=large_as_text)
-            return await _rendered(result.rows, as_document, result)
+            return await _rendered(result.rows, as_document, result, turn)
         case Format.CSV:
             render = _csv
         case Format.LINES:
@@ -84,15 +85,15 @@ async def written(result: QueryResult, wanted: Format, *, large_as_text: bool) -
             render = _arrow
         case _:
             assert_never(wanted)
-    return await _rendered(result.rows, lambda given: render(_with_errors(given)), result)
+    return await _rendered(result.rows, lambda given: render(_with_errors(given)), result, turn)
 
 
-async def _rendered(rows: ResultRows, render: Callable[[T], bytes], given: T) -> bytes:
+async def _rendered(rows: ResultRows, render: Callable[[T], bytes], given: T, turn: Turn) -> bytes:
     """What takes long runs in a thread, so that other requests go on meanwhile."""
     few = len(rows.values) * len(rows.columns) <= _CELLS_AT_ONCE
     if few and sum(len(v or b"") for values in rows.values for v in values) <= _BYTES_AT_ONCE:
         return render(given)
-    return await in_thread(render, given)
+    return await turn.in_thread(render, given)
 
 
 def _with_errors(result: QueryResult) -> ResultRows:

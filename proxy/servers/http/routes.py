@@ -18,8 +18,6 @@ from fastapi.security.http import HTTPBase
 from starlette.types import Receive, Scope, Send
 
 from proxy.base.errors import Code, Refusal
-from proxy.base.stages import take_parent
-from proxy.drawing.charged_token import charged_at_most, charging
 from proxy.engine.ports import MOST_RECEIPTS
 from proxy.engine.query_pipeline import EngineInForce
 from proxy.engine.sessions import AnalystSession, AnalystSessions, PostgresError
@@ -57,6 +55,7 @@ from proxy.servers.http.request_reading import Format, chosen_format
 from proxy.servers.login_gate import LoginGate
 from proxy.servers.metrics import CONTENT_TYPE, Exposition
 from proxy.servers.statement_reports import Listener, StatementObserver, reporter_of
+from proxy.turns.threads import Turn
 
 # Tokens that analysts make for agents and conversations of theirs.
 
@@ -64,7 +63,12 @@ MOST_HOURS = 24
 
 
 async def made_token(
-    logins: HttpLogins, caller: Caller, database: str, new: OwnTokenRequest, budget: str
+    logins: HttpLogins,
+    caller: Caller,
+    turn: Turn,
+    database: str,
+    new: OwnTokenRequest,
+    budget: str,
 ) -> CreatedToken:
     """Make a token of the caller's for one database.
 
@@ -73,6 +77,7 @@ async def made_token(
     Args:
         logins: Where the token is presented later.
         caller: Who may query the database.
+        turn: In which the ledger is asked.
         database: Which it is for.
         new: What was asked for.
         budget: The caller's, as /v1/budget tells it.
@@ -105,7 +110,7 @@ async def made_token(
         )
     try:
         made = await logins.new_token(
-            caller, database, days=float(hours / 24), epsilon=epsilon, note=new.note or ""
+            caller, turn, database, days=float(hours / 24), epsilon=epsilon, note=new.note or ""
         )
     except UserError as error:
         raise HttpProblem(HTTPStatus.CONFLICT, str(error)) from None
@@ -268,9 +273,7 @@ async def _logged_in(
     _basic: Annotated[object, Security(_BASIC)],
     _bearer: Annotated[object, Security(_BEARER)],
 ) -> Caller:
-    caller = await routes.logins.logged_in(request)
-    take_parent(request.headers.get("traceparent"))  # of strangers none is taken up
-    return caller
+    return await routes.logins.logged_in(request)
 
 
 _LOGIN = Depends(_logged_in)
@@ -335,13 +338,17 @@ async def _answered(
     async with routes.logins.session(database, caller, query.settings) as session:
         adapter = routes.adapters[database]
         with_errors = wanted is Format.JSON or bool(query.error_columns)
-        driver = LibpqDriver(adapter, session, query, with_errors=with_errors)
-        token = None if caller.token is None else caller.token.number
-        most = query.most_epsilon
-        with charging(token), charged_at_most(most), adapter.turns_of(caller.analyst):
-            answered = await driver.run()
-    with adapter.turns_of(caller.analyst):
-        body = await written(answered, wanted, large_as_text=bool(query.large_as_text))
+        driver = LibpqDriver(
+            adapter,
+            session,
+            query,
+            caller.payer(query.most_epsilon),
+            parent=caller.traceparent,
+            with_errors=with_errors,
+        )
+        answered = await driver.run()
+    turn, large_as_text = adapter.turn_of(caller.analyst), bool(query.large_as_text)
+    body = await written(answered, wanted, turn, large_as_text=large_as_text)
     # Of JSON the body has it all.
     headers = {} if wanted is Format.JSON else privacy_headers(answered.privacy)
     return ResponseInPieces(
@@ -371,7 +378,9 @@ async def _explained(
     routes: Routes, caller: Caller, database: str, query: QueryRequest
 ) -> Response:
     async with routes.logins.session(database, caller, query.settings) as session:
-        plan = await LibpqDriver(routes.adapters[database], session, query).explain()
+        adapter, parent = routes.adapters[database], caller.traceparent
+        driver = LibpqDriver(adapter, session, query, caller.payer(), parent=parent)
+        plan = await driver.explain()
     return JSONResponse(_NOTHING if plan is None else plan)
 
 
@@ -426,9 +435,8 @@ async def show_history(
     before: Before = None,
     limit: Limit = MOST_RECEIPTS,
 ) -> Response:
-    with routes.adapters[database].turns_of(session.analyst):
-        engine = routes.engines[database].now
-        history = await engine.history(session.analyst, before, limit)
+    turn = routes.adapters[database].turn_of(session.analyst)
+    history = await routes.engines[database].now.history(turn, before, limit)
     return _document(database, caller, "history", history)
 
 
@@ -444,8 +452,8 @@ async def create_own_token(routes: State, caller: LoggedIn, new: OwnTokenBody) -
     database = routes.logins.database_of(caller, new.database)
     async with routes.logins.session(database, caller):
         budget = await routes.engines[database].now.budget(caller.analyst)
-    with routes.adapters[database].turns_of(caller.analyst):
-        return await made_token(routes.logins, caller, database, new, budget)
+    turn = routes.adapters[database].turn_of(caller.analyst)
+    return await made_token(routes.logins, caller, turn, database, new, budget)
 
 
 @health_router.get(

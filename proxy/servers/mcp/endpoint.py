@@ -113,7 +113,8 @@ class AgentResources:
                 text = policy_in_words(database, await self._tools.described(caller, database))
                 return TextResourceContents(uri=uri, mime_type="text/markdown", text=text)
             rows = await self._tools.published_rows(caller, database, named["name"])
-            body = await written(rows, Format.CSV, large_as_text=False)
+            turn = self._tools.turn_of(caller, database)
+            body = await written(rows, Format.CSV, turn, large_as_text=False)
             return TextResourceContents(uri=uri, mime_type="text/csv", text=body.decode())
         except Exception as error:
             problem = problem_of(error)

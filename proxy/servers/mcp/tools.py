@@ -17,7 +17,6 @@ from pydantic import BaseModel, ValidationError
 
 from proxy.base.errors import Code
 from proxy.base.shown_numbers import shown_number
-from proxy.drawing.charged_token import approved_up_to, charged_at_most, charging
 from proxy.policy.policy_model import IdentifierUnit, ProtectedTable, PublicTable, RowUnit
 from proxy.servers.console.tables import ShownTable, examples, shown_tables
 from proxy.servers.engine_adapter import EngineAdapter
@@ -33,7 +32,7 @@ from proxy.servers.mcp import tool_models as models
 from proxy.servers.mcp import tool_texts as texts
 from proxy.servers.mcp.agent_limits import CALLS_A_MINUTE, Asker, CallRate, question
 from proxy.servers.mcp.tool_models import answer_of, price_of, published_entry
-from proxy.turns.threads import in_thread
+from proxy.turns.threads import Turn
 
 G = TypeVar("G", bound=models.DatabaseArguments)
 T = TypeVar("T")
@@ -256,9 +255,8 @@ class AgentTools:
         if given.max_error is not None:
             _refuse_inexact(await self._price(caller, given), given.max_error)
         try:
-            with approved_up_to(most):
-                work = self._run_statement(caller, given.database, query)
-                answered = await self._statement(caller, given.database, query, work)
+            work = self._run_statement(caller, given.database, query, most)
+            answered = await self._statement(caller, given.database, query, work)
         except HttpProblem as problem:
             if problem.code is not Code.TOO_DEAR:
                 raise
@@ -434,21 +432,24 @@ class AgentTools:
 
         async def planned() -> Mapping[str, Any] | None:
             async with self._routes.logins.session(database, caller, query.settings) as session:
-                return await LibpqDriver(self._adapter(database), session, query).explain()
+                adapter = self._adapter(database)
+                return await LibpqDriver(adapter, session, query, caller.payer()).explain()
 
         found: Mapping[str, Any] | None = await self._statement(caller, database, query, planned())
         return found
 
     async def _run_statement(
-        self, caller: Caller, database: str, query: QueryRequest
+        self,
+        caller: Caller,
+        database: str,
+        query: QueryRequest,
+        approved_epsilon: Fraction | None = None,
     ) -> QueryResult:
-        token = None if caller.token is None else caller.token.number
+        payer = caller.payer(query.most_epsilon, approved_epsilon)
         async with self._routes.logins.session(database, caller, query.settings) as session:
             adapter = self._adapter(database)
-            driver = LibpqDriver(adapter, session, query, with_errors=True)
-            most = query.most_epsilon
-            with charging(token), charged_at_most(most), adapter.turns_of(caller.analyst):
-                return await driver.run()
+            driver = LibpqDriver(adapter, session, query, payer, with_errors=True)
+            return await driver.run()
 
     async def _statement(
         self, caller: Caller, database: str, query: QueryRequest, work: Any
@@ -464,9 +465,9 @@ class AgentTools:
         budget: str | None = None
         if answered.privacy is not None and answered.privacy.remaining is not None:
             budget = await self._routes.engines[database].now.budget(caller.analyst)
-        with self._adapter(database).turns_of(caller.analyst):
-            body = await as_json(answered)
-            return await in_thread(answer_of, body, budget, caller.analyst)
+        turn = self.turn_of(caller, database)
+        body = await as_json(answered, turn)
+        return await turn.in_thread(answer_of, body, budget, caller.analyst)
 
     async def _add_cheaper(
         self, caller: Caller, given: models.QueryArguments, problem: HttpProblem
@@ -480,6 +481,10 @@ class AgentTools:
             return
         errors = "; ".join(f"{one.name}: {texts.error_text(one)}" for one in price.outputs)
         problem.hint = f"{problem.hint} With epsilon {shown_number(most)} {errors}."
+
+    def turn_of(self, caller: Caller, database: str) -> Turn:
+        """As EngineAdapter.turn_of, for the caller."""
+        return self._adapter(database).turn_of(caller.analyst)
 
     def _adapter(self, database: str) -> EngineAdapter:
         return self._adapters[database]
