@@ -356,7 +356,7 @@ class Engine:
     ) -> dict[str, object]:
         """The privacy plan of a question as JSON. Reads nothing, charges nothing."""
         day = await self.day_of(question)
-        found = await self._prepared(question, arguments, settings, analyst, day)
+        found = await self._prepared(question, arguments, settings, run.analyst, day)
         explained = await self._of_statement(question, found, run)
         return {**explain_json(explained), **_told_before(found, explained.free)}
 
