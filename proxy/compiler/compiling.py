@@ -22,7 +22,7 @@ from proxy.compiler.extreme_scan import extreme_scan
 from proxy.compiler.proposal_scan import proposal_scan
 from proxy.compiler.row_scan import row_scan
 from proxy.compiler.unit_scan import unit_scan
-from proxy.compiler.value_scan import serves_sums, value_scan
+from proxy.compiler.value_scan import value_scan
 from proxy.kernel.checked_plan import CheckedBlock
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import (
@@ -79,16 +79,12 @@ def _written(plan: BlockPlan, binds: Callable[[], Binds]) -> tuple[BackendQuery,
         return tuple(of_means)
     drawn = plan.drawn_releases
     extremes = tuple(n for n, release in drawn if isinstance(release, UnitExtreme | KeptUnits))
-    together, apart = _together(plan), plan.read_apart
-    along = together if apart and serves_sums(plan, apart[0], together) else ()
-    queries = [
-        value_scan(plan, several, binds(), () if number else along)
-        for number, several in enumerate(apart)
-    ]
+    together = _together(plan)
+    queries = [value_scan(plan, several, binds()) for several in plan.read_apart]
     queries += of_means
     if extremes:
         queries.insert(0, extreme_scan(plan, extremes, binds()))
-    if (together and not along) or plan.selection is not None:
+    if together or plan.selection is not None:
         queries.insert(0, _scan(plan, together, binds()))
     return tuple(queries)
 

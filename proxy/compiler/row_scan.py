@@ -63,7 +63,7 @@ def row_scan(
     many = groups is not None and groups <= _FEW_GROUPS
     rows = RowSource(binds, inner=bool(plan.sub_partitions) or has_computed(plan), many=many)
     output = Output()
-    slots = tuple(row_slots(plan.releases[n], output, rows) for n in releases)
+    slots = tuple(_slots(plan.releases[n], output, rows) for n in releases)
     units = None if plan.selection is None else output.add("pg_catalog.count(*)")
     is_late = bool(groups is not None and plan.keys and not plan.sub_partitions)
     keys = [rows.take((any_key_sql if is_late else key_sql)(key, binds)) for key in plan.keys]
@@ -87,8 +87,7 @@ def row_scan(
     return finished(sql, plan, releases, binds, seeds, slots, units)
 
 
-def row_slots(release: Release, output: Output, rows: RowSource) -> Slots:
-    """Where sums over rows are found, once `output` has them."""
+def _slots(release: Release, output: Output, rows: RowSource) -> Slots:
     match release:
         case NoisyStatistic():
             return Slots(total=output.add(statistic_sql(release, rows)))

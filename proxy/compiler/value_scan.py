@@ -15,10 +15,8 @@ from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds, column_sql
 from proxy.compiler.full_joins import condition, conditions
 from proxy.compiler.relation_sql import source_sql
-from proxy.compiler.row_scan import row_slots
 from proxy.compiler.seeded_keys import spread_sql
 from proxy.compiler.select_list import (
-    Output,
     distinct_sql,
     finished,
     key_sql,
@@ -26,7 +24,6 @@ from proxy.compiler.select_list import (
     private_key_names,
     row_conditions,
 )
-from proxy.compiler.statistic_sql import is_of_bigints
 from proxy.compiler.sub_partitions import row_order_sql, seed_sql
 from proxy.compiler.unit_gathering import gathered_unit_sql
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
@@ -38,54 +35,14 @@ from proxy.kernel.plan import (
     NoisyStatistic,
     OrderStatistic,
     RecentredMean,
-    Release,
     SampleAggregate,
     UnitExtreme,
 )
-from proxy.kernel.statistics import Statistic
 
 _MOST_ROWS = 2**40  # of a unit, whose parts fit in a bigint; a table has less than twice as many
 
 
-def serves_sums(plan: BlockPlan, numbers: tuple[int, ...], sums: tuple[int, ...]) -> bool:
-    """Whether the list of all values of order statistics can be one of sums, too: one scan for both.
-
-    Sums of all rows are the sums of what the rows of each value add up to. Only where each row is a unit, or
-    part of one that is not gathered: else rows are left out of the list that sums have. Each value is a group
-    there, so that only what is added up in integers, in 8 bytes, is worth it.
-    """
-    if (
-        not isinstance(plan.neighbours, RowNeighbours)
-        or plan.sub_partitions
-        or plan.selection is not None
-    ):
-        return False
-    rows = RowSource(Binds(), inner=True)
-    first = plan.releases[numbers[0]]
-    return (
-        isinstance(first, OrderStatistic)
-        and first.measured.condition is None
-        and not _is_weighted(first)
-        and bool(sums)
-        and all(_is_of_integers(plan.releases[number], rows) for number in sums)
-    )
-
-
-def _is_of_integers(release: Release, rows: RowSource) -> bool:
-    match release:
-        case NoisyStatistic(statistic=Statistic.ROWS):
-            return True
-        case NoisyStatistic(statistic=Statistic.STEPS | Statistic.CENTRED, of=(measured,)):
-            return is_of_bigints(measured, rows)
-        case RecentredMean():
-            return is_of_bigints(release.measured, rows)
-        case _:
-            return False
-
-
-def value_scan(
-    plan: BlockPlan, numbers: tuple[int, ...], binds: Binds, sums: tuple[int, ...] = ()
-) -> BackendQuery:
+def value_scan(plan: BlockPlan, numbers: tuple[int, ...], binds: Binds) -> BackendQuery:
     """Distinct values of one release, or all values of the order statistics that have them in common.
 
     Of one unit at most `rows` of them count, chosen by the keyed hash of unit and value, so that what a unit
@@ -94,12 +51,6 @@ def value_scan(
 
     One cut serves several order statistics. Each is private by itself over rows that are cut unit by unit, by a
     seed that no row decides; so they compose as if each had a cut of its own (PROOFS.md 9).
-
-    Args:
-        plan: Of the block.
-        numbers: Of the releases that have these values in common.
-        binds: Of the statement.
-        sums: Of releases that are added up along with them, if `serves_sums`.
     """
     releases = [plan.releases[number] for number in numbers]
     release, ordered = releases[0], [one for one in releases if isinstance(one, OrderStatistic)]
@@ -133,13 +84,9 @@ def value_scan(
     found = row_conditions(plan, not_null, binds)
     stored = None if isinstance(release, DistinctCount) else release.measured.index
     present = value if stored is None else column_sql(stored)
-    rows_of, output = RowSource(binds, inner=True), Output({"v": 0, "pg_catalog.count(v)": 1})
-    along = tuple(row_slots(plan.releases[number], output, rows_of) for number in sums)
-    if not sums:
-        found += [condition(f"{present} IS NOT NULL", stored or operand), *conditions(only, binds)]
+    found += [condition(f"{present} IS NOT NULL", stored or operand), *conditions(only, binds)]
     first_unit = [] if unit is None else [f"{column_sql(unit)} AS unit"]
-    added = [f"{sql} AS {name}" for sql, name in rows_of.named.items()]
-    gathered = ", ".join([*first_unit, *listed, f"{value} AS v", *added])
+    gathered = ", ".join([*first_unit, *listed, f"{value} AS v"])
     source = f"SELECT {gathered} FROM {source_sql(plan.source, found, binds, *named_by(plan))}"
     seeds: tuple[str, ...] = ()
     columns = ", ".join([*names, "v"])
@@ -151,9 +98,7 @@ def value_scan(
         spread = spread_sql([*private, ("v", kind)], binds)
     grouped_by = ", ".join([columns, *spread])
     within_rank, counted = "", ["pg_catalog.count(*)"]
-    if sums:  # of rows without a value none is counted
-        counted = list(output.expressions)[1:]
-    if isinstance(release, OrderStatistic) and _is_weighted(release):
+    if isinstance(release, OrderStatistic) and release.weights is not None:
         in_all = "pg_catalog.count(*) OVER (PARTITION BY unit) AS of_unit"
         source = f"SELECT {columns}, {in_all} FROM ({source}) d"
         counted = [f"pg_catalog.sum({sql})" for sql in _weights(release, binds)]
@@ -170,19 +115,14 @@ def value_scan(
     if ordered:
         of = f"({source}) u{within_rank}"
         sql = _values(ordered, of, counted, names, grouped_by, binds)
-        slots = Slots(extreme=0, count=1, units=2 if _is_weighted(release) else None)
+        slots = Slots(extreme=0, count=1, units=2 if len(counted) > 1 else None)
     else:
         head = ", ".join([*names, "pg_catalog.count(DISTINCT v)"])
         group = f" GROUP BY {', '.join(names)}" if names else ""
         sql = f"SELECT {head} FROM ({source}) u{within_rank}{group}"
         slots = Slots(count=0)
-    found_in = (*(slots for _ in numbers), *along)
-    read = (*numbers, *sums)
-    return finished(sql, replace(plan, sub_partitions=0), read, binds, seeds, found_in, None)
-
-
-def _is_weighted(release: Release) -> bool:
-    return isinstance(release, OrderStatistic) and release.weights is not None
+    found_in = (slots,) * len(numbers)
+    return finished(sql, replace(plan, sub_partitions=0), numbers, binds, seeds, found_in, None)
 
 
 def _weights(release: OrderStatistic, binds: Binds) -> tuple[str, str]:
@@ -210,7 +150,7 @@ def _values(
     law of each release is that of all rows (PROOFS.md 9).
     """
     columns = ", ".join([*names, "v"])
-    numbers = ["n", *(f"sum{number}" for number in range(1, len(counted)))]
+    numbers = ["n", "units"][: len(counted)]
     listed = ", ".join(f"{sql} AS {name}" for sql, name in zip(counted, numbers, strict=True))
     values = f"SELECT {columns}, {listed} FROM {source} GROUP BY {grouped_by}"
     ranks = {(one.aggregate.rank, one.needed): None for one in releases}
