@@ -1,5 +1,6 @@
-"""Functions that raise in PostgreSQL for a constant argument, over protected rows: refused before the charge, or
-answered. The trial run cannot find them, as it sees no rows; so it must not matter whether it takes place.
+"""Functions that raise in PostgreSQL for a constant argument, over protected rows: refused before the
+charge, or answered. The trial run cannot find them, as it sees no rows; so it must not matter whether it
+takes place.
 """
 
 from __future__ import annotations
@@ -234,7 +235,10 @@ _ALL = {
     **{name: (form, (*_NUMBERS, *_TIMES)) for name, form in _FORMS.items()},
     "where": ("SELECT count(*) FROM shop.orders WHERE {}", _CONDITIONS),
     "having": ("SELECT status FROM shop.orders GROUP BY 1 HAVING count(*) FILTER (WHERE {}) > 5", _CONDITIONS),
-    "join": ("SELECT count(*) FROM shop.orders o JOIN shop.customers c ON c.id = o.customer_id AND {}", _CONDITIONS),
+    "join": (
+        "SELECT count(*) FROM shop.orders o JOIN shop.customers c ON c.id = o.customer_id AND {}",
+        _CONDITIONS,
+    ),
     "aggregate": ("SELECT {} FROM shop.orders", _AGGREGATES),
 }  # fmt: skip
 
