@@ -20,13 +20,15 @@ from proxy.compiler.sub_partitions import row_order_sql, seed_sql, short_sql
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import BlockPlan
 from proxy.query.ir.expressions import ColumnRef
-from proxy.query.ir.relations import Join
+from proxy.query.ir.relations import Join, relations_of
 
 
 def rows_of_units(plan: BlockPlan, binds: Binds) -> RowSource:
-    """What is taken of each row of a unit. Of the rows of a join, which come in no order of an index anyway,
-    each expression is computed once, where one is more than a column (docs/design/backends.md 4)."""
-    return RowSource(binds, inner=isinstance(plan.source, Join) and has_computed(plan))
+    """What is taken of each row of a unit. Of the rows of a join, within the source or as it, which come in no
+    order of an index anyway, each expression is computed once, where one is more than a column
+    (docs/design/backends.md 4)."""
+    is_joined = any(isinstance(one, Join) for one in relations_of(plan.source))
+    return RowSource(binds, inner=is_joined and has_computed(plan))
 
 
 def gathered_sql(
