@@ -21,7 +21,7 @@ from tests.unchecked_blocks import release_block
 
 def _told(sql: str, policy: str, rows: int) -> list[str]:
     """Of groups of so many rows."""
-    found, pipeline = read(sql), walk(sql, POLICIES[policy], settings={"dp.epsilon": "0.1"})
+    found, pipeline = read(sql), walk(sql, POLICIES[policy], settings={"dp.epsilon": "0.2"})
     assert found is not None and pipeline is not None
     (block,), (queries,) = pipeline.plan.blocks, pipeline.queries
     tables = []
