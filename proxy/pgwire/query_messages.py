@@ -78,7 +78,7 @@ from proxy.pgwire.statement_look import NOT_UTF8, Looked
 from proxy.pgwire.wording import Wording
 
 CACHED_STATEMENTS = 1_000
-# PostgreSQL cuts longer names (prepare.c, NAMEDATALEN) and reads others in the client_encoding of the moment:
+# PostgreSQL cuts longer names (prepare.c, NAMEDATALEN), and reads others in the client_encoding of the moment:
 # one statement would have several.
 NAME_BYTES = 62
 # Names and values of a Bind to a statement of ours: beside the values' bytes, their lengths and formats.

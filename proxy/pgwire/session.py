@@ -290,10 +290,12 @@ class Session:
         return Expectation(kind, wording=wording, undo=undo)
 
     def ending_unnamed(self, sent: Expectation, deallocated: bytes | None = None) -> Expectation:
-        """Of a Query, or what stands for it: it ends the unnamed statement (PostgreSQL 17 documentation,
-        section 55.2.3), and `deallocated`. The server discards a Query behind an error, and reads no malformed
-        one: then both are back. Where it is an error of the Query itself, the server says so at the next
-        Bind."""
+        """Forget what a Query ends: the unnamed statement (PostgreSQL 17 documentation, section 55.2.3), and the
+        one that it deallocates.
+
+        The server discards a Query behind an error, and runs no malformed one. So an error brings both back.
+        If the Query had ended them before its error, the server says so at the next Bind.
+        """
         before = {
             name: self.statements.pop(name)
             for name in (b"", deallocated)

@@ -296,6 +296,21 @@ def test_an_execute_that_is_parsed_behind_deallocate_all(live: LiveProxy, analys
     assert live.spent(analyst)[0] == 0
 
 
+@pytest.mark.parametrize("text", ["DISCARD ALL", "DEALLOCATE ALL"])
+def test_the_unnamed_statement_outlives_it(live: LiveProxy, analyst: str, text: str) -> None:
+    with RawClient(live.dsn("shop", analyst)) as client:
+        client.send(_p("", _COUNT) + _p("d", text) + _S)
+        client.until_ready()
+        client.send(_run("d") + _S)
+        client.until_ready()
+        client.send(_run("", "10", "[]") + _S)
+        (error,) = _heard(client.until_ready()).frames[:1]
+        assert error[:2] == (b"E", b"08P01")  # type: ignore[index]
+        assert live.spent(analyst)[0] == 0
+        client.send(_run("", "10") + _S)
+        assert [tag for tag, _ in client.until_ready()] == [b"2", b"T", b"D", b"C", b"Z"]
+
+
 def test_a_copy_that_fails_before_it_reads(live: LiveProxy, analyst: str) -> None:
     """The server reads the Sync behind it then, so that it discards nothing more."""
     with RawClient(live.dsn("shop", analyst)) as client:

@@ -25,9 +25,10 @@ from proxy.mechanisms import (
 )
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.exact_choice import Weight
+from proxy.mechanisms.growing_places import Places
 from tests.mechanisms.finite_law import Law, fit_of, normalised
 from tests.mechanisms.gaussian_layers import gaussian_law
-from tests.mechanisms.growing_places_layers import Places, counted
+from tests.mechanisms.growing_places_layers import counted
 from tests.mechanisms.laplace_law import LaplaceLaw
 from tests.mechanisms.order_statistic_layers import (
     Table,

@@ -25,7 +25,7 @@ from proxy.pgwire.calls import (
 )
 from proxy.pgwire.frames import FRAME_BYTES
 from proxy.pgwire.query_sequence import READ_AT_ONCE
-from proxy.pgwire.relay import TURN_WORK, UNANSWERED, Effects, Relay
+from proxy.pgwire.relay import TURN_WORK, UNANSWERED, Effects, QuickRelay, Relay
 from proxy.pgwire.statement_look import LOOKED_AT_AT_ONCE, pieces_of, prepared_of
 from proxy.query.syntax.prepared_statements import prepared_query
 from proxy.query.syntax.statements import Execute, Names, Statement, look, pieces
@@ -220,6 +220,24 @@ def test_a_long_text_is_not_looked_at_in_a_turn(message: Callable[[bytes], bytes
             effects = machine.from_shadow(frames.frame(b"Z", b"I"))
         effects.to_shadow = b""
     assert not machine.waiting_bytes and not effects.wanted
+
+
+@pytest.mark.parametrize("is_quick", [False, True])
+def test_a_bind_waits_for_what_its_name_means(is_quick: bool) -> None:
+    """The server may have discarded the Close: behind the Sync it would run what the name was closed of."""
+    machine = QuickRelay(RealReader())
+    machine.from_client(frames.parse(b"e", b"execute orders"))
+    machine.from_shadow(frames.frame(b"1"))
+    machine.from_client(frames.close_statement(b"e"))
+    ending = frames.execute(b"") + frames.SYNC
+    if is_quick:
+        assert not machine.passes(ending)
+    assert machine.from_client(ending).to_shadow == ending
+    bound = frames.bind(b"", b"e")
+    assert not machine.passes(bound)
+    assert not machine.from_client(bound).to_shadow and machine.waiting_bytes == len(bound)
+    answers = (frames.frame(b"3"), frames.frame(b"C", b"SELECT 1\0"), frames.frame(b"Z", b"I"))
+    assert machine.from_shadow(b"".join(answers)).to_shadow == bound
 
 
 def test_a_text_is_looked_at_again_where_its_encoding_has_changed() -> None:
