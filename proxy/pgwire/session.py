@@ -290,8 +290,8 @@ class Session:
         return Expectation(kind, wording=wording, undo=undo)
 
     def ending_unnamed(self, sent: Expectation, deallocated: bytes | None = None) -> Expectation:
-        """Forget what a Query ends: the unnamed statement (PostgreSQL 17 documentation, section 55.2.3), and the
-        one that it deallocates.
+        """Forget what a Query ends: the unnamed statement (PostgreSQL 17 documentation, section 55.2.3), and
+        the one that it deallocates.
 
         The server discards a Query behind an error, and runs no malformed one. So an error brings both back.
         If the Query had ended them before its error, the server says so at the next Bind.
