@@ -5,21 +5,11 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import (
-    Awaitable,
-    Callable,
-    Collection,
-    Coroutine,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import replace
 from decimal import Decimal
 from functools import lru_cache
-from itertools import repeat
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -640,7 +630,8 @@ class _FetchedRows:
         if is_selected is None:
             self._came += rows
             return
-        self._selected += (row for row in _exact(rows, self._query) if is_selected(row.units))
+        exact = (_row(row, self._query) for row in rows)
+        self._selected += (row for row in exact if is_selected(row.units))
 
     async def table(self, turn: Turn) -> ExactTable:
         query = self._query
@@ -652,30 +643,16 @@ class _FetchedRows:
 
 
 def _table(rows: list[tuple[Any, ...]], query: BackendQuery) -> ExactTable:
-    return ExactTable(tuple(_exact(rows, query)), query.slots, query.releases)
+    exact = tuple([_row(row, query) for row in rows])
+    return ExactTable(exact, query.slots, query.releases)
 
 
-def _exact(rows: list[tuple[Any, ...]], query: BackendQuery) -> Iterator[ExactRow]:
-    """Read the rows column by column: row by row takes twice as long."""
-    columns, number = list(zip(*rows, strict=True)), len(rows)
-    if not columns:
-        return iter(())
-    keys, columns = columns[: query.keys], columns[query.keys :]
-    cells: Iterable[int] = repeat(0, number)
+def _row(row: tuple[Any, ...], query: BackendQuery) -> ExactRow:
+    keys, cell = row[: query.keys], 0
+    values = row[query.keys :]
     if query.has_sub_partition:
-        cells, columns = map(int, columns[0]), columns[1:]
-    values = list(map(_whole, columns))
-    units = repeat(0, number) if query.units is None else values[query.units]
-    return map(ExactRow, _again(keys, number), cells, _again(values, number), units)
-
-
-def _again(columns: Sequence[Sequence[Any]], number: int) -> Iterable[tuple[Any, ...]]:
-    """The columns as so many rows; without columns the rows are empty."""
-    return zip(*columns, strict=True) if columns else repeat((), number)
-
-
-def _whole(column: Sequence[Any]) -> Sequence[Any]:
-    """A sum in numeric is a whole number all the same."""
-    if Decimal not in set(map(type, column)):
-        return column
-    return [None if value is None else int(value) for value in column]
+        cell, values = int(values[0]), values[1:]
+    if Decimal in map(type, values):  # a sum in numeric, which is a whole number all the same
+        values = tuple(None if value is None else int(value) for value in values)
+    units = 0 if query.units is None else values[query.units]
+    return ExactRow(keys, cell, values, units)

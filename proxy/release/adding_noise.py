@@ -267,9 +267,8 @@ def _merged(
             ratio = release.measured.grid / release.output_grid
             upper, lower = ratio.numerator, ratio.denominator  # functions of a Fraction: once
             totals, counts = [0] * partitions, [0] * partitions
-            count_at, total_at = slots.count, slots.total
             for row in group:
-                count, total = row.values[count_at], row.values[total_at]
+                count, total = row.values[slots.count], row.values[slots.total]
                 if count and total is not None:
                     partition = row.cell * partitions // sub_partitions
                     totals[partition] += total
