@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.bench.awake import is_changed
+from tests.bench.awake import awake, is_changed
 from tests.bench.goals import goals_table, outcome
 from tests.bench.measuring import Bound, Measured
 
@@ -30,6 +32,16 @@ def test_loops_that_change_a_commit_are_refused(
     asleep: float, beside: float, changed: bool
 ) -> None:
     assert is_changed(asleep, beside) is changed is is_changed(beside, asleep)
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="loops are for Linux")
+@pytest.mark.parametrize(("beside", "runs"), [(0.25, True), (4.0, False)])
+def test_no_loop_is_left_where_a_commit_changes(beside: float, runs: bool) -> None:
+    commits = iter((0.2, beside))
+    with awake(lambda: next(commits)) as told:
+        assert bool(multiprocessing.active_children()) is runs
+        assert told.endswith("no loops.") is not runs
+    assert not multiprocessing.active_children()
 
 
 @pytest.mark.long
