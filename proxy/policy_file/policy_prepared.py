@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing_extensions import assert_never
+
 from proxy.catalog.catalog_model import TableName
-from proxy.policy.policy_model import IdentifierUnit, PreparedCopy, Unit
+from proxy.policy.policy_model import IdentifierUnit, PreparedCopy, RowUnit, TimeBlocks, Unit
 from proxy.policy_file.policy_answers import LENGTH, seconds_of_length
 from proxy.policy_file.policy_errors import ProblemList, quoted_text
 from proxy.policy_file.policy_nodes import fields, is_identifier, text
@@ -23,12 +25,9 @@ def read_prepared(
     """`{table: dp.events, max_age: 24h}`. None: there is none, or a problem is reported."""
     if entry is None:
         return None
-    if unit is not None and not _has_copies(unit):
-        problems.add(
-            entry.key_at,
-            "prepared is for a unit with an identifier in a column of the table, without per",
-            "leave it out: rows that are units need no copy",
-        )
+    if unit is not None and (hint := _no_copies(unit)) is not None:
+        what = "prepared is for a unit with an identifier in a column of the table, without per"
+        problems.add(entry.key_at, what, hint)
     found = fields(entry.value, "prepared", entry.key_at, PREPARED, problems)
     if found is None or len(found) < len(PREPARED.keys):
         return None
@@ -53,5 +52,16 @@ def read_prepared(
     return PreparedCopy(table=TableName(schema, name), max_age=seconds)
 
 
-def _has_copies(unit: Unit) -> bool:
-    return isinstance(unit, IdentifierUnit) and unit.is_in_column
+def _no_copies(unit: Unit) -> str | None:
+    """What to do about `prepared` where units of this kind have no copies. None: they have."""
+    match unit:
+        case RowUnit():
+            return "leave it out: rows that are units need no copy"
+        case IdentifierUnit(blocks=TimeBlocks()):
+            return "leave it out: a copy knows no blocks of time"
+        case IdentifierUnit(path=None):
+            return None
+        case IdentifierUnit():
+            return "leave it out: a copy follows no reference. Or store the unit's column in this table, too"
+        case _:
+            assert_never(unit)
