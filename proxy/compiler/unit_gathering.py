@@ -24,9 +24,11 @@ from proxy.query.ir.relations import Join, relations_of
 
 
 def rows_of_units(plan: BlockPlan, binds: Binds) -> RowSource:
-    """What is taken of each row of a unit. Of the rows of a join, within the source or as it, which come in no
-    order of an index anyway, each expression is computed once, where one is more than a column
-    (docs/design/backends.md 4)."""
+    """What is taken of each row of a unit.
+
+    Rows of a source that has a join in it come in no order of an index. So each expression is computed once a
+    row there, where one is more than a column (docs/design/backends.md 4).
+    """
     is_joined = any(isinstance(one, Join) for one in relations_of(plan.source))
     return RowSource(binds, inner=is_joined and has_computed(plan))
 

@@ -56,6 +56,8 @@ def superuser(shadow: Shadow) -> Iterator[psycopg.Connection]:
         ("ALTER TABLE secret OWNER TO alice", "owner of public.secret"),
         ("INSERT INTO secret VALUES (1)", "rows in public.secret"),
         ('INSERT INTO pg_dp_empty."public.secret" VALUES (1)', "rows in pg_dp_empty.public.secret"),
+        ("CREATE TABLE child () INHERITS (secret); INSERT INTO child VALUES (1)",
+         "rows in public.secret"),
         ("CREATE SCHEMA more; GRANT USAGE ON SCHEMA more TO PUBLIC", "rights on schema more"),
         ("GRANT CREATE ON SCHEMA public TO dp_analyst", "rights on schema public"),
         ("REVOKE USAGE ON SCHEMA pg_dp_empty FROM dp_analyst", "rights on schema pg_dp_empty"),

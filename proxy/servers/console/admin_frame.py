@@ -235,7 +235,7 @@ class AdminFrame:
             return problem_page(problem)
         there = form.get("to", "")
         try:
-            name = await self.door.recognised(request, form.get("secret", "").strip())
+            name = await self.door.signed_in(request, form.get("secret", "").strip())
         except HttpProblem as problem:
             # One line in half a minute for each network: strangers fill no log.
             stranger = self.door.administrator(request, _NOBODY, "console")

@@ -24,7 +24,7 @@ from proxy.servers.metrics import Exposition
 T = TypeVar("T")
 _LOGIN_SECONDS = 10.0
 _GATE_NAME = "(administrator)"
-_MOST_NOTED = 1000
+_MOST_LOGGED = 1000
 # It declares the way to log in. AdminDoor.let_in reads the header.
 _SCHEME = HTTPBase(
     scheme="bearer",
@@ -167,8 +167,7 @@ class AdminDoor:
         self.credentials = credentials
         self._gate = gate
         self._metrics = metrics
-        # Whose login the log has, from where. A program presents its secret with every request.
-        self._noted: set[tuple[str, str]] = set()
+        self._logged: set[tuple[str, str]] = set()
 
     async def let_in(self, request: Request) -> Administrator:
         """Refuses  HttpProblem, late, as a wrong password; Busy"""
@@ -177,38 +176,52 @@ class AdminDoor:
         except HttpProblem:
             given = None
         secret = given.text if isinstance(given, Presented) else None
-        name = await self.recognised(request, secret)
+        name = await self._recognised(request, secret)
+        self._log_once(_address_of(request), name)
         mark_under_way(request)
         return self.administrator(request, name)
 
-    async def recognised(self, request: Request, secret: str | None) -> str:
+    async def signed_in(self, request: Request, secret: str) -> str:
+        """Give the name of whoever signs in to the console. Each time is logged. Refuses  as `let_in`"""
+        name = await self._recognised(request, secret)
+        log_login(_address_of(request), name, by=_GATE_NAME)
+        return name
+
+    async def _recognised(self, request: Request, secret: str | None) -> str:
         """Give the name of whose secret it is, at once; any other is refused late.
 
         Raises:
             HttpProblem: 401, the later the more often.
             Busy: Too many of the address wait.
         """
-        address = network_of(None if request.client is None else request.client.host)
         # Compared before the gate: a secret has 32 characters or more, so nobody guesses it, however fast.
         name = None if secret is None else self.credentials.name_of(secret)
         if name is None:
             mark_refused(request)
-            attempt = await self._gate.enter(address, _GATE_NAME, _LOGIN_SECONDS)
+            attempt = await self._gate.enter(_address_of(request), _GATE_NAME, _LOGIN_SECONDS)
             await asyncio.sleep(attempt.failed())
             raise not_let_in()
-        if (address, name) not in self._noted:
-            if len(self._noted) >= _MOST_NOTED:
-                self._noted.clear()
-            self._noted.add((address, name))
-            log_login(address, name, by=_GATE_NAME)
         return name
+
+    def _log_once(self, address: str, name: str) -> None:
+        """A program presents its secret with every request: the log has it once from each address."""
+        if (address, name) in self._logged:
+            return
+        if len(self._logged) >= _MOST_LOGGED:
+            self._logged.clear()
+        self._logged.add((address, name))
+        log_login(address, name, by=_GATE_NAME)
 
     def administrator(
         self, request: Request, name: str, door: Literal["API", "console"] = "API"
     ) -> Administrator:
         """Of a name that was recognised."""
-        address = network_of(None if request.client is None else request.client.host)
-        return Administrator(ledger_dsn=self._ledger_dsn, by=f"admin {door}: {name} from {address}")
+        by = f"admin {door}: {name} from {_address_of(request)}"
+        return Administrator(ledger_dsn=self._ledger_dsn, by=by)
+
+
+def _address_of(request: Request) -> str:
+    return network_of(None if request.client is None else request.client.host)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -82,6 +82,16 @@ def test_nobody_sees_a_page_without_signing_in(site: Administered) -> None:
         assert site.browser().post("/sign-in", data=data, headers=OWN).url.path == "/"
 
 
+def test_each_sign_in_is_logged(site: Administered) -> None:
+    def logins() -> int:
+        return site.running.out.with_name("err.txt").read_text().count('"event": "login"')
+
+    before = logins()
+    for _ in range(2):
+        site.browser().post("/sign-in", data={"secret": SECRET}, headers=OWN)
+    assert logins() == before + 2
+
+
 def test_a_wrong_secret_is_refused_late_and_without_a_cookie(site: Administered) -> None:
     texts = set()
     for secret in (SECRET[:-1], _OTHER):  # each is answered later than the one before
