@@ -13,7 +13,7 @@ from proxy.cli.cli_error import CliError
 from proxy.cli.command_options import TlsUse
 from proxy.cli.listen_addresses import Address
 from proxy.servers.certificate import renew_certificate
-from proxy.servers.http.guard import is_loopback
+from proxy.servers.client_address import is_loopback
 
 
 def chosen_certificate(

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 from proxy.postgres.embedded import EmbeddedPostgres
-from proxy.shadow.shadow_making import bytes_being_copied
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -66,6 +65,7 @@ def working(what: str, more: Callable[[], str] = str) -> Iterator[None]:
 
 def copied_into(server: EmbeddedPostgres) -> Callable[[], str]:
     """What `working` says of the rows that a shadow's server is being given: their server counts them."""
+    from proxy.shadow.shadow_making import bytes_being_copied  # the planner, 2 s of importing
 
     def said() -> str:
         copied = bytes_being_copied(server.dsn())

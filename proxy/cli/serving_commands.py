@@ -75,8 +75,8 @@ from proxy.cli.state import demo_state
 from proxy.cli.state_folder import state_folder
 from proxy.cli.worker import inherited_worker
 from proxy.postgres.analyst_limits import WIRE_SESSIONS
+from proxy.servers.client_address import is_loopback
 from proxy.servers.draining import Draining
-from proxy.servers.http.guard import is_loopback
 
 if TYPE_CHECKING:
     from proxy.cli.listen_addresses import ListenAddresses, ListenerPorts

@@ -19,6 +19,7 @@ from proxy.cli.command_options import State
 from proxy.cli.control_socket import read_control
 from proxy.cli.state_folder import state_folder
 from proxy.cli.text_table import text_table
+from proxy.servers.client_address import is_loopback
 
 _READY, _UNREACHABLE, _NOT_READY, _DRAINING = 0, 1, 3, 4
 _CODES = {"ready": _READY, "not ready": _NOT_READY, "draining": _DRAINING}
@@ -92,10 +93,6 @@ def _asking(
     parts = urlsplit(admin)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.path not in ("", "/"):
         raise CliError(f"--admin {admin}: not a URL such as https://dpproxy.example:9432")
-    from proxy.servers.http.guard import (
-        is_loopback,  # a web framework, which the socket needs none of
-    )
-
     if parts.scheme == "http" and not is_loopback(parts.hostname):
         raise CliError("--admin: http:// would send the secret in plain text: use https://")
     assert secret_file is not None

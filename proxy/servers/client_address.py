@@ -23,6 +23,17 @@ def network_of(host: str | None) -> str:
     return str(ipaddress.ip_network((address, 64), strict=False))
 
 
+def is_loopback(host: str) -> bool:
+    """
+    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
+    (True, True, False)
+    """
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
+
+
 def is_within(host: str | None, networks: Networks) -> bool:
     """
     >>> of = (ipaddress.ip_network("10.0.0.0/8"), ipaddress.ip_network("fd00::/8"))

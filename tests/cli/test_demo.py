@@ -11,6 +11,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from decimal import Decimal
 from functools import partial
@@ -27,6 +28,8 @@ from tests.waiting import until
 
 _READY = "Ctrl-C stops everything."
 _START_SECONDS = 15.0
+_START_IMPORTS = 18.0  # times what the libraries take to import, where that is more
+_LIBRARIES = "fastapi, numpy, psycopg, sqlglot, typer, uvicorn"
 _SEED = 27
 
 
@@ -83,11 +86,13 @@ def _run(line: str) -> str:
 
 @pytest.mark.timed
 def test_it_starts_in_time(demo: Serving, tmp_path: Path) -> None:
-    """Within 15 s from nothing. The tests before this one may leave a disk that is still busy with what
-    they wrote, as a user's is not: so the fastest of three starts counts."""
+    """Within 15 s from nothing; on a machine that is slow or busy, within so many times what it needs to import
+    the libraries: 9 to 13 times, alone and beside six others. The disk may still be busy with what the tests
+    before this one wrote: so the fastest of three starts counts."""
     seconds = [demo.ready_seconds]
+    allowed = _allowed_seconds()
     for again in ("second", "third"):
-        if min(seconds) < _START_SECONDS:
+        if min(seconds) < allowed:
             break
         there = tmp_path / again
         there.mkdir()
@@ -95,7 +100,14 @@ def test_it_starts_in_time(demo: Serving, tmp_path: Path) -> None:
         with serving(there, arguments, _READY, is_cold=True) as other:
             seconds.append(other.ready_seconds)
             other.stop(signal.SIGINT)
-    assert min(seconds) < _START_SECONDS, seconds
+        allowed = max(allowed, _allowed_seconds())
+    assert min(seconds) < allowed, (seconds, allowed)
+
+
+def _allowed_seconds() -> float:
+    began = time.monotonic()
+    subprocess.run([sys.executable, "-c", f"import {_LIBRARIES}"], check=True, timeout=60)
+    return max(_START_SECONDS, _START_IMPORTS * (time.monotonic() - began))
 
 
 def test_taken_ports_are_reported(demo: Serving) -> None:

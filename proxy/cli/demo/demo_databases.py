@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import shlex
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import psycopg
 from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
-from proxy.cli.assembly import Database
-from proxy.cli.building import build, shadows_being_built
-from proxy.cli.listen_addresses import ListenerPorts
-from proxy.cli.loading import CheckedPolicy, load_policies
 from proxy.cli.progress import working
-from proxy.cli.proxy_servers import ProxyServers, proxy_servers
+from proxy.cli.proxy_servers import ProxyServers, servers_being_prepared
 from proxy.cli.sample_policies import SamplePolicy, sample_policy
 from proxy.cli.state import PROTECTED, claim_demo_folder
 from proxy.cli.state_folder import state_folder
@@ -33,8 +33,13 @@ from proxy.ledger.ledger_sources import (
     read_identity,
 )
 from proxy.ledger.users import add_analyst, list_analysts, set_password
-from proxy.policy.policy_model import Policy
 from proxy.postgres.embedded import EmbeddedPostgres
+
+if TYPE_CHECKING:
+    from proxy.cli.assembly import Database
+    from proxy.cli.listen_addresses import ListenerPorts
+    from proxy.cli.loading import CheckedPolicy
+    from proxy.policy.policy_model import Policy
 
 # The databases of the demo and the tests: the samples `census` (one table) and `shop` (three).
 
@@ -58,9 +63,15 @@ def make_demo_data(server_dsn: str) -> dict[str, str]:
                 there.remove(database)
             if database not in there:
                 connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(database)))
-    for database in DEMO_SAMPLES:
-        if database not in there:
-            _fill(make_conninfo(server_dsn, dbname=database), sample_policy(database))
+    with ThreadPoolExecutor() as filling:  # PostgreSQL does the work
+        for done in [
+            filling.submit(
+                _fill, make_conninfo(server_dsn, dbname=database), sample_policy(database)
+            )
+            for database in DEMO_SAMPLES
+            if database not in there
+        ]:
+            done.result()
     return {
         database: make_conninfo(server_dsn, dbname=database, user=READER, password=password)
         for database in DEMO_SAMPLES
@@ -164,11 +175,22 @@ def demo_databases(state: Path, say: Say) -> Iterator[Demo]:
     is_new = not protected.home.exists()
     with contextlib.ExitStack() as stopping:
         with _step(say, "making" if is_new else "starting", f"three PostgreSQL servers in {state}"):
-            servers = stopping.enter_context(
-                proxy_servers(state, None, beside=(protected,), for_demo=True)
+            prepared = stopping.enter_context(
+                servers_being_prepared(state, None, beside=(protected,), for_demo=True)
             )
+            # While others work: planner and web framework are seconds of importing.
+            importing = threading.Thread(
+                target=importlib.import_module, args=("proxy.cli.listeners",)
+            )
+            importing.start()
+            prepared.launch()
+            servers = prepared.check_ledger()
         with _step(say, "making" if is_new else "checking", "50,000 people and 60,000 orders"):
             sources = make_demo_data(protected.dsn())
+        importing.join()
+        from proxy.cli.building import build, shadows_being_built
+        from proxy.cli.loading import load_policies
+
         with _step(say, "checking", "the policies of census and shop; building the shadows"):
             environment = {f"{name.upper()}_DSN": dsn for name, dsn in sources.items()}
             checked = load_policies(policies, environment, quiet=True)

@@ -6,7 +6,6 @@ that is not one of ours.
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from collections.abc import Callable, Collection, Mapping
 from http import HTTPStatus
@@ -21,7 +20,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from proxy.base.errors import Code
-from proxy.servers.client_address import Networks, forwarded_client, is_within
+from proxy.servers.client_address import Networks, forwarded_client, is_loopback, is_within
 from proxy.servers.error_boundary import log_failure
 from proxy.servers.http.http_problem import CONTENT_TYPE, HttpProblem
 from proxy.servers.http.rendering import PRIVACY_HEADERS
@@ -37,17 +36,6 @@ _SAFE_HEADERS = [
     (b"cache-control", b"no-store"),
     (b"referrer-policy", b"no-referrer"),
 ]
-
-
-def is_loopback(host: str) -> bool:
-    """
-    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0")
-    (True, True, False)
-    """
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host.lower() == "localhost"
 
 
 class Guard:

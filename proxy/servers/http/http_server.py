@@ -18,9 +18,9 @@ from proxy.engine.sessions import AnalystSessions
 from proxy.servers.accepting import BACKLOG, listening_socket
 from proxy.servers.admission import Admission
 from proxy.servers.certificate import server_context
-from proxy.servers.client_address import Networks
+from proxy.servers.client_address import Networks, is_loopback
 from proxy.servers.http.connections import ConnectionLimits, Connections, HttpProtocol
-from proxy.servers.http.guard import CrossOrigin, Guard, is_loopback
+from proxy.servers.http.guard import CrossOrigin, Guard
 from proxy.servers.http.http_logins import Bearers
 from proxy.servers.http.routes import Health, Readiness, Routes
 from proxy.servers.login_gate import LoginGate

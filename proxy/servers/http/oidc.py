@@ -22,7 +22,7 @@ import jwt
 import structlog
 
 from proxy.base.limits import IDENTIFIER_BYTES
-from proxy.servers.http.guard import is_loopback
+from proxy.servers.client_address import is_loopback
 from proxy.servers.http.request_reading import NotStrict, read_json
 
 # JSON from a URL of the operator's: https but on loopback, so many bytes and seconds, no redirects.
