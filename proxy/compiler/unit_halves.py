@@ -10,12 +10,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from proxy.base.result_columns import UNIT_COLUMN
 from proxy.base.sql_types import SqlType
 from proxy.compiler.backend_query import BELOW, CUT, HALF, UnitPlace
 from proxy.compiler.binds import Binds, column_sql
 from proxy.compiler.full_joins import Condition, condition
 from proxy.kernel.neighbour_kinds import UnitNeighbours
-from proxy.query.ir.relations import Join, Relation, Scan
+from proxy.query.ir.expressions import ColumnRef
+from proxy.query.ir.relations import (
+    GroupByUnit,
+    Join,
+    Relation,
+    Scan,
+    Subquery,
+    Truncate,
+    relations_of,
+)
 
 # Of others the values of the planner need not be written as they are read.
 _HALVED = (SqlType.INT2, SqlType.INT4, SqlType.INT8, SqlType.UUID, SqlType.TEXT, SqlType.VARCHAR)
@@ -35,25 +45,39 @@ class UnitHalves:
 def unit_halves(source: Relation, unit: UnitNeighbours, binds: Binds) -> UnitHalves | None:
     """Print the condition on rows of one half; None where units are in no column of a table by itself."""
     column = unit.column
-    scan = _scan(source, column.relation)
-    if scan is None or column.type not in _HALVED:
+    place = _stored(source, column)
+    if place is None or column.type not in _HALVED:
         return None
     half = binds.at_each_run(HALF, "0", "integer")
     cut = binds.at_each_run(CUT, None, column.type.sql)
     # Of all units the planner drops it. Of a half it makes < or >= of it, which an index serves.
     below = f"({column_sql(column)} < {cut}) = ({half} = {BELOW})"
-    table = scan.table
-    return UnitHalves(
-        place=UnitPlace(schema=table.schema, table=table.name, column=column.column),
-        of_rows=condition(f"({half} = 0 OR {below})", column),
-    )
+    return UnitHalves(place=place, of_rows=condition(f"({half} = 0 OR {below})", column))
 
 
-def _scan(relation: Relation, alias: str) -> Scan | None:
+def _stored(relation: Relation, column: ColumnRef) -> UnitPlace | None:
+    """Where the values of a column are stored, behind references as well.
+
+    What is below may choose rows, and both sessions must choose the same ones. A Truncate does: it goes by what
+    is in the rows and by the seed, a parameter of the statement. Columns of windows may not: a name that one
+    gives to a row is new in each session.
+    """
     match relation:
-        case Scan():
-            return relation if relation.alias == alias else None
+        case Scan() if relation.alias == column.relation:
+            table = relation.table
+            return UnitPlace(schema=table.schema, table=table.name, column=column.column)
         case Join():
-            return _scan(relation.left, alias) or _scan(relation.right, alias)
+            return _stored(relation.left, column) or _stored(relation.right, column)
+        case Truncate() if relation.alias == column.relation:
+            return _stored(relation.source, column)
+        case GroupByUnit() if relation.alias == column.relation and column.column == UNIT_COLUMN:
+            return None if _has_windows(relation) else _stored(relation.source, relation.unit)
+        case Subquery() if relation.alias == column.relation and not _has_windows(relation):
+            shown = dict(relation.outputs).get(column.column)
+            return _stored(relation.source, shown) if isinstance(shown, ColumnRef) else None
         case _:
             return None
+
+
+def _has_windows(relation: Relation) -> bool:
+    return any(isinstance(one, Subquery) and one.windows for one in relations_of(relation))
