@@ -12,8 +12,9 @@ from proxy.query.syntax.placeholders import ScalarAnswer
 
 # A statement of two parts is read through a cursor. Its first row has this as its first value, and the number
 # of rows of the first part as its third. Before the second part is read, the proxy sets the setting.
-# Rows of other releases have OTHERS there, and those by which bounds are chosen CHOICES and less.
-FIRST_PART, OTHERS, CHOICES = -1, -2, -3
+# Rows of other releases have OTHERS there, those of minima and maxima EXTREMES, and those by which bounds are
+# chosen CHOICES and less.
+FIRST_PART, OTHERS, EXTREMES, CHOICES = -1, -2, -3, -4
 BETWEEN_PARTS = "dpproxy.between_parts"
 # Parameters of a statement that can be read in two halves: which of them (0: all units), and the least unit of
 # the second one.

@@ -77,8 +77,7 @@ def _written(plan: BlockPlan, binds: Callable[[], Binds]) -> tuple[BackendQuery,
     of_means = [deviation_scan(plan, binds())] if means else []
     if plan.is_of_totals:
         return tuple(of_means)
-    drawn = plan.drawn_releases
-    extremes = tuple(n for n, release in drawn if isinstance(release, UnitExtreme | KeptUnits))
+    extremes = _extremes(plan)
     together = _together(plan)
     queries = [value_scan(plan, several, binds()) for several in plan.read_apart]
     queries += of_means
@@ -87,6 +86,12 @@ def _written(plan: BlockPlan, binds: Callable[[], Binds]) -> tuple[BackendQuery,
     if together or plan.selection is not None:
         queries.insert(0, _scan(plan, together, binds()))
     return tuple(queries)
+
+
+def _extremes(plan: BlockPlan) -> tuple[int, ...]:
+    """The minima and maxima of units, which share a scan, and the numbers of units that these are of."""
+    drawn = plan.drawn_releases
+    return tuple(n for n, release in drawn if isinstance(release, UnitExtreme | KeptUnits))
 
 
 def _together(plan: BlockPlan) -> tuple[int, ...]:
@@ -124,7 +129,7 @@ def compile_centres(block: CheckedBlock) -> CentredScan | None:
     if plan.is_of_totals:
         found = centred_scan(plan, (), has_choices=not _looks_at_given(plan))
     else:
-        found = centred_scan(plan, _together(plan))
+        found = centred_scan(plan, _together(plan), _extremes(plan))
     return replace(found, query=_compiled(found.query, block))
 
 

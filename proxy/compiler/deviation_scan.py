@@ -14,7 +14,7 @@ released by comes first, and deviations are taken from the same gathered rows on
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from proxy.base.slots import Slots
@@ -23,6 +23,7 @@ from proxy.compiler.aggregate_sql import RowSource, values_sql
 from proxy.compiler.backend_query import (
     BETWEEN_PARTS,
     CHOICES,
+    EXTREMES,
     FIRST_PART,
     OTHERS,
     BackendQuery,
@@ -31,6 +32,7 @@ from proxy.compiler.backend_query import (
 from proxy.compiler.binds import Binds
 from proxy.compiler.bound_scan import gathered_bands
 from proxy.compiler.clamp_sql import smaller_sql
+from proxy.compiler.extreme_scan import unit_places
 from proxy.compiler.select_list import Output, finished
 from proxy.compiler.statistic_sql import centred_sql, is_of_bigints, squared_sql
 from proxy.compiler.unit_gathering import gathered_sql, rows_in_all_sql, rows_of_units
@@ -64,40 +66,55 @@ def deviation_scan(plan: BlockPlan, binds: Binds) -> BackendQuery:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Beside:
+    """Releases that are read beside means, and where their numbers are, after the place."""
+
+    releases: tuple[int, ...]
+    slots: tuple[Slots, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CentredScan:
     """One statement for the means of a block, and for other releases that its rows serve.
 
     Attributes:
         query: Of two parts (`backend_query.FIRST_PART`). The first one has rows by group and band, by which
             centres are released. The setting between the parts takes the text of the centres (`centres_text`).
-        others, slots: Of the other releases. Their rows have the place OTHERS.
+        beside: Other releases, by the place that their rows have: OTHERS, or EXTREMES.
         has_choices: Whether the first part has the rows of `bound_scan`. A row of its place n has the place
             CHOICES - n, and its number of units comes last.
     """
 
     query: BackendQuery
-    others: tuple[int, ...]
-    slots: tuple[Slots, ...]
+    beside: Mapping[int, Beside]
     has_choices: bool
 
 
 def centred_scan(
-    plan: BlockPlan, others: tuple[int, ...], *, has_choices: bool = False
+    plan: BlockPlan,
+    others: tuple[int, ...],
+    extremes: tuple[int, ...] = (),
+    *,
+    has_choices: bool = False,
 ) -> CentredScan:
     """Print the scan of rows, deviations and other releases as one statement.
 
     Args:
         plan: The block.
         others: Releases that the scan of units takes together. They are left out if that reads other rows.
+        extremes: Minima and maxima of units. They are left out by groups, of which a unit has one there.
         has_choices: Whether bounds are chosen by the totals of the same units.
     """
     unit, binds = _of_units(plan), Binds()
     setting = f"pg_catalog.current_setting({binds.add(BETWEEN_PARTS, 'text')})"
     shared = others if others and _reads_the_same(plan, unit) else ()
-    columns = _Columns(plan, unit, binds, setting, shared, has_choices=has_choices, is_halved=True)
+    placed = () if plan.keys else extremes
+    columns = _Columns(
+        plan, unit, binds, setting, shared, placed, has_choices=has_choices, is_halved=True
+    )
     query = _finished(columns.in_two_parts(), plan, tuple(plan.deviation_means), binds)
     halved = replace(query, halved_by=columns.halved_by)
-    return CentredScan(query=halved, others=shared, slots=columns.slots, has_choices=has_choices)
+    return CentredScan(query=halved, beside=columns.beside(), has_choices=has_choices)
 
 
 def _reads_the_same(plan: BlockPlan, unit: UnitNeighbours) -> bool:
@@ -211,7 +228,7 @@ class _Mean:
 class _Columns:
     """What is made of the rows of each unit and group, one subquery around the other.
 
-    Given    centres: the SQL of their text; others: releases that the rows are
+    Given    centres: the SQL of their text; others, extremes: releases that the rows are
              taken for as well; has_choices: whether bounds are chosen by them, too; is_halved: whether half
              of the units can be asked for
     """
@@ -223,6 +240,7 @@ class _Columns:
         binds: Binds,
         centres: str,
         others: tuple[int, ...] = (),
+        extremes: tuple[int, ...] = (),
         *,
         has_choices: bool = False,
         is_halved: bool = False,
@@ -237,6 +255,8 @@ class _Columns:
         self._rows = rows = rows_of_units(plan, binds)
         self._means = [self._mean(release, rows) for release in plan.deviation_means.values()]
         self._others = unit_sums(plan, others, unit, self._inner, rows)
+        self._places = unit_places(plan, extremes, self._inner, rows)
+        self._beside = ((OTHERS, others, self._others), (EXTREMES, extremes, self._places))
         self._choices = gathered_bands(plan, unit, rows, self._inner) if has_choices else None
         if self._is_spread:
             known = {sql: name for name, sql in self._others.totals.items()}
@@ -245,10 +265,12 @@ class _Columns:
                 for mean in self._means
             ]
 
-    @property
-    def slots(self) -> tuple[Slots, ...]:
-        """Of the other releases."""
-        return self._others.slots
+    def beside(self) -> Mapping[int, Beside]:
+        return {
+            place: Beside(releases=releases, slots=found.slots)
+            for place, releases, found in self._beside
+            if releases
+        }
 
     @property
     def halved_by(self) -> UnitPlace | None:
@@ -297,8 +319,13 @@ class _Columns:
         nothing = "NULL::integer, pg_catalog.count(*)::numeric, NULL::numeric, NULL::numeric, NULL::bigint"
         number = ", ".join([*("NULL::text" for _ in self._keys), place, nothing])
         parts = [f"SELECT {number} FROM f", "SELECT * FROM f", *self._counted_deviations()]
+        others = []
         if self._others.slots:
-            parts = [*self._as_wide(parts), self._other_sums()]
+            others.append(self._other_sums())
+        if self._places.slots:
+            others.append(self._counted_places())
+        if others:
+            parts = [*self._as_wide(parts), *others]
         return (
             f"WITH {self._gathered()}, f({', '.join(names)}) AS MATERIALIZED ({first})"
             f"{self._deviating()} {' UNION ALL '.join(parts)}"
@@ -306,7 +333,7 @@ class _Columns:
 
     def _as_wide(self, parts: Sequence[str]) -> Iterator[str]:
         """Each part with as many columns as other releases need."""
-        more = ["NULL::numeric"] * (len(self._others.outer.expressions) - len(_NUMBERS))
+        more = ["NULL::numeric"] * (self._width() - len(_NUMBERS))
         for part in parts:
             yield f"SELECT {', '.join(['*', *more])} FROM ({part}) p" if more else part
 
@@ -314,10 +341,24 @@ class _Columns:
         """The sums of other releases by group, in the columns of their slots."""
         place = self._binds.number(OTHERS, "integer")
         sums = [f"({sql})::numeric" for sql in self._others.outer.expressions]
-        sums += ["NULL::numeric"] * (len(_NUMBERS) - len(sums))
+        sums += ["NULL::numeric"] * (self._width() - len(sums))
         keys, grouped = self._grouped("g.")
         by = f" GROUP BY {', '.join(grouped)}" if grouped else ""
         return f"SELECT {', '.join([*keys, place, *sums])} FROM g{by}"
+
+    def _counted_places(self) -> str:
+        """Units by the places of their minima and maxima, in the columns of their slots."""
+        place = self._binds.number(EXTREMES, "integer")
+        named = [f"p{number}" for number in range(len(self._places.places.expressions))]
+        numbers = [f"c.{name}::numeric" for name in (*named, "count")]
+        numbers += ["NULL::numeric"] * (self._width() - len(numbers))
+        counted = self._places.sql("g", self._plan, self._binds)
+        return f"SELECT {', '.join([place, *numbers])} FROM ({counted}) c"
+
+    def _width(self) -> int:
+        """How many numbers a row has after its place."""
+        places = len(self._places.places.expressions) + 1
+        return max(len(_NUMBERS), len(self._others.outer.expressions), places)
 
     def _gathered(self) -> str:
         """g, a row for each unit and group, with the place of the group. one: whether it is the first of its
@@ -351,7 +392,7 @@ class _Columns:
 
     def _taken_whole(self) -> Iterable[int]:
         """Columns of what is gathered that are taken as they are."""
-        if self._others.slots or self._choices is not None:
+        if self._others.slots or self._places.slots or self._choices is not None:
             return self._inner.expressions.values()
         found = (one for mean in self._means if not mean.is_cut for one in mean.columns)
         return set(found)

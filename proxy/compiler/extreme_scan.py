@@ -6,7 +6,7 @@ All minima and maxima of a block share one scan, and what comes back is as long 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from typing_extensions import assert_never
 
@@ -35,45 +35,91 @@ _KEPT = 1  # groups of a unit
 _Extremes = Sequence[UnitExtreme | KeptUnits]
 
 
-def extreme_scan(plan: BlockPlan, releases: tuple[int, ...], binds: Binds) -> BackendQuery:
-    """Count units by the place of their minimum or maximum.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountedPlaces:
+    """How units are counted by the place of their minimum or maximum.
 
-    A row of the result is: keys, a place of each minimum and maximum, how many units. At most one place of a
-    row is not NULL: each has a histogram of its own (GROUPING SETS), so that places do not multiply.
+    Attributes:
+        places: The places, in columns of rows that have one value of each unit and group.
+        slots: Of each release. A row has one number more than there are places: how many units.
+    """
+
+    places: Output
+    slots: tuple[Slots, ...]
+
+    def sql(self, source: str, plan: BlockPlan, binds: Binds) -> str:
+        """Count the rows of a source: keys, a place of each minimum and maximum, how many units.
+
+        At most one place of a row is not NULL: each has a histogram of its own (GROUPING SETS), so that places
+        do not multiply.
+        """
+        names = [f"k{i}" for i in range(1, len(plan.keys) + 1)]
+        placed = [f"{sql} AS p{n}" for sql, n in self.places.expressions.items()]
+        counted = [f"p{n}" for n in self.places.expressions.values()]
+        by = [*names, *spread_texts_sql(private_key_names(plan), binds)]
+        # LIMIT ALL: Citus computes GROUPING SETS of rows that it has gathered, and of no others.
+        sets = ", ".join(f"({', '.join([*by, place])})" for place in counted)
+        return (
+            f"SELECT {', '.join([*names, *counted, 'pg_catalog.count(*)'])}"
+            f" FROM (SELECT {', '.join([*names, *placed])} FROM {source} u LIMIT ALL) p"
+            f" GROUP BY GROUPING SETS ({sets})"
+        )
+
+
+def extreme_scan(plan: BlockPlan, releases: tuple[int, ...], binds: Binds) -> BackendQuery:
+    """Count units by the place of their minimum or maximum, as `CountedPlaces` has it.
 
     Args:
         plan: The block.
         releases: Its minima and maxima of units, and the numbers of units that these are of.
         binds: The parameters of the statement.
     """
-    found = [plan.releases[number] for number in releases]
-    extremes = [one for one in found if isinstance(one, UnitExtreme | KeptUnits)]
-    assert len(extremes) == len(releases), "what is of units by their values"
-    values, places = Output(), Output()
+    extremes, values = _extremes(plan, releases), Output()
     unit = plan.neighbours
     match unit:
         case UnitNeighbours():
             rows = rows_of_units(plan, binds)
-            columns = [_gathered(one, values, places, rows) for one in extremes]
+            found = unit_places(plan, releases, values, rows)
             source, seeds = _of_units(plan, unit, extremes, values, rows)
         case RowNeighbours():
+            places = Output()
             columns = [_of_row(one, values, places, binds) for one in extremes]
+            found = _counted(places, columns)
             source, seeds = _of_rows(plan, unit, values, binds), ()
         case _:
             assert_never(unit)
-    names = [f"k{i}" for i in range(1, len(plan.keys) + 1)]
-    placed = [f"{sql} AS p{n}" for sql, n in places.expressions.items()]
-    counted = [f"p{n}" for n in places.expressions.values()]
-    by = [*names, *spread_texts_sql(private_key_names(plan), binds)]
-    # LIMIT ALL: Citus computes GROUPING SETS of rows that it has gathered, and of no others.
-    sets = ", ".join(f"({', '.join([*by, place])})" for place in counted)
-    sql = (
-        f"SELECT {', '.join([*names, *counted, 'pg_catalog.count(*)'])}"
-        f" FROM (SELECT {', '.join([*names, *placed])} FROM ({source}) u LIMIT ALL) p"
-        f" GROUP BY GROUPING SETS ({sets})"
+    sql = found.sql(f"({source})", plan, binds)
+    whole = replace(plan, sub_partitions=0)
+    return finished(sql, whole, releases, binds, seeds, found.slots, None)
+
+
+def unit_places(
+    plan: BlockPlan, releases: tuple[int, ...], inner: Output, rows: RowSource
+) -> CountedPlaces:
+    """Place the minima and maxima of rows gathered by unit and group.
+
+    Args:
+        plan, releases: The block, and the numbers of the releases.
+        inner: What is gathered; what the places need is added.
+        rows: Rows of the scan.
+    """
+    places = Output()
+    columns = [_gathered(one, inner, places, rows) for one in _extremes(plan, releases)]
+    return _counted(places, columns)
+
+
+def _counted(places: Output, columns: Sequence[int]) -> CountedPlaces:
+    count = len(places.expressions)
+    return CountedPlaces(
+        places=places, slots=tuple(Slots(extreme=column, count=count) for column in columns)
     )
-    slots = tuple(Slots(extreme=column, count=len(counted)) for column in columns)
-    return finished(sql, replace(plan, sub_partitions=0), releases, binds, seeds, slots, None)
+
+
+def _extremes(plan: BlockPlan, releases: tuple[int, ...]) -> _Extremes:
+    found = [plan.releases[number] for number in releases]
+    extremes = [one for one in found if isinstance(one, UnitExtreme | KeptUnits)]
+    assert len(extremes) == len(releases), "what is of units by their values"
+    return extremes
 
 
 def _of_units(

@@ -46,7 +46,8 @@ class CompiledBlock:
             found = []
         centring = self.centring.query
         assert isinstance(centring, CompiledQuery), "as compile_centres makes it"
-        stands_for = {centring.releases, *filter(None, (self.centring.others,))}
+        beside = self.centring.beside.values()
+        stands_for = {centring.releases, *(one.releases for one in beside)}
         others = (one for one in self.queries if one.releases not in stands_for)
         return (*found, centring, *others)
 

@@ -15,14 +15,14 @@ from proxy.base.errors import Fault
 from proxy.base.node_parts import nodes
 from proxy.base.stages import Stage
 from proxy.catalog.catalog_model import Catalog, TableName
-from proxy.compiler.backend_query import CHOICES, OTHERS, BackendQuery, PublicList
+from proxy.compiler.backend_query import CHOICES, BackendQuery, PublicList
 from proxy.compiler.compiling import CompiledQuery, compile_proposal
 from proxy.compiler.deviation_scan import CentredScan, centres_text
 from proxy.drawing.charges import Charge, PaidBlock, begin_free, noises_of_steps, steps_with_noise
 from proxy.drawing.compiled_blocks import CompiledBlock, compiled_block, compiled_bounded
 from proxy.drawing.protected_reads import ProtectedData, ProtectedSession
 from proxy.drawing.statement_run import StatementRun
-from proxy.exact.table import ExactTable
+from proxy.exact.table import ExactRow, ExactTable
 from proxy.kernel.checked_plan import CheckedBlock, check_centred
 from proxy.kernel.plan import BlockPlan
 from proxy.kernel.proposal_check import CheckedProposals
@@ -404,16 +404,19 @@ def without_choice_rows(read: ExactTable) -> ExactTable:
 
 def _of_releases(scan: CentredScan, read: ExactTable) -> dict[tuple[int, ...], ExactTable]:
     """What was read for the means, and for the other releases."""
-    if not scan.others:
-        return {read.releases: read}
-    means = tuple(row for row in read.rows if row.values[0] != OTHERS)
-    others = tuple(
-        replace(row, values=row.values[1:]) for row in read.rows if row.values[0] == OTHERS
-    )
-    return {
-        read.releases: ExactTable(means, read.slots, read.releases),
-        scan.others: ExactTable(others, scan.slots, scan.others),
-    }
+    rows: dict[int, list[ExactRow]] = {place: [] for place in scan.beside}
+    means = []
+    for row in read.rows:
+        place, *numbers = row.values
+        if place in rows:
+            rows[place].append(replace(row, values=tuple(numbers)))
+        else:
+            means.append(row)
+    found = {read.releases: ExactTable(tuple(means), read.slots, read.releases)}
+    for place, beside in scan.beside.items():
+        table = ExactTable(tuple(rows[place]), beside.slots, beside.releases)
+        found[beside.releases] = table
+    return found
 
 
 def _draws(block: BlockPlan, exact: Sequence[ExactTable]) -> int:

@@ -7,14 +7,14 @@ import asyncio
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import psycopg
 import pytest
 
 from proxy.cli.assembly import Database
-from proxy.compiler.backend_query import FIRST_PART, OTHERS, BackendQuery
+from proxy.compiler.backend_query import EXTREMES, FIRST_PART, OTHERS, BackendQuery
 from proxy.compiler.binds import Binds
 from proxy.compiler.deviation_scan import centres_text, deviation_scan
 from proxy.drawing.drawer import choice_rows, without_choice_rows
@@ -345,31 +345,71 @@ def test_gathered_rows_are_sorted_once(served: tuple[Database, psycopg.Connectio
 def test_other_releases_have_the_sums_of_a_scan_of_their_own(
     served: tuple[Database, psycopg.Connection], question: str
 ) -> None:
+    _check_beside(served, question, {OTHERS: 0})
+
+
+@pytest.mark.parametrize(
+    ("question", "places"),
+    [
+        ("SELECT avg(a), min(a) FROM t", {EXTREMES: 0}),
+        ("SELECT avg(a), min(a), max(a), max(b) FROM t WHERE c > 0", {EXTREMES: 0}),
+        ("SELECT count(*), sum(a), avg(a), min(a), max(a) FROM t", {OTHERS: 0, EXTREMES: 1}),
+        (
+            "SELECT sum(c) FILTER (WHERE a > 0), stddev(b), min(d), max(a) FILTER (WHERE b < 0), max(a) FROM t",
+            {OTHERS: 0, EXTREMES: 1},
+        ),
+        ("SELECT avg(a), min(b), max(c) FROM t WHERE b > 100000", {EXTREMES: 0}),
+    ],
+)
+def test_minima_and_maxima_have_the_places_of_a_scan_of_their_own(
+    served: tuple[Database, psycopg.Connection], question: str, places: Mapping[int, int]
+) -> None:
+    _check_beside(served, question, places)
+
+
+def test_by_groups_minima_and_maxima_have_a_scan_of_their_own(
+    served: tuple[Database, psycopg.Connection],
+) -> None:
+    """Of a unit one group counts there."""
+    (block,) = planned(served[0], "SELECT k, avg(a), min(a) FROM t GROUP BY k").blocks
+    scan = compile_centres(block)
+    assert scan is not None and not scan.beside
+    assert len(compile_block(block)) == 2
+
+
+def _check_beside(
+    served: tuple[Database, psycopg.Connection], question: str, places: Mapping[int, int]
+) -> None:
+    """Given    places: which of the block's statements each place stands for"""
     database, connection = served
     for block in _blocks(database, question):
         scan = compile_centres(block)
-        assert scan is not None
-        alone, of_means = compile_block(block)
-        assert scan.others == alone.releases and of_means.releases == scan.query.releases
+        assert scan is not None and scan.beside.keys() == places.keys()
+        *apart, of_means = compile_block(block)
+        assert of_means.releases == scan.query.releases and len(apart) == len(places)
 
         async def between(first: ExactTable, block: BlockPlan = block) -> str:
             assert drawn_centres(block, first, SeededBits(1)).keys() == block.deviation_means.keys()
             return centres_text(block)
 
         read = _of(asyncio.run(_in_two_parts(database, scan.query, between)))
-        found = (
-            (one.count, one.total, one.extreme, one.units)[place]
-            for one in scan.slots
-            for place in range(4)
-        )
-        columns = {column for column in found if column is not None}
-        others = [
-            (keys, tuple(numbers[1 + column] for column in sorted(columns)))
-            for keys, numbers in read
-            if numbers[0] == OTHERS
-        ]
-        assert others == _rows(connection, alone) != []
-        means = [(keys, numbers[:6]) for keys, numbers in read if numbers[0] != OTHERS]
+        for place, number in places.items():
+            beside, alone = scan.beside[place], apart[number]
+            assert (beside.releases, beside.slots) == (alone.releases, alone.slots)
+            columns = {
+                column
+                for one in beside.slots
+                for column in (one.count, one.total, one.extreme, one.units)
+                if column is not None
+            }
+            found = [
+                (keys, tuple(numbers[1 + column] for column in sorted(columns)))
+                for keys, numbers in read
+                if numbers[0] == place
+            ]
+            assert sorted(found, key=repr) == _rows(connection, alone)
+            assert found != [] or "100000" in question
+        means = [(keys, numbers[:6]) for keys, numbers in read if numbers[0] not in places]
         assert means == _rows(connection, deviation_scan(block, Binds()))
 
 
