@@ -19,6 +19,13 @@ from proxy.policy.policy_model import Bounds, IdentifierUnit, Policy, ProtectedT
 SLOT = "slot"
 _UNWRITABLE = frozenset("'$%\\")  # of names, in the literals of the script
 SEEDS, TIMES = "prepared_seeds", "prepared"  # tables beside the copy
+_FIXED_WIDTH = frozenset(
+    {
+        *(SqlType.BOOL, SqlType.INT2, SqlType.INT4, SqlType.INT8, SqlType.FLOAT4, SqlType.FLOAT8),
+        *(SqlType.DATE, SqlType.TIMESTAMP, SqlType.TIMESTAMPTZ, SqlType.TIME_OF_DAY),
+        *(SqlType.DURATION, SqlType.UUID, SqlType.ENUM),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,19 +92,27 @@ def made_copy(policy: ProtectedTable, table: Table, rows: int) -> Table | None:
     select, copy, unit = copy_select(policy, table, rows), policy.prepared, policy.unit
     if select is None or copy is None or not isinstance(unit, IdentifierUnit):
         return None
+    return Table(
+        copy.table,
+        _columns_of_copy(policy, table),
+        primary_key=(unit.column, SLOT),
+        row_bound=RowBound(column=unit.column, rows=rows),
+    )
+
+
+def _columns_of_copy(policy: ProtectedTable, table: Table) -> tuple[Column, ...]:
+    """The columns of a copy, in their order: those of fixed width first, of these those without NULL.
+
+    PostgreSQL finds a column at a known offset only if no column before it is of variable width or NULL.
+    """
     person, *others = copied_columns(policy, table)
     columns = (
         replace(person, nullable=False),
         Column(SLOT, SqlType.INT4, "integer", False),
-        *others,
         *(Column(name, SqlType.INT4, "integer", True) for name in index_columns(policy, table)),
+        *others,
     )
-    return Table(
-        copy.table,
-        columns,
-        primary_key=(person.name, SLOT),
-        row_bound=RowBound(column=person.name, rows=rows),
-    )
+    return tuple(sorted(columns, key=lambda c: (c.type not in _FIXED_WIDTH, c.nullable)))
 
 
 def copy_select(policy: ProtectedTable, table: Table, rows: int) -> str | None:
@@ -119,7 +134,9 @@ def copy_select(policy: ProtectedTable, table: Table, rows: int) -> str | None:
 
     >>> from tests.compiler.copied_tables import SALES, SALES_POLICY
     >>> print(copy_select(SALES_POLICY, SALES, 3))
-    SELECT r.buyer, r.slot, r.price
+    SELECT r.buyer,
+        r.slot,
+        r.price
     FROM (SELECT t.buyer, t.price, row_number() OVER (PARTITION BY t.buyer
             ORDER BY hash_record_extended(ROW(t.id), s.seed), t.id)::integer AS slot
         FROM shop.sales t CROSS JOIN dp.prepared_seeds s
@@ -138,10 +155,14 @@ def copy_select(policy: ProtectedTable, table: Table, rows: int) -> str | None:
     indices = index_columns(policy, table)
     if not indices.keys().isdisjoint({SLOT, *(column.name for column in columns)}):
         return None
-    person, *others = names
+    person = names[0]
     key = ", ".join(f"t.{written_name(name)}" for name in table.primary_key)
-    shown = ", ".join(f"r.{name}" for name in (person, SLOT, *others))
-    shown += "".join(f",\n    {sql} AS {written_name(name)}" for name, sql in indices.items())
+    shown = ",\n    ".join(
+        f"{indices[column.name]} AS {written_name(column.name)}"
+        if column.name in indices
+        else f"r.{written_name(column.name)}"
+        for column in _columns_of_copy(policy, table)
+    )
     inner = ", ".join(f"t.{name}" for name in names)
     return "\n".join(
         (
