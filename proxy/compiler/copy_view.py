@@ -106,13 +106,27 @@ def _columns_of_copy(policy: ProtectedTable, table: Table) -> tuple[Column, ...]
     PostgreSQL finds a column at a known offset only if no column before it is of variable width or NULL.
     """
     person, *others = copied_columns(policy, table)
-    columns = (
-        replace(person, nullable=False),
-        Column(SLOT, SqlType.INT4, "integer", False),
-        *(Column(name, SqlType.INT4, "integer", True) for name in index_columns(policy, table)),
-        *others,
+    copied = (replace(person, nullable=False), *others)
+    names = index_columns(policy, table)
+    indices = (
+        Column(index_name(column.name), SqlType.INT4, "integer", column.nullable)
+        for column in copied
+        if index_name(column.name) in names
     )
+    columns = (copied[0], Column(SLOT, SqlType.INT4, "integer", False), *indices, *copied[1:])
     return tuple(sorted(columns, key=lambda c: (c.type not in _FIXED_WIDTH, c.nullable)))
+
+
+def indexed_columns(policy: ProtectedTable, table: Table) -> tuple[str, ...]:
+    """The columns of a copy that have an index each: whole numbers with bounds, which are listed in its order
+    (compiler/listed_values.py)."""
+    bounded = {name for name, own in policy.columns.items() if own.bounds is not None}
+    indices = index_columns(policy, table)
+    return tuple(
+        column.name
+        for column in _columns_of_copy(policy, table)
+        if column.name in indices or (column.type.is_integer and column.name in bounded)
+    )
 
 
 def copy_select(policy: ProtectedTable, table: Table, rows: int) -> str | None:
@@ -216,14 +230,18 @@ def copy_script(policy: ProtectedTable, table: Table, rows: int, reader: str) ->
     view, role = written_name(*view_of(copy)), written_name(reader)
     seeds, times = (written_name(copy.schema, name) for name in (SEEDS, TIMES))
     label = f"'{policy.name}'"
-    person, *others = copied_columns(policy, table)
+    person = written_name(copied_columns(policy, table)[0].name)
     filled = "".join(
         f"    ALTER {written_name(column.name)} SET NOT NULL,\n"
-        for column in others
+        for column in _columns_of_copy(policy, table)
         if not column.nullable
     )
+    indexed = "".join(
+        f"CREATE INDEX ON {new} ({written_name(name)});\n"
+        for name in indexed_columns(policy, table)
+    )
     return f"""\
--- A copy of {policy.name} with at most {rows} rows of each {person.name}, printed by `dpproxy prepare`.
+-- A copy of {policy.name} with at most {rows} rows of each {person}, printed by `dpproxy prepare`.
 -- Run it with psql as the owner of the table, not as {reader}. Run it again for each refresh, and after a
 -- deletion that has to count at once.
 BEGIN;
@@ -242,10 +260,9 @@ DO $$ BEGIN EXECUTE pg_catalog.format('COMMENT ON VIEW {view} IS %L',
 DROP TABLE IF EXISTS {new};
 CREATE TABLE {new} AS SELECT * FROM {view};
 ALTER TABLE {new}
-{filled}    ALTER slot SET NOT NULL,
-    ADD CONSTRAINT slot_is_bounded CHECK (slot >= 1 AND slot <= {rows}),
-    ADD PRIMARY KEY ({written_name(person.name)}, slot);
-GRANT USAGE ON SCHEMA {schema} TO {role};
+{filled}    ADD CONSTRAINT slot_is_bounded CHECK (slot >= 1 AND slot <= {rows}),
+    ADD PRIMARY KEY ({person}, slot);
+{indexed}GRANT USAGE ON SCHEMA {schema} TO {role};
 GRANT SELECT ON {new}, {times} TO {role};
 DROP TABLE IF EXISTS {place};
 ALTER TABLE {new} RENAME TO {written_name(copy.name)};
@@ -256,7 +273,7 @@ VACUUM ANALYZE {place};
 -- Which share of rows is kept, for several bounds (for you alone: this reads rows):
 -- SELECT bound, sum(least(n, bound)) / sum(n) AS kept
 --     FROM (SELECT count(*) AS n FROM {written_name(*policy.name)} t
---         WHERE t.{written_name(person.name)} IS NOT NULL GROUP BY t.{written_name(person.name)}) u,
+--         WHERE t.{person} IS NOT NULL GROUP BY t.{person}) u,
 --     unnest(ARRAY[{max(1, rows // 4)}, {max(1, rows // 2)}, {rows}, {rows * 2}, {rows * 4}]) AS bound
 --     GROUP BY bound ORDER BY bound;
 """
