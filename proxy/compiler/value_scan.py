@@ -14,7 +14,14 @@ from proxy.compiler.aggregate_sql import RowSource, index_sql
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds, column_sql
 from proxy.compiler.full_joins import condition, conditions
-from proxy.compiler.listed_values import VALUE_ROWS, listed_column, sums_of_values, values_sql
+from proxy.compiler.listed_values import (
+    LISTED,
+    LISTED_ROWS,
+    listed_column,
+    listed_index_sql,
+    sums_of_values,
+    values_sql,
+)
 from proxy.compiler.relation_sql import source_sql
 from proxy.compiler.seeded_keys import spread_sql
 from proxy.compiler.select_list import (
@@ -151,14 +158,14 @@ def _listed_scan(
     Rows without a value are in the list, as none of its rows: COUNT(*) is of them, too.
     """
     ordered = [one for n in numbers if isinstance(one := plan.releases[n], OrderStatistic)]
-    rows, output = RowSource(binds, inner=True), Output({"v": 0})
-    value, name = index_sql(ordered[0].measured, rows), rows.take(column_sql(column))
-    slots = Slots(extreme=0, count=output.add(values_sql(column, rows)))
-    along = sums_of_values([plan.releases[n] for n in sums], column, rows, output)
+    output = Output({"v": 0})
+    slots = Slots(extreme=0, count=output.add(values_sql()))
+    along = sums_of_values([plan.releases[n] for n in sums], column, binds, output)
     assert along is not None, "`has_sums` has said so"
-    listed = f"SELECT {column_sql(column)} AS {name}, pg_catalog.count(*) AS {VALUE_ROWS}"
-    listed += f" FROM {source_sql(plan.source, [], binds, *named_by(plan))} GROUP BY 1"
-    source = f"(SELECT {value} AS v, {name}, {VALUE_ROWS} FROM ({listed}) d) u"
+    rows_sql = source_sql(plan.source, [], binds, *named_by(plan))
+    listed = f"SELECT {column_sql(column)} AS {LISTED}, pg_catalog.count(*) AS {LISTED_ROWS}"
+    value = listed_index_sql(ordered[0].measured, binds)
+    source = f"(SELECT {value} AS v, * FROM ({listed} FROM {rows_sql} GROUP BY 1) d) u"
     sql = _values(ordered, source, list(output.expressions)[1:], [], "v", binds)
     found_in = (*(slots for _ in numbers), *along)
     return finished(sql, plan, (*numbers, *sums), binds, (), found_in, None)
