@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Collection, Mapping
 from importlib.resources import files
 
 import psycopg
 
-from tests.bench.measuring import Bound, Comparison, measure, table
+from tests.bench.measuring import Bound, Comparison, Measured, measure, table
 from tests.bench.scale import run
 from tests.live.served_database import served_database
 from tests.live_proxy import start_proxy
@@ -48,7 +49,10 @@ _Q1 = (
     " avg(l_quantity), avg(l_extendedprice), avg(l_discount), count(*) FROM {}"
     " WHERE l_shipdate <= date '1998-09-02' GROUP BY l_returnflag, l_linestatus"
 )
-_ASKED = {
+_ORDERS, _LINES = 1_500_000, 2_000_000
+# The text, the tables by customer and by row, and how many times as long as plain it may take.
+_Asked = tuple[str, tuple[str, str], tuple[float, float]]
+_ASKED: Mapping[str, _Asked] = {
     "MIN, MAX, two quantiles of orders": (
         f"SELECT min(o_totalprice), max(o_totalprice), {_RANKS} FROM {{}}",
         ("w.orders", "w.order_rows"),
@@ -70,7 +74,45 @@ _ASKED = {
 }
 
 
-def comparisons(plain: psycopg.Connection, ours: psycopg.Connection) -> list[Comparison]:
+_GOALS = ("MIN, MAX, two quantiles of orders", "five aggregates of orders", "TPC-H Q1")
+
+
+def measured(
+    orders: int, lines: int, rounds: int, names: Collection[str] = tuple(_ASKED)
+) -> list[Measured]:
+    """Make the tables, serve them, and ask in turn.
+
+    Args:
+        orders: So many.
+        lines: So many.
+        rounds: Of which the least counts.
+        names: Of what is asked.
+    """
+    script = files("tests.bench").joinpath("orders.sql").read_text(encoding="utf-8")
+    script = script.replace("{orders}", str(orders)).replace("{lines}", str(lines))
+    pair = servers()
+    database = served_database(pair, "orders", script, _TABLES, "best", most="100")
+    proxy = start_proxy(pair, [database])
+    try:
+        with (
+            psycopg.connect(pair.protected.dsn("orders"), autocommit=True) as plain,
+            proxy.connect("orders", analyst=pair.new_analyst()) as ours,
+        ):
+            plain.execute("VACUUM (ANALYZE)")  # index-only scans need the visibility map
+            asked = {what: one for what, one in _ASKED.items() if what in names}
+            return measure(_comparisons(asked, plain, ours), rounds, 1, min)
+    finally:
+        proxy.stop()
+
+
+def goals_of_orders(rounds: int) -> list[Measured]:
+    """Measure what has a goal."""
+    return measured(_ORDERS, _LINES, rounds, _GOALS)
+
+
+def _comparisons(
+    asked: Mapping[str, _Asked], plain: psycopg.Connection, ours: psycopg.Connection
+) -> list[Comparison]:
     return [
         Comparison(
             f"{what}, {unit}",
@@ -78,35 +120,20 @@ def comparisons(plain: psycopg.Connection, ours: psycopg.Connection) -> list[Com
             run(ours, text.format(name)),
             Bound(ratio=most),
         )
-        for what, (text, names, bounds) in _ASKED.items()
+        for what, (text, names, bounds) in asked.items()
         for unit, name, most in zip(("by customer", "by row"), names, bounds, strict=True)
     ]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.bench.orders", description=__doc__)
-    parser.add_argument("--orders", type=int, default=1_500_000)
-    parser.add_argument("--lines", type=int, default=2_000_000)
+    parser.add_argument("--orders", type=int, default=_ORDERS)
+    parser.add_argument("--lines", type=int, default=_LINES)
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
-    script = files("tests.bench").joinpath("orders.sql").read_text(encoding="utf-8")
-    for name in ("orders", "lines"):
-        script = script.replace(f"{{{name}}}", str(getattr(options, name)))
-    pair = servers()
-    database = served_database(pair, "orders", script, _TABLES, "best", most="100")
-    source = pair.protected.dsn("orders")
-    proxy = start_proxy(pair, [database])
-    try:
-        with (
-            psycopg.connect(source, autocommit=True) as plain,
-            proxy.connect("orders", analyst=pair.new_analyst()) as ours,
-        ):
-            plain.execute("VACUUM (ANALYZE)")  # index-only scans need the visibility map
-            print(f"Least of {options.rounds} rounds in turn, load {os.getloadavg()[0]:.1f}:")
-            print(table(measure(comparisons(plain, ours), options.rounds, 1, min)))
-            print(f"At the end: load {os.getloadavg()[0]:.1f}")
-    finally:
-        proxy.stop()
+    print(f"Least of {options.rounds} rounds in turn, load {os.getloadavg()[0]:.1f}:")
+    print(table(measured(options.orders, options.lines, options.rounds)))
+    print(f"At the end: load {os.getloadavg()[0]:.1f}")
 
 
 if __name__ == "__main__":
