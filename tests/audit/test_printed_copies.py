@@ -32,6 +32,7 @@ _QUESTIONS = (
     "SELECT note, count(*), sum(price), count(DISTINCT buyer) FROM shop.sales GROUP BY note",
     "SELECT avg(price), min(price), max(price) FROM shop.sales WHERE note = 'a'",
     "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY price) FROM shop.sales",
+    "SELECT count(*), sum(price), avg(price), min(price), max(price) FROM shop.sales",
 )
 _NOTES = ColumnPolicy("note", values=("a", "b", "c"))
 _PRICE = ColumnPolicy("price", bounds=Bounds(Fraction(0), Fraction(100)))
