@@ -47,8 +47,9 @@ def _all(running: Servers) -> list[Comparison]:
     others = [
         _compared(running, f"{what}, prepared copy", text, "on") for what, text in _OTHERS.items()
     ]
-    texts = {what: text for what, (text, _) in _GOALS.items()} | _OTHERS
-    without = [_compared(running, f"{what}, table", text, "off") for what, text in texts.items()]
+    without = [
+        _compared(running, f"{what}, table", text, "off") for what, (text, _) in _GOALS.items()
+    ]
     return [*goals_of_copies(running), *others, *without]
 
 

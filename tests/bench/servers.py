@@ -171,6 +171,8 @@ def with_copies(owner: str, policy: Policy, catalog: Catalog) -> tuple[Policy, C
     if not tables:
         return policy, catalog
     with psycopg.connect(owner, autocommit=True) as connection:
+        # Else VACUUM finds rows whose commit is not written yet, and index-only scans look them up.
+        connection.execute("SET synchronous_commit = on")
         for table in tables:
             assert table.prepared is not None and table.max_rows_per_unit is not None
             stored, rows = catalog.tables[table.name], table.max_rows_per_unit
