@@ -175,10 +175,10 @@ def with_copies(owner: str, policy: Policy, catalog: Catalog) -> tuple[Policy, C
         connection.execute("SET synchronous_commit = on")
         for table in tables:
             assert table.prepared is not None and table.max_rows_per_unit is not None
-            stored, rows = catalog.tables[table.name], table.max_rows_per_unit
+            rows = table.max_rows_per_unit
             script, select = (
-                copy_script(table, stored, rows, READER),
-                copy_select(table, stored, rows),
+                copy_script(table, catalog, rows, READER),
+                copy_select(table, catalog, rows),
             )
             assert script is not None and select is not None, f"no copy of {table.name} can be made"
             view = sql.Identifier(*view_of(table.prepared.table)).as_string(None)

@@ -71,7 +71,7 @@ def database() -> Database:
         policy = read_policy(policy_head(_NAME, "best", "100") + _TABLES, "t.yaml", {"DSN": dsn})
         table = policy.tables[_TABLE]
         assert isinstance(table, ProtectedTable)
-        script = copy_script(table, read_catalog(dsn).tables[_TABLE], 4, READER)
+        script = copy_script(table, read_catalog(dsn), 4, READER)
         assert script is not None
         with psycopg.connect(dsn) as connection:
             connection.execute(script[: script.index("VACUUM")].encode())

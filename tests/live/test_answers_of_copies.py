@@ -64,7 +64,7 @@ def script(dsn: str, rows: int = 10) -> str:
     """What `dpproxy prepare` prints."""
     table = _policy().tables[_SALES]
     assert isinstance(table, ProtectedTable)
-    found = copy_script(table, read_catalog(dsn).tables[_SALES], rows, READER)
+    found = copy_script(table, read_catalog(dsn), rows, READER)
     assert found is not None
     return found
 
