@@ -58,12 +58,12 @@ def _compared(
 ) -> Comparison:
     ours = running.proxied(_DATABASE)
     ours.execute(f"SET dp.prepared = {prepared}".encode())
-    if _is_of_copy(ours, text) is not (prepared == "on"):
+    if is_of_copy(ours, text) is not (prepared == "on"):
         raise SystemExit(f"{what}: the answer is of something else; ask `dpproxy doctor` why")
     return Comparison(what, run(running.plain(), text), run(ours, text), bound)
 
 
-def _is_of_copy(connection: psycopg.Connection, text: str) -> bool:
+def is_of_copy(connection: psycopg.Connection, text: str) -> bool:
     """Whether a notice says so of an answer."""
     told: list[str] = []
 
