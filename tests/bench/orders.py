@@ -135,6 +135,9 @@ def _make_copy(owner: str) -> None:
     script = copy_script(lines, read_catalog(owner), lines.max_rows_per_unit or 1, READER)
     assert script is not None
     with psycopg.connect(owner, autocommit=True) as connection:
+        connection.execute(
+            "SET synchronous_commit = on"
+        )  # or VACUUM finds rows that are not written yet
         connection.execute(script.partition("VACUUM")[0].encode())
 
 
