@@ -20,11 +20,12 @@ CopiedRows = Mapping[str, tuple[str, str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyntheticCopy:
-    """policy: of the table, with the copy's name; rows: of each unit; made: as the catalogue will have it."""
+    """policy: of the table, with the copy's name; rows: of each unit; stored: without copies; made: as the
+    catalogue will have it."""
 
     policy: ProtectedTable
     rows: int
-    stored: Table
+    stored: Catalog
     made: Table
 
 
@@ -37,13 +38,13 @@ def _copies(policy: Policy, catalog: Catalog) -> Iterator[SyntheticCopy]:
     for table in policy.protected():
         if table.prepared is None:
             continue
-        there, stored = catalog.tables.get(table.prepared.table), catalog.tables[table.name]
+        there = catalog.tables.get(table.prepared.table)
         bound = None if table.chooses_rows else table.max_rows_per_unit
         if there is not None and there.row_bound is not None:
             bound = there.row_bound.rows
-        made = None if bound is None else made_copy(table, stored, bound)
+        made = None if bound is None else made_copy(table, catalog, bound)
         if bound is not None and made is not None:
-            yield SyntheticCopy(policy=table, rows=bound, stored=stored, made=made)
+            yield SyntheticCopy(policy=table, rows=bound, stored=catalog, made=made)
 
 
 def with_copies(catalog: Catalog, copies: tuple[SyntheticCopy, ...]) -> Catalog:
@@ -77,14 +78,36 @@ def copied_rows(connection: psycopg.Connection, copy: SyntheticCopy) -> CopiedRo
     unit = copy.policy.unit
     assert isinstance(unit, IdentifierUnit)
     by = sql.SQL(
-        "SELECT {unit}::text, string_agg(t::text, ' ' ORDER BY t::text) FROM {table} t"
+        "SELECT {unit}::text, string_agg({rows}, ' ' ORDER BY {rows}) FROM {source}"
         " WHERE {unit} IS NOT NULL GROUP BY 1"
     )
-    texts: list[dict[str, str]] = []
-    for name in (copy.policy.name, copy.made.name):
-        text = by.format(unit=sql.Identifier(unit.column), table=sql.Identifier(*name))
-        texts.append(dict(connection.execute(text).fetchall()))
-    stored, copied = texts
+    table, made = (sql.Identifier(*name) for name in (copy.policy.name, copy.made.name))
+    of_table = {
+        "unit": sql.Identifier("t", unit.column),
+        "rows": sql.SQL("t::text"),
+        "source": sql.SQL("{} t").format(table),
+    }
+    of_copy = {
+        "unit": sql.Identifier("t", unit.column_in_copy),
+        "rows": sql.SQL("t::text"),
+        "source": sql.SQL("{} t").format(made),
+    }
+    if unit.path is not None:
+        key = copy.stored.tables[unit.path.table].primary_key
+        of_table = {
+            "unit": sql.Identifier("u", unit.path.column),
+            "rows": sql.SQL("t::text || u::text"),
+            "source": sql.SQL("{} t JOIN {} u ON {} = {}").format(
+                table,
+                sql.Identifier(*unit.path.table),
+                sql.Identifier("t", unit.column),
+                sql.Identifier("u", *key),
+            ),
+        }
+    stored, copied = (
+        dict[str, str](connection.execute(by.format(**parts)).fetchall())
+        for parts in (of_table, of_copy)
+    )
     return {person: (stored.get(person, ""), copied.get(person, "")) for person in stored | copied}
 
 

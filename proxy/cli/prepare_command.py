@@ -33,6 +33,7 @@ def prepare(
     from proxy.cli.loading import load_policy
     from proxy.cli.source_variables import SourceVariables
     from proxy.compiler.copy_view import copy_script
+    from proxy.policy.policy_model import UNIT_OF_COPY
     from proxy.protected.source_secrets import role_of
 
     checked = load_policy(policy, SourceVariables())
@@ -48,11 +49,10 @@ def prepare(
             raise CliError(
                 f"table {one.name} has no fixed max_rows_per_unit: add --rows, of each unit"
             )
-        script = copy_script(
-            one, checked.catalog.tables[one.name], bound, role_of(checked.policy.source)
-        )
+        script = copy_script(one, checked.catalog, bound, role_of(checked.policy.source))
         if script is None:
             raise CliError(
-                f"no copy can be made of table {one.name}: it has no primary key, or a column called slot"
+                f"no copy can be made of table {one.name}: it has no primary key, or a column called slot or"
+                f" {UNIT_OF_COPY}"
             )
         typer.echo(script)

@@ -19,6 +19,7 @@ from proxy.compiler.bound_scan import bound_scan
 from proxy.compiler.clip_scan import clip_scan
 from proxy.compiler.deviation_scan import CentredScan, centred_scan, deviation_scan
 from proxy.compiler.extreme_scan import extreme_scan
+from proxy.compiler.listed_values import has_sums
 from proxy.compiler.proposal_scan import proposal_scan
 from proxy.compiler.row_scan import row_scan
 from proxy.compiler.unit_scan import unit_scan
@@ -64,7 +65,8 @@ def compile_block(block: CheckedBlock, *, repeats_names: bool = False) -> tuple[
     """The backend statements of one block: one for all releases, one for all minima and maxima of units, one
     for all means of deviations, one for all order statistics of the same values, and one for each count of
     distinct values that cannot be put together from partial results. None but that of means where all follows
-    from totals read before. A release that is withheld is in none of them.
+    from totals read before; none for all releases where the list of values of order statistics has their sums.
+    A release that is withheld is in none of them.
 
     Given    repeats_names: as of Binds, for the audit
     """
@@ -79,11 +81,14 @@ def _written(plan: BlockPlan, binds: Callable[[], Binds]) -> tuple[BackendQuery,
         return tuple(of_means)
     extremes = _extremes(plan)
     together = _together(plan)
-    queries = [value_scan(plan, several, binds()) for several in plan.read_apart]
+    along = next((one for one in plan.read_apart if has_sums(plan, one, together)), ())
+    queries = [
+        value_scan(plan, one, together if one == along else (), binds()) for one in plan.read_apart
+    ]
     queries += of_means
     if extremes:
         queries.insert(0, extreme_scan(plan, extremes, binds()))
-    if together or plan.selection is not None:
+    if (together and not along) or plan.selection is not None:
         queries.insert(0, _scan(plan, together, binds()))
     return tuple(queries)
 

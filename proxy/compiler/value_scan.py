@@ -14,9 +14,18 @@ from proxy.compiler.aggregate_sql import RowSource, index_sql
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds, column_sql
 from proxy.compiler.full_joins import condition, conditions
+from proxy.compiler.listed_values import (
+    LISTED,
+    LISTED_ROWS,
+    listed_column,
+    listed_index_sql,
+    sums_of_values,
+    values_sql,
+)
 from proxy.compiler.relation_sql import source_sql
 from proxy.compiler.seeded_keys import spread_sql
 from proxy.compiler.select_list import (
+    Output,
     distinct_sql,
     finished,
     key_sql,
@@ -38,11 +47,14 @@ from proxy.kernel.plan import (
     SampleAggregate,
     UnitExtreme,
 )
+from proxy.query.ir.expressions import ColumnRef
 
 _MOST_ROWS = 2**40  # of a unit, whose parts fit in a bigint; a table has less than twice as many
 
 
-def value_scan(plan: BlockPlan, numbers: tuple[int, ...], binds: Binds) -> BackendQuery:
+def value_scan(
+    plan: BlockPlan, numbers: tuple[int, ...], sums: tuple[int, ...], binds: Binds
+) -> BackendQuery:
     """Distinct values of one release, or all values of the order statistics that have them in common.
 
     Of one unit at most `rows` of them count, chosen by the keyed hash of unit and value, so that what a unit
@@ -51,9 +63,18 @@ def value_scan(plan: BlockPlan, numbers: tuple[int, ...], binds: Binds) -> Backe
 
     One cut serves several order statistics. Each is private by itself over rows that are cut unit by unit, by a
     seed that no row decides; so they compose as if each had a cut of its own (PROOFS.md 9).
+
+    Args:
+        plan: Of the block.
+        numbers: Of the releases.
+        sums: Of releases that are added up along with them (`has_sums`).
+        binds: Of the statement.
     """
     releases = [plan.releases[number] for number in numbers]
     release, ordered = releases[0], [one for one in releases if isinstance(one, OrderStatistic)]
+    column = listed_column(plan, releases)
+    if column is not None:
+        return _listed_scan(plan, numbers, sums, column, binds)
     names = [f"k{i}" for i in range(1, len(plan.keys) + 1)]
     listed = [
         f"{key_sql(key, binds)} AS {name}" for key, name in zip(plan.keys, names, strict=True)
@@ -125,6 +146,31 @@ def value_scan(plan: BlockPlan, numbers: tuple[int, ...], binds: Binds) -> Backe
     return finished(sql, replace(plan, sub_partitions=0), numbers, binds, seeds, found_in, None)
 
 
+def _listed_scan(
+    plan: BlockPlan,
+    numbers: tuple[int, ...],
+    sums: tuple[int, ...],
+    column: ColumnRef,
+    binds: Binds,
+) -> BackendQuery:
+    """Rows are counted by what a column holds first, in the order of its index; all else is computed of that.
+
+    Rows without a value are in the list, as none of its rows: COUNT(*) is of them, too.
+    """
+    ordered = [one for n in numbers if isinstance(one := plan.releases[n], OrderStatistic)]
+    output = Output({"v": 0})
+    slots = Slots(extreme=0, count=output.add(values_sql()))
+    along = sums_of_values([plan.releases[n] for n in sums], column, binds, output)
+    assert along is not None, "`has_sums` has said so"
+    rows_sql = source_sql(plan.source, [], binds, *named_by(plan))
+    listed = f"SELECT {column_sql(column)} AS {LISTED}, pg_catalog.count(*) AS {LISTED_ROWS}"
+    value = listed_index_sql(ordered[0].measured, binds)
+    source = f"(SELECT {value} AS v, * FROM ({listed} FROM {rows_sql} GROUP BY 1) d) u"
+    sql = _values(ordered, source, list(output.expressions)[1:], [], "v", binds)
+    found_in = (*(slots for _ in numbers), *along)
+    return finished(sql, plan, (*numbers, *sums), binds, (), found_in, None)
+
+
 def _weights(release: OrderStatistic, binds: Binds) -> tuple[str, str]:
     """Of a row, and of its unit divided over its rows. In parts of one, towards 0: all rows of a unit together
     weigh as many rows as count, at most, or one unit."""
@@ -150,7 +196,7 @@ def _values(
     law of each release is that of all rows (PROOFS.md 9).
     """
     columns = ", ".join([*names, "v"])
-    numbers = ["n", "units"][: len(counted)]
+    numbers = ["n", *(f"sum{number}" for number in range(1, len(counted)))]
     listed = ", ".join(f"{sql} AS {name}" for sql, name in zip(counted, numbers, strict=True))
     values = f"SELECT {columns}, {listed} FROM {source} GROUP BY {grouped_by}"
     ranks = {(one.aggregate.rank, one.needed): None for one in releases}

@@ -6,12 +6,24 @@ from collections.abc import Iterator
 
 import psycopg
 
-from proxy.catalog.catalog_model import Catalog, Table
-from proxy.compiler.copy_view import FoundCopy, WantedCopy, copied_columns, copy_select, printed_of
+from proxy.catalog.catalog_model import Catalog
+from proxy.compiler.copy_view import (
+    FoundCopy,
+    WantedCopy,
+    copied_columns,
+    copy_select,
+    wanted_copies,
+)
 from proxy.doctor.diagnosis_session import Connection, table_text
 from proxy.policy.finding_names import FindingName
 from proxy.policy.findings import Finding
-from proxy.policy.policy_model import IdentifierUnit, Policy, PreparedCopy, ProtectedTable
+from proxy.policy.policy_model import (
+    UNIT_OF_COPY,
+    IdentifierUnit,
+    Policy,
+    PreparedCopy,
+    ProtectedTable,
+)
 from proxy.protected.found_copies import copy_statement, different_columns, found_copy
 from proxy.protected.reading_settings import IS_DISTRIBUTED
 
@@ -24,14 +36,16 @@ def copies_findings(connection: Connection, policy: Policy, catalog: Catalog) ->
     """Look at what the catalogue and the owner's times say. No row of a table or copy is read."""
     row = connection.execute(IS_DISTRIBUTED.encode()).fetchone()
     is_distributed = row is not None and bool(row[0])
+    wanted = wanted_copies(policy, catalog)
     for table in policy.protected():
         stored = catalog.tables.get(table.name)
         if stored is None or not isinstance(table.unit, IdentifierUnit):
             continue
         if table.prepared is not None:
-            found = None if is_distributed else _found_copy(connection, policy, catalog, table)
-            yield from _why_not(connection, table, catalog, found, is_distributed=is_distributed)
-        elif not is_distributed and _would_pay(connection, table, stored):
+            yield from _why_not(
+                connection, table, catalog, wanted[table.name], is_distributed=is_distributed
+            )
+        elif not is_distributed and _would_pay(connection, table, catalog):
             yield _found(
                 FindingName.COPY_WOULD_PAY,
                 table,
@@ -46,14 +60,14 @@ def _why_not(
     connection: Connection,
     table: ProtectedTable,
     catalog: Catalog,
-    found: FoundCopy | None,
+    wanted: WantedCopy,
     *,
     is_distributed: bool,
 ) -> Iterator[Finding]:
-    assert table.prepared is not None
-    text = table_text(connection, table.prepared.table)
+    text = table_text(connection, wanted.table)
+    found = None if is_distributed else _found_copy(connection, table, wanted)
     what = "the nodes of its server share no snapshot" if is_distributed else None
-    what = what or _not_usable(connection, table, catalog, found)
+    what = what or _not_usable(connection, table, catalog, wanted, found)
     if what is not None:
         said = f"the prepared copy {text} is not read: {what}"
         yield _found(FindingName.COPY_IS_NOT_USED, table, said, _PRINT)
@@ -68,31 +82,41 @@ def _why_not(
 
 
 def _not_usable(
-    connection: Connection, table: ProtectedTable, catalog: Catalog, found: FoundCopy | None
+    connection: Connection,
+    table: ProtectedTable,
+    catalog: Catalog,
+    wanted: WantedCopy,
+    found: FoundCopy | None,
 ) -> str | None:
     """Why the copy is not read, whatever its view says. None: it is."""
-    copy, unit = table.prepared, table.unit
-    assert copy is not None and isinstance(unit, IdentifierUnit)
-    made, stored = catalog.tables.get(copy.table), catalog.tables[table.name]
+    copy, made, columns = (
+        table.prepared,
+        catalog.tables.get(wanted.table),
+        copied_columns(table, catalog),
+    )
+    assert copy is not None
     if made is None:
         return "it is not there, or the role of source may not read it"
-    bound, person, there = made.row_bound, made.column(unit.column), stored.column(unit.column)
-    if bound is None or bound.column != unit.column:
+    if not columns:
+        return f"the table has no unit that a copy can hold, or a column called {UNIT_OF_COPY}"
+    there, *others = columns
+    bound, person = made.row_bound, made.column(there.name)
+    if bound is None or bound.column != there.name:
         return (
             "it has to be an ordinary table of another owner, which the role of source may not write, with"
-            f" CHECK (slot >= 1 AND slot <= k) and PRIMARY KEY ({unit.column}, slot)"
+            f" CHECK (slot >= 1 AND slot <= k) and PRIMARY KEY ({there.name}, slot)"
         )
-    if person is None or there is None or person.type_name != there.type_name:
-        return f"its column {unit.column} has another type than in the table"
+    if person is None or person.type_name != there.type_name:
+        return f"its column {there.name} has another type than {wanted.held} in {wanted.holder}"
     missing = [
         column.name
-        for column in copied_columns(table, stored)
+        for column in others
         if (known := made.column(column.name)) is None or known.type_name != column.type_name
     ]
     if missing:
         return f"it has no column {', '.join(missing)} of the same type, which statements may name"
     if found is None:
-        rows = connection.execute(*different_columns(table.name, copy.table)).fetchall()
+        rows = connection.execute(*different_columns(table.name, wanted)).fetchall()
         if rows:
             names = ", ".join(name for (name,) in rows)
             return f"its column {names} has another type or collation than in the table"
@@ -103,11 +127,8 @@ def _not_usable(
 
 
 def _found_copy(
-    connection: Connection, policy: Policy, catalog: Catalog, table: ProtectedTable
+    connection: Connection, table: ProtectedTable, wanted: WantedCopy
 ) -> FoundCopy | None:
-    assert table.prepared is not None
-    printed = printed_of(policy, catalog, table.name)
-    wanted = WantedCopy(table=table.prepared.table, printed=printed)
     try:
         row = connection.execute(*copy_statement(table.name, wanted)).fetchone()
     except psycopg.Error as error:
@@ -117,13 +138,14 @@ def _found_copy(
     return None if row is None else found_copy(row)
 
 
-def _would_pay(connection: Connection, table: ProtectedTable, stored: Table) -> bool:
+def _would_pay(connection: Connection, table: ProtectedTable, catalog: Catalog) -> bool:
     unit = table.unit
     assert isinstance(unit, IdentifierUnit)
-    if not unit.is_in_column or stored.is_unique(unit.column) or table.is_unbounded:
+    is_alone = unit.is_in_column and catalog.tables[table.name].is_unique(unit.column)
+    if is_alone or table.is_unbounded:
         return False
     named = PreparedCopy(table=table.name, max_age=1)
-    if copy_select(_with_copy(table, named), stored, 1) is None:
+    if copy_select(_with_copy(table, named), catalog, 1) is None:
         return False
     row = connection.execute(_BYTES, (table_text(connection, table.name),)).fetchone()
     return row is not None and row[0] is not None and row[0] >= _LARGE_BYTES

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from proxy.catalog.catalog_model import Catalog, TableName
-from proxy.compiler.copy_view import FoundCopy, WantedCopy, printed_of
+from proxy.compiler.copy_view import FoundCopy, wanted_copies
 from proxy.drawing.protected_reads import ProtectedSession
 from proxy.policy.finding_names import FindingName
 from proxy.policy.policy_model import Policy
@@ -46,10 +46,7 @@ class CopiesInUse:
         self._accepted = frozenset(
             one.where for one in policy.accepted if one.name is FindingName.COPY_IS_NOT_AS_PRINTED
         )
-        self._wanted = {
-            name: WantedCopy(table=copy.table, printed=printed_of(policy, catalog, name))
-            for name, copy in self._named.items()
-        }
+        self._wanted = wanted_copies(policy, catalog)
         self._usable: dict[TableName, _Usable] = {}
 
     def usable(self) -> AsOf:

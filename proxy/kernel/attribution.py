@@ -43,6 +43,7 @@ from proxy.kernel.owners import (
     Rows,
     RowsPerValue,
     check_alias,
+    holder_of_units,
 )
 from proxy.kernel.owners import name as name
 from proxy.kernel.prepared_copies import bound_of_copy, stored_table
@@ -198,8 +199,7 @@ def _rows_of_copy(
 def _rows_of_units(scan: Scan, table: Table, unit: IdentifierUnit, world: World) -> OfUnit:
     """Rows that hold their unit, or refer to the row that does.
 
-    A reference is to the primary key of a protected table whose unit is that very column (PROOFS.md 18, 22
-    A2.1).
+    A reference leads as `holder_of_units` says.
     """
     named = set()
     if len(table.primary_key) == 1:
@@ -222,18 +222,7 @@ def _rows_of_units(scan: Scan, table: Table, unit: IdentifierUnit, world: World)
             alone=table.is_unique(unit.column),
             named=frozenset(named),
         )
-    holder, target = (
-        tables.get(unit.path.table) for tables in (world.policy.tables, world.catalog.tables)
-    )
-    leads = (
-        isinstance(holder, ProtectedTable)
-        and holder.unit == IdentifierUnit(unit.identifier, unit.path.column)
-        and isinstance(target, Table)
-        and len(target.primary_key) == 1
-    )
-    if not leads:
-        raise NotPrivate(Rule.SCAN, "a reference that leads to no unit")
-    named.add((column, unit.path.table))
+    named.add((column, holder_of_units(unit, world).name))
     return OfUnit(identifier=unit.identifier, columns=frozenset(), named=frozenset(named))
 
 

@@ -10,9 +10,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from proxy.base.sql_types import SqlType
-from proxy.catalog.catalog_model import TableName
+from proxy.catalog.catalog_model import Table, TableName
 from proxy.kernel.refusals import NotPrivate, Rule
-from proxy.policy.policy_model import BlockLength
+from proxy.kernel.world import World
+from proxy.policy.policy_model import BlockLength, IdentifierUnit, ProtectedTable
 from proxy.query.ir.expressions import ColumnRef
 
 ColumnName = tuple[str, str]
@@ -34,6 +35,38 @@ def name(column: ColumnRef) -> ColumnName:
     ('r1', 'uid')
     """
     return column.relation, column.column
+
+
+def holder_of_units(unit: IdentifierUnit, world: World) -> Table:
+    """The table to which the references of a unit lead.
+
+    Claim: A row of it has one unit, and a reference names one row of it at most.
+    Argument: Its unit is that very column, by the policy. What the reference names is a primary key of one
+        column (PROOFS.md 18, 22 A2.1).
+
+    Raises:
+        NotPrivate: The reference leads to no such table.
+
+    >>> from tests.kernel.examples import WORLD
+    >>> lines = WORLD.policy.tables[TableName("w", "lines")]
+    >>> str(holder_of_units(lines.unit, WORLD).name)
+    'w.orders'
+    """
+    if unit.path is None:
+        raise NotPrivate(Rule.SCAN, "a unit without a reference")
+    holder, target = (
+        world.policy.tables.get(unit.path.table),
+        world.catalog.tables.get(unit.path.table),
+    )
+    leads = (
+        isinstance(holder, ProtectedTable)
+        and holder.unit == IdentifierUnit(unit.identifier, unit.path.column)
+        and target is not None
+        and len(target.primary_key) == 1
+    )
+    if target is None or not leads:
+        raise NotPrivate(Rule.SCAN, "a reference that leads to no unit")
+    return target
 
 
 def check_alias(alias: str) -> None:

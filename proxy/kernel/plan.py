@@ -26,7 +26,7 @@ from proxy.query.ir.expressions import Expression
 from proxy.query.ir.noisy_expressions import NoisyExpression
 from proxy.query.ir.query import OutputColumn, RowChoice, TopList
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
-from proxy.query.ir.relations import Relation, scans
+from proxy.query.ir.relations import Relation, tables_read
 
 _ONE = Fraction(1)
 
@@ -576,7 +576,7 @@ class BlockPlan:
         return bool(chosen) and not others and of_totals == other
 
     def tables(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(str(scan.table) for scan in scans(self.source)))
+        return tuple(map(str, tables_read(self.source)))
 
     @property
     def listed_groups(self) -> tuple[tuple[str | None, ...], ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from proxy.catalog.catalog_model import RowBound, Table
+from proxy.kernel.owners import holder_of_units
 from proxy.kernel.refusals import NotPrivate, Rule
 from proxy.kernel.world import World
 from proxy.policy.policy_model import IdentifierUnit, ProtectedTable
@@ -23,7 +24,9 @@ def bound_of_copy(scan: Scan, world: World) -> RowBound:
         bound's column, of which either has at most `rows`.
     Argument: The policy names the copy of this table, and its owner fills it unit by unit (35 P2). The server
         keeps to the bound, whoever fills it (35 P1). Units are told apart there as they are in the table: the
-        column has the same type.
+        column has the same type. Of a unit behind a reference the copy holds the unit itself, in a column that
+        the table does not have, of the type that it has where the reference leads. The plan names that table,
+        too, so that its rows are charged (35 P8).
 
     Raises:
         NotPrivate: The policy names no such copy, or the server does not keep to a bound on rows of a unit.
@@ -31,6 +34,8 @@ def bound_of_copy(scan: Scan, world: World) -> RowBound:
     >>> from tests.kernel.examples import PREPARED, scan_of_copy
     >>> bound_of_copy(scan_of_copy("visits", "visits_copy"), PREPARED)
     RowBound(column='uid', rows=3)
+    >>> bound_of_copy(scan_of_copy("lines", "lines_copy", through="orders"), PREPARED)
+    RowBound(column='dp_unit', rows=3)
     >>> bound_of_copy(scan_of_copy("visits", "visits"), PREPARED)
     Traceback (most recent call last):
     proxy.kernel.refusals.NotPrivate: the statement could not be run
@@ -41,15 +46,26 @@ def bound_of_copy(scan: Scan, world: World) -> RowBound:
     if scan.copy.table != policy.prepared.table:
         raise NotPrivate(Rule.PREPARED_COPY, "a copy that the policy does not name")
     unit, copy = policy.unit, stored_table(scan, world)
-    if not isinstance(unit, IdentifierUnit) or not unit.is_in_column:
+    if not isinstance(unit, IdentifierUnit) or unit.blocks is not None:
         raise NotPrivate(Rule.PREPARED_COPY, "a copy of rows whose unit is in no column")
+    named = unit.column_in_copy
     bound = None if copy is None else copy.row_bound
-    if copy is None or bound is None or bound.column != unit.column or bound.rows < 1:
+    if copy is None or bound is None or bound.column != named or bound.rows < 1:
         raise NotPrivate(Rule.PREPARED_COPY, "a copy without a bound on rows of a unit")
     there = None if source is None else source.column(unit.column)
-    column = copy.column(unit.column)
-    if there is None or column is None:
+    column = copy.column(named)
+    if source is None or there is None or column is None:
         raise NotPrivate(Rule.PREPARED_COPY, "a unit in a column that is not there")
+    if scan.copy.through != (None if unit.path is None else unit.path.table):
+        raise NotPrivate(Rule.PREPARED_COPY, "a copy of rows of other tables")
+    if unit.path is not None:
+        if source.column(named) is not None:
+            raise NotPrivate(
+                Rule.PREPARED_COPY, "a copy in which the unit has another column's name"
+            )
+        there = holder_of_units(unit, world).column(unit.path.column)
+        if there is None:
+            raise NotPrivate(Rule.PREPARED_COPY, "a reference that leads to no unit")
     if (column.type, column.type_name) != (there.type, there.type_name) or column.nullable:
         raise NotPrivate(Rule.PREPARED_COPY, "a unit of another type than in the table")
     return bound

@@ -12,7 +12,7 @@ from proxy.kernel.prepared_copies import bound_of_copy
 from proxy.kernel.refusals import NotPrivate
 from proxy.planner.facts import PlanningContext
 from proxy.policy.grid import index_name
-from proxy.policy.policy_model import ProtectedTable, RowUnit
+from proxy.policy.policy_model import ColumnPolicy, IdentifierUnit, ProtectedTable, RowUnit
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.query import AggregateBlock, Query
 from proxy.query.ir.relations import CopyRead, GroupByUnit, Scan, relations_of, scans
@@ -47,19 +47,24 @@ def on_copies(
     names = copied_tables(query, known)
     if not names or not names <= as_of.keys() or known.series is not None:
         return None
-    if known.policy.fewest_units(names) > 1:
-        return None
     copies, tables, catalog = {}, dict(known.policy.tables), dict(known.catalog.tables)
     for name in names:
         policy = tables[name]
         assert isinstance(policy, ProtectedTable) and policy.prepared is not None
-        copies[name] = copy = CopyRead(table=policy.prepared.table, as_of=as_of[name])
+        path = policy.unit.path if isinstance(policy.unit, IdentifierUnit) else None
+        through = None if path is None else path.table
+        copies[name] = copy = CopyRead(
+            table=policy.prepared.table, as_of=as_of[name], through=through
+        )
         try:
             bound = bound_of_copy(Scan("r1", name, copy), known.world)
         except NotPrivate:
             return None
         tables[name] = _of_rows(policy, bound)
         catalog[name] = _of_copy(policy, catalog[name], catalog[copy.table], bound)
+    read = names | {one.through for one in copies.values() if one.through is not None}
+    if known.policy.fewest_units(read) > 1:
+        return None
     if not all(_has_columns(block, names, catalog) for block in query.blocks):
         return None
     return replace(
@@ -72,8 +77,12 @@ def on_copies(
 
 
 def _of_rows(policy: ProtectedTable, bound: RowBound) -> ProtectedTable:
-    """The policy of a table whose rows are protected by themselves, so many together."""
-    columns = {
+    """The policy of a table whose rows are protected by themselves, so many together. A reference that led to
+    the unit is a column as others are."""
+    unit, columns = policy.unit, dict[str, ColumnPolicy]()
+    if isinstance(unit, IdentifierUnit) and unit.path is not None:
+        columns[unit.column] = ColumnPolicy(unit.column)
+    columns |= {
         name: replace(column, per_unit=None, chooses_per_unit=False)
         for name, column in policy.columns.items()
     }
@@ -81,12 +90,13 @@ def _of_rows(policy: ProtectedTable, bound: RowBound) -> ProtectedTable:
 
 
 def _of_copy(policy: ProtectedTable, stored: Table, copy: Table, bound: RowBound) -> Table:
-    """The copy under the name of the table, with those of its columns that are what the table has, and indices
-    of these."""
+    """The copy under the name of the table, with those of its columns that are what the table has, indices of
+    these, and the unit."""
     indices = {index_name(name) for name in policy.columns} - set(policy.columns)
+    unit = {bound.column} - {column.name for column in stored.columns}  # behind a reference
     columns = [
         column
-        if column.name in indices and column.type is SqlType.INT4
+        if column.name in unit or (column.name in indices and column.type is SqlType.INT4)
         else _same(column, stored.column(column.name))
         for column in copy.columns
     ]

@@ -33,6 +33,9 @@ class UnitPath:
     column: str
 
 
+UNIT_OF_COPY = "dp_unit"  # of prepared copies whose unit is behind a reference
+
+
 class BlockLength(Enum):
     """How long the blocks of time are of which each has a budget of its own."""
 
@@ -65,6 +68,11 @@ class IdentifierUnit:
     def is_in_column(self) -> bool:
         """Whether the column by itself tells units apart."""
         return self.path is None and self.blocks is None
+
+    @property
+    def column_in_copy(self) -> str:
+        """The column of a prepared copy that holds the unit. A reference is no unit: the copy has both."""
+        return self.column if self.path is None else UNIT_OF_COPY
 
     @property
     def kind(self) -> str:

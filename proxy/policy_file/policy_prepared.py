@@ -26,7 +26,7 @@ def read_prepared(
     if entry is None:
         return None
     if unit is not None and (hint := _no_copies(unit)) is not None:
-        what = "prepared is for a unit with an identifier in a column of the table, without per"
+        what = "prepared is for a unit with an identifier, without per"
         problems.add(entry.key_at, what, hint)
     found = fields(entry.value, "prepared", entry.key_at, PREPARED, problems)
     if found is None or len(found) < len(PREPARED.keys):
@@ -59,9 +59,7 @@ def _no_copies(unit: Unit) -> str | None:
             return "leave it out: rows that are units need no copy"
         case IdentifierUnit(blocks=TimeBlocks()):
             return "leave it out: a copy knows no blocks of time"
-        case IdentifierUnit(path=None):
-            return None
         case IdentifierUnit():
-            return "leave it out: a copy follows no reference. Or store the unit's column in this table, too"
+            return None
         case _:
             assert_never(unit)

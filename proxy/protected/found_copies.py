@@ -16,15 +16,16 @@ _COPY = sql.SQL(
     " pg_catalog.hashtextextended(pg_catalog.pg_get_viewdef(v.view), 0), false)"
     f" FROM ({ROW_BOUNDS}) b CROSS JOIN (SELECT pg_catalog.to_regclass(%s)::oid AS view) v JOIN "
 )
-# The bound says of rows that are equal in the copy. It is one of units if they are told apart there as in the
-# table, so types are looked at under the lock, too: an owner can have changed them since the catalogue was
-# read. Not those of `slot` and of indices, which a table can have under these names without showing them.
+# The bound says of rows that are equal in the copy. It is one of units if they are told apart there as where
+# they stand, so types are looked at under the lock, too: an owner can have changed them since the catalogue
+# was read. Not those of `slot` and of indices, which a table can have under these names without showing them.
 _OTHERWISE = (
-    "SELECT c.attname FROM pg_catalog.pg_attribute c JOIN pg_catalog.pg_attribute t ON t.attname = c.attname"
-    " WHERE c.attrelid = pg_catalog.to_regclass(%s) AND t.attrelid = pg_catalog.to_regclass(%s)"
-    " AND c.attnum > 0 AND NOT c.attisdropped"
+    "SELECT c.attname FROM pg_catalog.pg_attribute c LEFT JOIN pg_catalog.pg_attribute t ON t.attnum > 0"
+    """ AND CASE WHEN c.attname = b."column" THEN t.attrelid = pg_catalog.to_regclass(%s) AND t.attname = %s"""
+    " ELSE t.attrelid = pg_catalog.to_regclass(%s) AND t.attname = c.attname END"
+    " WHERE c.attrelid = pg_catalog.to_regclass(%s) AND c.attnum > 0 AND NOT c.attisdropped"
     " AND (c.atttypid, c.atttypmod, c.attcollation) IS DISTINCT FROM (t.atttypid, t.atttypmod, t.attcollation)"
-    """ AND (c.attname = b."column" OR c.attname <> 'slot' AND NOT ("""
+    """ AND (c.attname = b."column" OR t.attrelid IS NOT NULL AND c.attname <> 'slot' AND NOT ("""
     "c.atttypid = 'integer'::pg_catalog.regtype AND pg_catalog.right(c.attname::text, 2) = '_i'))"
 )
 _OF_COPY = sql.SQL(
@@ -44,17 +45,26 @@ def copy_statement(table: TableName, wanted: WantedCopy) -> tuple[sql.Composed, 
     """
     copy = wanted.table
     statement = _COPY + sql.Identifier(copy.schema, TIMES) + _OF_COPY
-    view = sql.Identifier(*view_of(copy)).as_string(None)
-    return statement, (wanted.printed, view, str(table), *copy, *_written(copy, table))
+    return statement, (
+        wanted.printed,
+        _written(view_of(copy)),
+        str(table),
+        *copy,
+        *_compared(table, wanted),
+    )
 
 
-def different_columns(table: TableName, copy: TableName) -> tuple[sql.SQL, tuple[str, ...]]:
+def different_columns(table: TableName, wanted: WantedCopy) -> tuple[sql.SQL, tuple[str, ...]]:
     """Ask for columns that keep a copy from being found: of another type, or collation, than in the table."""
-    return _COLUMNS_OTHERWISE, (*_written(copy, table), *copy)
+    return _COLUMNS_OTHERWISE, (*_compared(table, wanted), *wanted.table)
 
 
-def _written(*names: TableName) -> tuple[str, ...]:
-    return tuple(sql.Identifier(*name).as_string(None) for name in names)
+def _compared(table: TableName, wanted: WantedCopy) -> tuple[str, ...]:
+    return _written(wanted.holder), wanted.held, _written(table), _written(wanted.table)
+
+
+def _written(name: TableName) -> str:
+    return sql.Identifier(*name).as_string(None)
 
 
 def found_copy(row: tuple[Any, ...]) -> FoundCopy:

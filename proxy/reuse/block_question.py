@@ -48,7 +48,7 @@ from proxy.query.ir.relations import (
     Truncate,
     UnionAll,
     rewrite,
-    scans,
+    tables_read,
 )
 from proxy.reuse.canonical_form import CanonicalForm, canonical_condition
 
@@ -369,7 +369,7 @@ class ReliedOn:
         self._public = _digest(tuple(map(_plain, (known.public, known.rows, known.bounds))))
 
     def text(self, block: BlockPlan) -> str:
-        names = sorted({scan.table for scan in scans(block.source)})
+        names = sorted(tables_read(block.source))
         return " ".join((*(self._tables[name] for name in names), self._public))
 
 

@@ -167,7 +167,9 @@ def _of_values(patch: pytest.MonkeyPatch, kind: type[DistinctCount] | type[Order
     """Of one unit as many values as it has."""
     real, most = value_scan.value_scan, 10**6
 
-    def changed(plan: BlockPlan, numbers: tuple[int, ...], binds: Binds) -> BackendQuery:
+    def changed(
+        plan: BlockPlan, numbers: tuple[int, ...], sums: tuple[int, ...], binds: Binds
+    ) -> BackendQuery:
         releases = list(plan.releases)
         for number in numbers:
             release = releases[number]
@@ -176,7 +178,7 @@ def _of_values(patch: pytest.MonkeyPatch, kind: type[DistinctCount] | type[Order
                 if isinstance(release, OrderStatistic):
                     measured = replace(release.measured, rows=most)
                     releases[number] = replace(release, measured=measured)
-        return real(replace(plan, releases=tuple(releases)), numbers, binds)
+        return real(replace(plan, releases=tuple(releases)), numbers, sums, binds)
 
     patch.setattr(compiling, "value_scan", changed)
 

@@ -14,16 +14,16 @@ from proxy.audit import synthetic_copies, synthetic_database
 from proxy.audit.synthetic_copies import mixed_units
 from proxy.audit.synthetic_database import SyntheticDatabase
 from proxy.base.sql_types import SqlType
-from proxy.catalog.catalog_model import Catalog, RowBound, Table
+from proxy.catalog.catalog_model import Catalog, RowBound
 from proxy.cli.audit import Audited, Size, audited
 from proxy.cli.loading import CheckedPolicy
 from proxy.compiler.copy_view import copy_select
 from proxy.kernel import attribution
 from proxy.kernel.world import World
 from proxy.planner import reading_copies
-from proxy.policy.policy_model import Bounds, ColumnPolicy, ProtectedTable
+from proxy.policy.policy_model import Bounds, ColumnPolicy, Policy, ProtectedTable
 from proxy.query.ir.relations import Scan
-from tests.compiler.copied_tables import SALES, SALES_POLICY
+from tests.compiler.copied_tables import LINES, LINES_POLICY, SALES, SALES_POLICY, SHOP
 from tests.pipeline_world import POLICIES
 from tests.servers_fixture import servers
 
@@ -32,6 +32,7 @@ _QUESTIONS = (
     "SELECT note, count(*), sum(price), count(DISTINCT buyer) FROM shop.sales GROUP BY note",
     "SELECT avg(price), min(price), max(price) FROM shop.sales WHERE note = 'a'",
     "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY price) FROM shop.sales",
+    "SELECT count(*), sum(price), avg(price), min(price), max(price) FROM shop.sales",
 )
 _NOTES = ColumnPolicy("note", values=("a", "b", "c"))
 _PRICE = ColumnPolicy("price", bounds=Bounds(Fraction(0), Fraction(100)))
@@ -47,6 +48,21 @@ _STORED = tuple(
     for c in SALES.columns
 )
 _CATALOG = Catalog({SALES.name: replace(SALES, columns=_STORED)})
+# The same buyers have lines of their sales.
+_OF_LINES = (
+    "SELECT count(*), sum(amount), count(DISTINCT amount), count(DISTINCT sale) FROM shop.lines",
+    "SELECT count(*) FROM shop.lines WHERE amount > 10",
+    "SELECT avg(amount), min(amount), max(amount) FROM shop.lines",
+    "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY amount) FROM shop.lines",
+)
+_AMOUNT = ColumnPolicy("amount", bounds=Bounds(Fraction(0), Fraction(100)))
+_REFERRING = replace(
+    _POLICY,
+    tables={
+        SALES.name: replace(SALES_POLICY, prepared=None),
+        LINES.name: replace(LINES_POLICY, columns={"amount": _AMOUNT}),
+    },
+)
 Change = Callable[[str], str]
 
 
@@ -70,16 +86,42 @@ def _ranked_by_others(text: str) -> str:
     ).replace("r.slot <= 3", "r.slot <= 3 AND r.n < 4")
 
 
-def _mixed(change: Change, patch: pytest.MonkeyPatch) -> int:
+def _by_the_reference(text: str) -> str:
+    """So many lines of each sale: a unit has too many, but its own ones."""
+    return text.replace("PARTITION BY u.buyer", "PARTITION BY t.sale")
+
+
+def _joined_by_another_column(text: str) -> str:
+    """A line is of a buyer who has bought for as much."""
+    return text.replace("u.id = t.sale", "u.price = t.amount")
+
+
+def _units_of_all(text: str) -> str:
+    return text.replace("PARTITION BY u.buyer\n", "")
+
+
+def _joined_with_the_next(text: str) -> str:
+    return text.replace(
+        "u.id = t.sale", "u.id = (SELECT min(id) FROM shop.sales WHERE id > t.sale)"
+    )
+
+
+def _mixed(
+    change: Change, patch: pytest.MonkeyPatch, policy: Policy = _POLICY, catalog: Catalog = _CATALOG
+) -> int:
     """Of how many units rows in the copy change, when those of others do."""
 
-    def changed(policy: ProtectedTable, table: Table, rows: int) -> str | None:
-        text = copy_select(policy, table, rows)
-        return None if text is None else change(text)
+    def changed(policy: ProtectedTable, catalog: Catalog, rows: int) -> str | None:
+        text = copy_select(policy, catalog, rows)
+        if text is None:
+            return None
+        changed = change(text)
+        assert changed != text or change is str
+        return changed
 
     patch.setattr(synthetic_copies, "copy_select", changed)
     patch.setattr(synthetic_database, "DATABASE", "printed_copies")  # other tests have an `audit`
-    database = SyntheticDatabase(servers().protected.dsn(), _POLICY, _CATALOG, rows=12)
+    database = SyntheticDatabase(servers().protected.dsn(), policy, catalog, rows=12)
     try:
         (name, here), *_ = database.copied().items()
         found = 0
@@ -102,8 +144,29 @@ def test_what_mixes_people_is_found(change: Change, monkeypatch: pytest.MonkeyPa
     assert _mixed(change, monkeypatch) > 0
 
 
-def _audited(questions: tuple[str, ...] = _QUESTIONS, rows: int = 30) -> Audited:
-    checked = CheckedPolicy(_POLICY, _CATALOG)
+def test_what_is_printed_through_a_reference_keeps_people_apart(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert _mixed(str, monkeypatch, _REFERRING, SHOP) == 0
+
+
+@pytest.mark.parametrize(
+    "change",
+    [_units_of_all, _joined_by_another_column, _joined_with_the_next, _first_of_all],
+)
+def test_what_mixes_people_through_a_reference_is_found(
+    change: Change, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert _mixed(change, monkeypatch, _REFERRING, SHOP) > 0
+
+
+def _audited(
+    questions: tuple[str, ...] = _QUESTIONS,
+    rows: int = 30,
+    policy: Policy = _POLICY,
+    catalog: Catalog = _CATALOG,
+) -> Audited:
+    checked = CheckedPolicy(policy, catalog)
     return asyncio.run(audited(checked, ";\n".join(questions), Size(rows=rows)))
 
 
@@ -118,6 +181,25 @@ def test_plans_on_a_copy_move_no_more_than_planned() -> None:
 
 
 @pytest.mark.long
+def test_plans_on_a_copy_through_a_reference_move_no_more_than_planned(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = _audited(_OF_LINES, policy=_REFERRING, catalog=SHOP)
+    assert found.audit.violations == 0, (found.audit.mixed, found.audit.failed)
+    copied = [one.sql for one in found.audited_query if one.sql.endswith("(prepared copy)")]
+    assert len(copied) == len(_OF_LINES), found.refused
+    seen = {one.sql for one in found.audit.findings if one.observed.get(1)}
+    assert seen >= set(copied[:2])
+
+    def by_sale(policy: ProtectedTable, catalog: Catalog, rows: int) -> str | None:
+        text = copy_select(policy, catalog, rows)
+        return None if text is None else _by_the_reference(text)
+
+    monkeypatch.setattr(synthetic_copies, "copy_select", by_sale)
+    assert _audited(_OF_LINES[:2], policy=_REFERRING, catalog=SHOP).audit.violations > 0
+
+
+@pytest.mark.long
 def test_a_bound_that_the_copy_does_not_keep_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """The kernel takes a unit for one row; and the view has no bound."""
 
@@ -129,8 +211,8 @@ def test_a_bound_that_the_copy_does_not_keep_is_seen(monkeypatch: pytest.MonkeyP
             patch.setattr(module, "bound_of_copy", one_row)
         assert _audited(_QUESTIONS[:2]).audit.violations > 0
 
-    def unbounded(policy: ProtectedTable, table: Table, rows: int) -> str | None:
-        text = copy_select(policy, table, rows)
+    def unbounded(policy: ProtectedTable, catalog: Catalog, rows: int) -> str | None:
+        text = copy_select(policy, catalog, rows)
         return None if text is None else re.sub("WHERE r.slot <= .*", "", text)
 
     monkeypatch.setattr(synthetic_copies, "copy_select", unbounded)

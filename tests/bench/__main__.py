@@ -18,6 +18,7 @@ from tests.bench.kept import canonicalising, durable_commits, kept_answers
 from tests.bench.latency import latency
 from tests.bench.means import means_by_keys
 from tests.bench.measuring import measure, table
+from tests.bench.policies import served_with_copies
 from tests.bench.relaying import Throughput, missing, relaying, throughput_table
 from tests.bench.scale import many_groups, same_question, scale
 from tests.bench.servers import Servers, servers
@@ -43,7 +44,11 @@ def _all(options: argparse.Namespace) -> None:
     rounds = options.rounds if options.quick else options.large_rounds
     scaled = not (options.quick or options.bounds)
     with (
-        servers(options.state, options.pg_bin, options.small_rows, large, scale=scaled) as running,
+        servers(
+            *(options.state, options.pg_bin, options.small_rows, large),
+            scale=scaled,
+            policies=served_with_copies,
+        ) as running,
         _awake(running, options) as told,
     ):
         print(f"PostgreSQL {running.version}, Python {platform.python_version()}, {_machine()}")

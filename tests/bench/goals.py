@@ -6,8 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from tests.bench.copies import goals_of_copies
 from tests.bench.latency import small_goals
 from tests.bench.measuring import Comparison, Measured, measure
+from tests.bench.orders import goals_of_orders
 from tests.bench.relaying import GOAL, Throughput
 from tests.bench.scale import five_aggregates
 from tests.bench.servers import Servers
@@ -45,9 +47,16 @@ def _compared(
     return [outcome(one) for one in measure(comparisons(servers), rounds, warm, min)]
 
 
-# A new goal is an entry here: comparisons with bounds on tables of the protected server.
+def _orders(_: Servers, effort: Effort) -> list[Outcome]:
+    """They have servers of their own."""
+    return [outcome(one) for one in goals_of_orders(effort.large)]
+
+
+# A new goal is an entry here: comparisons with bounds on tables of the protected server, mostly.
 GOALS: tuple[Row, ...] = (
     partial(_compared, five_aggregates),
+    partial(_compared, goals_of_copies),
+    _orders,
     partial(_compared, small_goals, is_large=False),
 )
 

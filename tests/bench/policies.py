@@ -18,6 +18,7 @@ from proxy.policy.policy_model import (
     IdentifierUnit,
     Mechanism,
     Policy,
+    PreparedCopy,
     Privacy,
     ProtectedTable,
     PublicTable,
@@ -33,6 +34,8 @@ COUNTRIES = (
     *("US", "DE", "FR", "GB", "IN", "BR", "JP", "CN", "ES", "IT"),
     *("PL", "SE", "MX", "CA", "AU", "NL", "TR", "ZA", "KR", "AR"),
 )
+READER, READER_PASSWORD = "bench_reader", "reader's password"
+_TEN_YEARS = 10 * 365 * 86_400  # a copy is kept for the next run, as its table is
 ROWS_PER_USER = 400  # the 99th percentile of rows per user is about 360
 ROWS_AT_MOST = 1_000_000
 # As on a server that has no such index: the planner may then only scan the table.
@@ -87,6 +90,21 @@ def served(source: str, catalog: Catalog, *, scale: bool) -> Served:
             ),
         }
     return found
+
+
+def served_with_copies(source: str, catalog: Catalog, *, scale: bool) -> Served:
+    """Also a prepared copy of the large table."""
+    found = served(source, catalog, scale=scale)
+    return {**found, **served_copies(source, catalog, scale=scale)} if scale else found
+
+
+def served_copies(source: str, catalog: Catalog, *, scale: bool) -> Served:
+    """The large table with a prepared copy. It is read by a role of its own: the server says of no table that a
+    superuser, who may write it, has a bound."""
+    copy = PreparedCopy(table=TableName("dp", "events"), max_age=_TEN_YEARS)
+    events = replace(_events(_USER, ROWS_PER_USER), prepared=copy)
+    reading = make_conninfo(source, user=READER, password=READER_PASSWORD)
+    return {"events_copied": (_policy("events_copied", reading, events, Mechanism.BEST), catalog)}
 
 
 def served_growing(source: str, catalog: Catalog, *, scale: bool) -> Served:

@@ -19,10 +19,12 @@ from typing import Protocol
 import psycopg
 import structlog
 import uvloop
+from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from proxy.catalog.catalog_model import Catalog
 from proxy.cli.assembly import Assembly, assemble
+from proxy.compiler.copy_view import copy_script, copy_select, printed_digest, view_of
 from proxy.ledger.ledger_home import embedded_ledger
 from proxy.ledger.ledger_lease import BudgetLease
 from proxy.ledger.ledger_sources import Identity, adopt_new
@@ -32,7 +34,7 @@ from proxy.postgres.embedded import EmbeddedPostgres, start_together
 from proxy.protected.catalog_reader import read_catalog
 from proxy.shadow.shadow_database import Shadow
 from proxy.shadow.shadow_roles import match_roles
-from tests.bench.policies import served
+from tests.bench.policies import READER, READER_PASSWORD, served
 from tests.bench.stages import StageRecorder
 from tests.ledger_key import LEDGER_CIPHER
 from tests.unjudged_rows import unjudged
@@ -123,7 +125,8 @@ def servers(
             source = protected.dsn(_DATABASE)
             _load(protected.dsn(), source, small_rows, large_rows)
             ledger = embedded_ledger(ledger_server)
-            given = policies(source, read_catalog(source), scale=scale)
+            asked = policies(source, read_catalog(source), scale=scale)
+            given = {name: with_copies(source, *one) for name, one in asked.items()}
             found = _shadows(shadow_server, ledger, given)
             with psycopg.connect(source) as connection:
                 version = connection.execute("SHOW server_version").fetchone()
@@ -141,6 +144,9 @@ def _load(server: str, source: str, small_rows: int, large_rows: int) -> None:
         known = connection.execute("SELECT FROM pg_database WHERE datname = %s", (_DATABASE,))
         if known.fetchone() is None:
             connection.execute(f"CREATE DATABASE {_DATABASE}")
+        if connection.execute("SELECT FROM pg_roles WHERE rolname = %s", (READER,)).rowcount == 0:
+            role = sql.SQL("CREATE ROLE {} LOGIN PASSWORD {}")
+            connection.execute(role.format(sql.Identifier(READER), sql.Literal(READER_PASSWORD)))
     with psycopg.connect(source) as connection:  # one transaction: all of it or nothing
         if not _is_there(connection, "bench.people"):
             _run(connection, "small.sql", small_rows)
@@ -153,6 +159,44 @@ def _load(server: str, source: str, small_rows: int, large_rows: int) -> None:
         _run(connection, "large_indexes.sql", large_rows)
     with psycopg.connect(source, autocommit=True) as connection:
         connection.execute("VACUUM (ANALYZE)")  # index-only scans need the visibility map
+
+
+def with_copies(owner: str, policy: Policy, catalog: Catalog) -> tuple[Policy, Catalog]:
+    """Make the prepared copies that a policy names, unless they are there as they are printed.
+
+    Returns:
+        The policy, and the catalogue as its role sees it, with bounds of copies.
+    """
+    tables = [table for table in policy.protected() if table.prepared is not None]
+    if not tables:
+        return policy, catalog
+    with psycopg.connect(owner, autocommit=True) as connection:
+        # Else VACUUM finds rows whose commit is not written yet, and index-only scans look them up.
+        connection.execute("SET synchronous_commit = on")
+        for table in tables:
+            assert table.prepared is not None and table.max_rows_per_unit is not None
+            rows = table.max_rows_per_unit
+            script, select = (
+                copy_script(table, catalog, rows, READER),
+                copy_select(table, catalog, rows),
+            )
+            assert script is not None and select is not None, f"no copy of {table.name} can be made"
+            view = sql.Identifier(*view_of(table.prepared.table)).as_string(None)
+            (made_of,) = connection.execute(_COMMENT, (view,)).fetchone() or ("",)
+            if printed_digest(select) not in made_of:
+                print(f"making the prepared copy of {table.name}, once ...", flush=True)
+                whole, _, vacuum = script.partition("COMMIT;\n")
+                connection.execute(f"{whole}COMMIT".encode())
+                connection.execute(vacuum.encode())
+            schema, reader = sql.Identifier(table.name.schema), sql.Identifier(READER)
+            connection.execute(_GRANT.format(schema=schema, reader=reader))
+    return policy, read_catalog(policy.source)
+
+
+_COMMENT = "SELECT coalesce(obj_description(to_regclass(%s), 'pg_class'), '')"
+_GRANT = sql.SQL(
+    "GRANT USAGE ON SCHEMA {schema} TO {reader}; GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {reader}"
+)
 
 
 def _is_there(connection: psycopg.Connection, relation: str) -> bool:

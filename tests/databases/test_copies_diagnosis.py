@@ -18,6 +18,10 @@ _SETUP = """
 CREATE SCHEMA c;
 CREATE TABLE c.visits (id integer PRIMARY KEY, person integer NOT NULL, cost integer, note text);
 INSERT INTO c.visits SELECT i, i % 500, i FROM generate_series(1, 3000) i;
+CREATE TABLE c.orders (id integer PRIMARY KEY, person text);
+CREATE TABLE c.lines (id integer PRIMARY KEY, order_id integer, cost integer);
+INSERT INTO c.orders SELECT i, i % 500 FROM generate_series(1, 1000) i;
+INSERT INTO c.lines SELECT i, i % 1100, i FROM generate_series(1, 3000) i;
 """
 _POLICY = """
 tables:
@@ -46,7 +50,7 @@ def _fill(clinic: Superuser) -> None:
     policy = clinic_policy(_POLICY % "prepared: {table: dp.visits, max_age: 1h}")
     table = policy.tables[_VISITS]
     assert isinstance(table, ProtectedTable)
-    script = copy_script(table, read_catalog(policy.source).tables[_VISITS], 5, ROLE)
+    script = copy_script(table, read_catalog(policy.source), 5, ROLE)
     assert script is not None
     clinic.execute(script.partition("VACUUM")[0].encode())
 
@@ -84,6 +88,98 @@ def test_what_is_wrong_with_a_copy_is_told(
     clinic.execute(change.encode())
     ((found, text),) = _found().items()
     assert found.name == name and what in text
+
+
+_REFERRING = """
+tables:
+  c.orders: {unit: {person: person}, max_rows_per_unit: 5, columns: {}}
+  c.lines:
+    unit: {person: order_id -> c.orders.person}
+    max_rows_per_unit: 5
+    columns: {cost: {bounds: [0, 100]}}
+    %s
+"""
+_OF_LINES = "prepared: {table: dp.lines, max_age: 1h}"
+_LINES = TableName("c", "lines")
+
+
+def _found_of_lines(prepared: str = _OF_LINES) -> dict[FindingName, str]:
+    found = verdict(clinic_policy(_REFERRING % prepared)).open
+    return {one.name: one.what for one in found if one.name in _COPIES}
+
+
+def _fill_lines(clinic: Superuser) -> None:
+    policy = clinic_policy(_REFERRING % _OF_LINES)
+    table = policy.tables[_LINES]
+    assert isinstance(table, ProtectedTable)
+    script = copy_script(table, read_catalog(policy.source), 5, ROLE)
+    assert script is not None
+    clinic.execute(script.partition("VACUUM")[0].encode())
+
+
+def test_a_copy_through_a_reference_is_told_until_it_is_as_it_has_to_be(clinic: Superuser) -> None:
+    assert "not there" in _found_of_lines()[FindingName.COPY_IS_NOT_USED]
+    _fill_lines(clinic)
+    assert _found_of_lines() == {}
+
+
+@pytest.mark.parametrize(
+    ("change", "name", "what"),
+    [
+        (
+            "ALTER TABLE dp.lines DROP CONSTRAINT slot_is_bounded",
+            "COPY_IS_NOT_USED",
+            "PRIMARY KEY (dp_unit, slot)",
+        ),
+        (
+            "ALTER TABLE dp.lines ALTER dp_unit TYPE varchar(9)",
+            "COPY_IS_NOT_USED",
+            "its column dp_unit has another type than person in c.orders",
+        ),
+        (  # equal there is more than in the copy
+            'ALTER TABLE dp.lines ALTER COLUMN dp_unit TYPE text COLLATE "C"',
+            "COPY_IS_NOT_USED",
+            "column dp_unit has another type or collation",
+        ),
+        (
+            "ALTER TABLE dp.lines DROP COLUMN order_id",
+            "COPY_IS_NOT_USED",
+            "no column order_id",
+        ),
+        ("ALTER TABLE c.lines ADD dp_unit integer", "COPY_IS_NOT_USED", "dp_unit"),
+        (
+            "CREATE OR REPLACE VIEW dp.lines_source AS SELECT 1 AS slot, t.order_id, t.cost,"
+            " u.person AS dp_unit FROM c.lines t JOIN c.orders u ON u.id = t.order_id",
+            "COPY_IS_NOT_AS_PRINTED",
+            "kept apart",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_copy_through_a_reference_is_told(
+    clinic: Superuser, change: str, name: str, what: str
+) -> None:
+    _fill_lines(clinic)
+    clinic.execute(change.encode())
+    ((found, text),) = _found_of_lines().items()
+    assert found.name == name and what in text, text
+
+
+def test_a_copy_of_a_partitioned_table_is_read(clinic: Superuser) -> None:
+    clinic.execute(
+        b"ALTER TABLE c.visits RENAME TO part; ALTER TABLE c.part DROP CONSTRAINT visits_pkey;"
+        b"CREATE TABLE c.visits (LIKE c.part, PRIMARY KEY (id)) PARTITION BY RANGE (id);"
+        b"ALTER TABLE c.visits ATTACH PARTITION c.part FOR VALUES FROM (0) TO (10000);"
+        + f"GRANT SELECT ON c.visits TO {ROLE}".encode()
+    )
+    _fill(clinic)
+    assert _found() == {}
+
+
+def test_a_large_table_behind_a_reference_without_a_copy_is_told(
+    clinic: Superuser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(copies_diagnosis, "_LARGE_BYTES", 8192)
+    assert list(_found_of_lines("")) == [FindingName.COPY_WOULD_PAY]
 
 
 def test_a_large_table_without_a_copy_is_told(

@@ -51,15 +51,18 @@ WORLD = World(POLICIES["world"], CATALOG)
 
 
 def _prepared() -> World:
-    """The visits have a copy, with at most three of each person."""
-    name, copy = TableName("w", "visits"), TableName("w", "visits_copy")
-    visits = WORLD.policy.tables[name]
-    assert isinstance(visits, ProtectedTable)
-    visits = replace(visits, prepared=PreparedCopy(table=copy, max_age=3600))
-    made = made_copy(visits, CATALOG.tables[name], 3)
-    assert made is not None
-    policy = replace(WORLD.policy, tables={**WORLD.policy.tables, name: visits})
-    return World(policy, replace(CATALOG, tables={**CATALOG.tables, copy: made}))
+    """The visits, and the lines of orders, have copies with at most three of each person."""
+    policies, tables = dict(WORLD.policy.tables), dict(CATALOG.tables)
+    for of in ("visits", "lines"):
+        name, copy = TableName("w", of), TableName("w", f"{of}_copy")
+        table = policies[name]
+        assert isinstance(table, ProtectedTable)
+        policies[name] = table = replace(table, prepared=PreparedCopy(table=copy, max_age=3600))
+        made = made_copy(table, CATALOG, 3)
+        assert made is not None
+        tables[copy] = made
+    policy = replace(WORLD.policy, tables=policies)
+    return World(policy, replace(CATALOG, tables=tables))
 
 
 PREPARED = _prepared()
@@ -70,8 +73,12 @@ def scan(alias: str, table: str) -> Scan:
     return Scan(alias, TableName("w", table))
 
 
-def scan_of_copy(table: str, copy: str, alias: str = "r1") -> Scan:
-    read = CopyRead(table=TableName("w", copy), as_of="2026-11-28 01:00:00+00")
+def scan_of_copy(table: str, copy: str, alias: str = "r1", through: str | None = None) -> Scan:
+    read = CopyRead(
+        table=TableName("w", copy),
+        as_of="2026-11-28 01:00:00+00",
+        through=None if through is None else TableName("w", through),
+    )
     return replace(scan(alias, table), copy=read)
 
 

@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
+from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import RowBound, Table, TableName
 from proxy.kernel.attribution import relation_of
 from proxy.kernel.block_price import price_of_block
+from proxy.kernel.checked_plan import check_plan
 from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.owners import Rows
 from proxy.kernel.plan import BlockPlan, DistinctCount, GaussianNoise, LaplaceNoise, NoisyStatistic
@@ -27,8 +29,10 @@ from proxy.policy.policy_model import (
     Noise,
     PreparedCopy,
     ProtectedTable,
+    PublicTable,
     RowUnit,
     TimeBlocks,
+    UnitPath,
 )
 from proxy.query.ir.binding import bind
 from proxy.query.ir.expressions import ColumnRef
@@ -37,10 +41,15 @@ from tests.kernel.examples import PREPARED, columns_of, joined_copies, of_table,
 from tests.pipeline_world import KNOWN_PUBLIC, walk
 
 _VISITS, _COPY = TableName("w", "visits"), TableName("w", "visits_copy")
+_LINES, _OF_LINES = TableName("w", "lines"), TableName("w", "lines_copy")
+_ORDERS = TableName("w", "orders")
 _LOSS = Loss(Fraction(1), Fraction(1, 10**6))
 _K = 3
 _PLAIN = "SELECT count(*), sum(i4), count(DISTINCT uid) FROM visits"
 _BY_KEY = "SELECT t, count(*), count(DISTINCT uid) FROM visits GROUP BY t"
+# Of units behind a reference, which is a column as others are.
+_OF_REFERENCE = "SELECT count(*), sum(i4), count(DISTINCT order_id) FROM lines"
+_LINES_BY_KEY = "SELECT t, count(*), sum(i4) FROM lines WHERE order_id > 3 GROUP BY t"
 
 
 def _block(sql: str, world: World = PREPARED) -> BlockPlan | None:
@@ -50,7 +59,8 @@ def _block(sql: str, world: World = PREPARED) -> BlockPlan | None:
     query = found.reading.query
     query = replace(query, blocks=tuple(bind(block, {}) for block in query.blocks))
     known = PlanningContext(world.policy, world.catalog, KNOWN_PUBLIC)
-    on_copy = planned_on_copies(query, known, _LOSS, {_VISITS: "2026-11-28 01:00:00+00"})
+    as_of = dict.fromkeys((_VISITS, _LINES), "2026-11-28 01:00:00+00")
+    on_copy = planned_on_copies(query, known, _LOSS, as_of)
     return None if on_copy is None else on_copy.private.blocks[0]
 
 
@@ -60,17 +70,17 @@ def _planned(sql: str, world: World = PREPARED) -> BlockPlan:
     return found
 
 
-def _with_policy(**parts: object) -> World:
-    visits = PREPARED.policy.tables[_VISITS]
-    assert isinstance(visits, ProtectedTable)
-    changed = replace(visits, **parts)  # type: ignore[arg-type]
-    tables = {**PREPARED.policy.tables, _VISITS: changed}
+def _with_policy(of: TableName = _VISITS, **parts: object) -> World:
+    table = PREPARED.policy.tables[of]
+    assert isinstance(table, ProtectedTable)
+    changed = replace(table, **parts)  # type: ignore[arg-type]
+    tables = {**PREPARED.policy.tables, of: changed}
     return replace(PREPARED, policy=replace(PREPARED.policy, tables=tables))
 
 
-def _with_copy(change: Callable[[Table], Table]) -> World:
+def _with_copy(change: Callable[[Table], Table], of: TableName = _COPY) -> World:
     tables = dict(PREPARED.catalog.tables)
-    tables[_COPY] = change(tables[_COPY])
+    tables[of] = change(tables[of])
     return replace(PREPARED, catalog=replace(PREPARED.catalog, tables=tables))
 
 
@@ -254,3 +264,168 @@ def test_a_copy_beside_other_people_is_refused() -> None:
         with pytest.raises(NotPrivate):
             price_of_block(replace(block, source=UnionAll("u", (own, other))), PREPARED)
     assert scan("a", "visits").copy is None
+
+
+# Units behind a reference: the copy holds them in a column of its own.
+
+_THROUGH = scan_of_copy("lines", "lines_copy", through="orders")
+
+
+def test_a_copy_through_a_reference_is_rows_of_the_unit_there() -> None:
+    known = relation_of(_THROUGH, PREPARED)
+    unit = ("r1", "dp_unit")
+    assert isinstance(known.owner, Rows)
+    assert known.owner.changed == _K and known.owner.most_of(unit) == _K
+    assert known.owner.most_of(("r1", "order_id")) is None
+    assert (frozenset({unit}), 1) in known.owner.touched and unit in known.owner.filled
+
+
+@pytest.mark.parametrize("sql", [_OF_REFERENCE, _LINES_BY_KEY])
+def test_both_tables_of_a_copy_are_charged(sql: str) -> None:
+    block = _planned(sql)
+    assert block.source == _THROUGH
+    assert isinstance(block.neighbours, RowNeighbours) and block.neighbours.rows == _K
+    assert price_of_block(block, PREPARED).epsilon <= _LOSS.epsilon
+    count, *_ = block.releases
+    assert isinstance(count, NoisyStatistic) and isinstance(count.noise, LaplaceNoise)
+    assert count.noise.scale * count.loss.epsilon == _K
+    (checked,) = check_plan([block], _LOSS, PREPARED).blocks
+    assert checked.tables == ("w.lines", "w.orders") == block.tables()
+
+
+def test_values_of_the_reference_are_no_units() -> None:
+    *_, orders = _planned(_OF_REFERENCE).releases
+    assert isinstance(orders, DistinctCount) and not orders.of_unit
+    assert isinstance(orders.noise, LaplaceNoise)
+    assert orders.noise.scale * orders.loss.epsilon == _K
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT count(*) FROM lines JOIN orders ON lines.order_id = orders.id",
+        "SELECT count(*) FROM (SELECT i4 FROM lines UNION ALL SELECT i4 FROM lines) q",
+        "SELECT order_id, count(*) FROM lines GROUP BY order_id",
+    ],
+)
+def test_what_a_copy_through_a_reference_does_not_serve_is_not_planned_on_it(sql: str) -> None:
+    assert _block(sql) is None
+
+
+@pytest.mark.parametrize("name", [_LINES, _ORDERS])
+def test_small_groups_of_either_table_are_not_served(name: TableName) -> None:
+    assert _block(_OF_REFERENCE, _with_policy(name, min_units_per_group=11)) is None
+
+
+def _of_lines(**parts: object) -> World:
+    return _with_copy(lambda table: replace(table, **parts), _OF_LINES)  # type: ignore[arg-type]
+
+
+def _unit_through(**parts: object) -> World:
+    unit = IdentifierUnit("person", "order_id", UnitPath(_ORDERS, "uid"))
+    return _with_policy(_LINES, unit=replace(unit, **parts))  # type: ignore[arg-type]
+
+
+def _without_column(of: TableName, name: str) -> World:
+    def changed(table: Table) -> Table:
+        return replace(table, columns=tuple(c for c in table.columns if c.name != name))
+
+    return _with_copy(changed, of)
+
+
+def _public_orders() -> World:
+    tables = {**PREPARED.policy.tables, _ORDERS: PublicTable(_ORDERS)}
+    return replace(PREPARED, policy=replace(PREPARED.policy, tables=tables))
+
+
+_BROKEN_REFERENCES: dict[str, World] = {
+    "no copy": _with_policy(_LINES, prepared=None),
+    "another copy": _with_policy(_LINES, prepared=_OTHER),
+    "the copy of another table": _with_policy(
+        _LINES, prepared=PreparedCopy(table=_COPY, max_age=60)
+    ),
+    "the reference is the unit": _unit_through(path=None),
+    "another reference": _unit_through(column="i4", path=None),
+    "a reference that is not there": _unit_through(column="nothing"),
+    "another person": _unit_through(identifier="author"),
+    "another column there": _unit_through(path=UnitPath(_ORDERS, "i4")),
+    "another table there": _unit_through(path=UnitPath(_VISITS, "uid")),
+    "a table that is not there": _unit_through(path=UnitPath(TableName("w", "none"), "uid")),
+    "a chain": _with_policy(
+        _ORDERS, unit=IdentifierUnit("person", "i4", UnitPath(TableName("w", "calls"), "uid"))
+    ),
+    "rows as units there": _with_policy(_ORDERS, unit=RowUnit(1)),
+    "nobody's there": _public_orders(),
+    "no key there": _with_copy(lambda table: replace(table, primary_key=()), _ORDERS),
+    "a key of two there": _with_copy(lambda t: replace(t, primary_key=("id", "i4")), _ORDERS),
+    "no unit there": _without_column(_ORDERS, "uid"),
+    "another type there": _with_copy(_column("uid", type_name="bigint"), _ORDERS),
+    "no reference": _without_column(_LINES, "order_id"),
+    "blocks": _unit_through(path=None, blocks=TimeBlocks(per=BlockLength.MONTH, time="ts")),
+    "a column of the unit's name": _with_copy(_column("i8", name="dp_unit"), _LINES),
+    "no bound": _of_lines(row_bound=None),
+    "no rows": _of_lines(row_bound=RowBound(column="dp_unit", rows=0)),
+    "of the reference": _of_lines(row_bound=RowBound(column="order_id", rows=3)),
+    "of a key of the table": _of_lines(row_bound=RowBound(column="id", rows=3)),
+    "nullable": _with_copy(_column("dp_unit", nullable=True), _OF_LINES),
+    "another type": _with_copy(_column("dp_unit", type=SqlType.TEXT), _OF_LINES),
+    "another length": _with_copy(_column("dp_unit", type_name="bigint"), _OF_LINES),
+    "no unit": _without_column(_OF_LINES, "dp_unit"),
+}
+
+
+@pytest.mark.parametrize("name", _BROKEN_REFERENCES)
+def test_what_is_not_so_of_a_reference_is_not_believed(name: str) -> None:
+    world = _BROKEN_REFERENCES[name]
+    with pytest.raises(NotPrivate):
+        relation_of(_THROUGH, world)
+    assert _block(_OF_REFERENCE, world) is None
+
+
+def _through(table: TableName | None) -> Callable[[BlockPlan], BlockPlan]:
+    def changed(scan: Scan) -> Scan:
+        assert scan.copy is not None
+        return replace(scan, copy=replace(scan.copy, through=table))
+
+    return _with_source(changed)
+
+
+_TAMPERED_REFERENCES: dict[str, Callable[[BlockPlan], BlockPlan]] = {
+    "the reference unsaid": _through(None),
+    "through another table": _through(_VISITS),
+    "through itself": _through(_LINES),
+    "through a public table": _through(TableName("w", "rates")),
+    "through no table": _through(TableName("w", "none")),
+    "another copy": _with_source(lambda scan: _as_of(scan, _COPY)),
+    "the table itself": _with_source(lambda scan: replace(scan, copy=None)),
+    "of the table there": _with_source(lambda scan: replace(scan, table=_ORDERS)),
+    "of another table": _with_source(lambda scan: replace(scan, table=_VISITS)),
+    "fewer rows": _neighbours(rows=_K - 1),
+    "partitions by the reference": _neighbours(hashed_by=(of_table("r1", "lines", "order_id"),)),
+    "less noise": _smaller,
+}
+
+
+@pytest.mark.parametrize("name", _TAMPERED_REFERENCES)
+def test_a_tampered_plan_through_a_reference_is_refused(name: str) -> None:
+    for sql in (_OF_REFERENCE, _LINES_BY_KEY):
+        with pytest.raises(NotPrivate):
+            price_of_block(_TAMPERED_REFERENCES[name](_planned(sql)), PREPARED)
+
+
+def test_orders_are_not_counted_as_units() -> None:
+    block = _planned(_OF_REFERENCE)
+    *others, orders = block.releases
+    assert isinstance(orders, DistinctCount)
+    people = replace(block, releases=(*others, replace(orders, of_unit=True)))
+    with pytest.raises(NotPrivate):
+        price_of_block(people, PREPARED)
+
+
+def test_a_copy_through_a_reference_beside_other_people_is_refused() -> None:
+    own = columns_of("lines", "i4")
+    copy = replace(own, source=replace(_THROUGH, alias="s_lines"))
+    block = _planned("SELECT count(*) FROM lines")
+    for other in (columns_of("orders", "i4"), replace(copy, alias="other")):
+        with pytest.raises(NotPrivate):
+            price_of_block(replace(block, source=UnionAll("u", (copy, other))), PREPARED)

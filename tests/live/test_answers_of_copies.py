@@ -10,9 +10,11 @@ import pytest
 from psycopg.conninfo import make_conninfo
 from psycopg.errors import Diagnostic
 
+from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
 from proxy.cli.cli_error import CliError
 from proxy.cli.prepare_command import prepare
+from proxy.compiler import copy_view
 from proxy.compiler.copy_view import copy_script
 from proxy.policy.policy_model import Policy, ProtectedTable
 from proxy.policy_file.policy_yaml import read_policy
@@ -62,7 +64,7 @@ def script(dsn: str, rows: int = 10) -> str:
     """What `dpproxy prepare` prints."""
     table = _policy().tables[_SALES]
     assert isinstance(table, ProtectedTable)
-    found = copy_script(table, read_catalog(dsn).tables[_SALES], rows, READER)
+    found = copy_script(table, read_catalog(dsn), rows, READER)
     assert found is not None
     return found
 
@@ -264,7 +266,44 @@ def test_nobody_waits_for_a_refresh(asked: _Asked, owner: psycopg.Connection) ->
 def test_the_database_keeps_to_the_bound(owner: psycopg.Connection) -> None:
     for slot in (11, 0, 5):
         with pytest.raises((psycopg.errors.CheckViolation, psycopg.errors.UniqueViolation)):
-            owner.execute("INSERT INTO dp.sales VALUES (1, %s, 'a', 1, 1)", (slot,))
+            owner.execute(
+                "INSERT INTO dp.sales (buyer, slot, kind, paid) VALUES (1, %s, 'a', 1)", (slot,)
+            )
+
+
+def test_columns_at_known_offsets_come_first(owner: psycopg.Connection) -> None:
+    """So that PostgreSQL reads the indices without a look at what is of variable width."""
+    found = owner.execute(
+        "SELECT attname::text FROM pg_attribute WHERE attrelid = 'dp.sales'::regclass AND attnum > 0"
+        " ORDER BY attnum"
+    ).fetchall()
+    assert [name for (name,) in found] == ["buyer", "slot", "paid", "price_i", "kind", "price"]
+
+
+def test_types_of_fixed_width_are_those_of_the_server(owner: psycopg.Connection) -> None:
+    for kind in SqlType:
+        row = owner.execute(
+            "SELECT typlen > 0 FROM pg_type WHERE oid = %s", (max(kind.oid, 0),)
+        ).fetchone()
+        if row is not None:
+            assert row[0] is (kind in copy_view._FIXED_WIDTH), kind
+
+
+def test_a_copy_in_another_order_of_columns_is_not_read(
+    asked: _Asked, owner: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As an earlier release printed it: its view is not what is printed now."""
+    dsn = owner_dsn(servers(), "copies")
+    with monkeypatch.context() as patch:
+        patch.setattr(copy_view, "_FIXED_WIDTH", frozenset())
+        other = script(dsn)
+    assert other != script(dsn)
+    run_script(dsn, other)
+    asked.row(_COUNT)
+    assert not asked.is_of_copy()
+    run_script(dsn, script(dsn))
+    asked.row(_COUNT)
+    assert asked.is_of_copy()
 
 
 def test_answers_of_the_copy_and_of_the_table_are_kept_apart(proxy: LiveProxy) -> None:

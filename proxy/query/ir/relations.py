@@ -21,10 +21,17 @@ from proxy.query.ir.query_aggregates import Aggregate
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CopyRead:
-    """A prepared copy, as of the time that its owner states. Another time is another question."""
+    """A prepared copy, as of the time that its owner states. Another time is another question.
+
+    Attributes:
+        table: Its name.
+        as_of: The time.
+        through: The table in which its rows found their units, if those are behind a reference.
+    """
 
     table: TableName
     as_of: str
+    through: TableName | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +161,19 @@ def relations_of(relation: Relation) -> Iterator[Relation]:
 def scans(relation: Relation) -> Iterator[Scan]:
     """All tables in a relation."""
     return (one for one in relations_of(relation) if isinstance(one, Scan))
+
+
+def tables_read(relation: Relation) -> tuple[TableName, ...]:
+    """The tables of which rows come into a relation, each once. A copy has units of another table, too.
+
+    >>> copy = CopyRead(table=TableName("dp", "lines"), as_of="now", through=TableName("w", "orders"))
+    >>> [str(table) for table in tables_read(Scan("r1", TableName("w", "lines"), copy))]
+    ['w.lines', 'w.orders']
+    """
+    named = (
+        (scan.table, None if scan.copy is None else scan.copy.through) for scan in scans(relation)
+    )
+    return tuple(dict.fromkeys(table for pair in named for table in pair if table is not None))
 
 
 def windows(relation: Relation) -> Iterator[WindowColumn]:
