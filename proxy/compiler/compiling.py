@@ -19,10 +19,10 @@ from proxy.compiler.bound_scan import bound_scan
 from proxy.compiler.clip_scan import clip_scan
 from proxy.compiler.deviation_scan import CentredScan, centred_scan, deviation_scan
 from proxy.compiler.extreme_scan import extreme_scan
-from proxy.compiler.listed_values import has_sums
 from proxy.compiler.proposal_scan import proposal_scan
 from proxy.compiler.row_scan import row_scan
 from proxy.compiler.unit_scan import unit_scan
+from proxy.compiler.value_counts import has_sums
 from proxy.compiler.value_scan import value_scan
 from proxy.kernel.checked_plan import CheckedBlock
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours

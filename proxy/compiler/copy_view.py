@@ -171,7 +171,7 @@ def _columns_of_copy(policy: ProtectedTable, catalog: Catalog) -> tuple[Column, 
 
 def indexed_columns(policy: ProtectedTable, catalog: Catalog) -> tuple[str, ...]:
     """The columns of a copy that have an index each: whole numbers with bounds, which are listed in its order
-    (compiler/listed_values.py)."""
+    (compiler/value_counts.py)."""
     bounded = {name for name, own in policy.columns.items() if own.bounds is not None}
     indices = index_columns(policy, catalog)
     return tuple(

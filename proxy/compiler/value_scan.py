@@ -14,14 +14,6 @@ from proxy.compiler.aggregate_sql import RowSource, index_sql
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds, column_sql
 from proxy.compiler.full_joins import condition, conditions
-from proxy.compiler.listed_values import (
-    LISTED,
-    LISTED_ROWS,
-    listed_column,
-    listed_index_sql,
-    sums_of_values,
-    values_sql,
-)
 from proxy.compiler.relation_sql import source_sql
 from proxy.compiler.seeded_keys import spread_sql
 from proxy.compiler.select_list import (
@@ -35,6 +27,14 @@ from proxy.compiler.select_list import (
 )
 from proxy.compiler.sub_partitions import row_order_sql, seed_sql
 from proxy.compiler.unit_gathering import gathered_unit_sql
+from proxy.compiler.value_counts import (
+    LISTED,
+    LISTED_ROWS,
+    listed_column,
+    listed_index_sql,
+    sums_of_values,
+    values_sql,
+)
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import (
     BlockPlan,

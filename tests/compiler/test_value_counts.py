@@ -23,7 +23,7 @@ from tests.live.served_database import READER, asked, policy_head, served_databa
 from tests.servers_fixture import servers
 from tests.unchecked_blocks import compile_block
 
-_NAME, _TABLE = "listed_values", TableName("c", "t")
+_NAME, _TABLE = "value_counts", TableName("c", "t")
 # People with 1 to 12 rows, of which 4 are copied; values beyond their bounds, NULL and NaN.
 _SCRIPT = """\
 CREATE SCHEMA c;
