@@ -15,6 +15,7 @@ from proxy.kernel.block_price import price_of_block
 from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.owners import Rows
 from proxy.kernel.plan import BlockPlan, DistinctCount, GaussianNoise, LaplaceNoise, NoisyStatistic
+from proxy.kernel.prepared_copies import bound_of_copy
 from proxy.kernel.refusals import NotPrivate
 from proxy.kernel.world import World
 from proxy.mechanisms import zcdp
@@ -160,6 +161,20 @@ def test_what_is_not_so_is_not_believed(name: str) -> None:
     with pytest.raises(NotPrivate):
         relation_of(scan_of_copy("visits", "visits_copy"), world)
     assert _block(_PLAIN, world) is None
+
+
+def test_a_copy_is_of_a_table_that_has_the_unit() -> None:
+    read, tables = scan_of_copy("visits", "visits_copy"), PREPARED.catalog.tables
+    unnamed = _column("uid", name="who")(tables[_VISITS])
+    for changed in ({_COPY: tables[_COPY]}, {**tables, _VISITS: unnamed}):
+        with pytest.raises(NotPrivate):
+            bound_of_copy(
+                read, replace(PREPARED, catalog=replace(PREPARED.catalog, tables=changed))
+            )
+    with pytest.raises(NotPrivate):
+        bound_of_copy(scan("r1", "visits"), PREPARED)
+    one = RowBound(column="uid", rows=1)
+    assert bound_of_copy(read, _with_copy(lambda table: replace(table, row_bound=one))) == one
 
 
 def _with_source(change: Callable[[Scan], Scan]) -> Callable[[BlockPlan], BlockPlan]:
