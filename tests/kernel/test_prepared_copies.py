@@ -15,8 +15,8 @@ from proxy.kernel.block_price import price_of_block
 from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.owners import Rows
 from proxy.kernel.plan import BlockPlan, DistinctCount, GaussianNoise, LaplaceNoise, NoisyStatistic
-from proxy.kernel.prepared_copies import bound_of_copy
-from proxy.kernel.refusals import NotPrivate
+from proxy.kernel.prepared_copies import bound_of_copy, check_copies
+from proxy.kernel.refusals import NotPrivate, Rule
 from proxy.kernel.world import World
 from proxy.mechanisms import zcdp
 from proxy.mechanisms.loss import Loss
@@ -266,6 +266,8 @@ def test_a_copy_beside_other_people_is_refused() -> None:
     )
     own = replace(columns_of("visits", "i4"), source=replace(copy, alias="s_visits"))
     for other in (columns_of("people", "i4"), replace(own, alias="other")):
-        with pytest.raises(NotPrivate):
+        with pytest.raises(NotPrivate) as refused:
             price_of_block(replace(block, source=UnionAll("u", (own, other))), PREPARED)
+        assert refused.value.rule is Rule.PREPARED_COPY
+    check_copies([UnionAll("u", (own, columns_of("rates", "k")))], PREPARED)
     assert scan("a", "visits").copy is None
