@@ -93,6 +93,9 @@ def test_a_statement_ends_in_time_before_its_charge_alone() -> None:
         with pytest.raises(Fault):
             run.refuse_limited()
 
+    async def allowed_inside(run: StatementRun) -> None:
+        run.refuse_limited()
+
     run = run_of_owner("the owner")
     assert run.payer == Payer(analyst="the owner", token=None) and run.turn.turns is None
     with pytest.raises(Refusal) as refused:
@@ -101,4 +104,5 @@ def test_a_statement_ends_in_time_before_its_charge_alone() -> None:
     run.refuse_limited()
     asyncio.run(run.before_charge(60.0, run.before_charge(60.0, refused_inside(run))))
     asyncio.run(run.before_charge(60.0, run.before_charge(None, refused_inside(run))))
+    asyncio.run(run.before_charge(None, allowed_inside(run)))
     run.refuse_limited()
