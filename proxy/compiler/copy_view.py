@@ -136,7 +136,7 @@ def copy_select(policy: ProtectedTable, table: Table, rows: int) -> str | None:
     if any(set(name) & _UNWRITABLE for name in (*policy.name, *copy.table, *names)):
         return None
     indices = index_columns(policy, table)
-    if not indices.keys().isdisjoint({SLOT, *(column.name for column in columns)}):
+    if not indices.keys().isdisjoint(column.name for column in columns):
         return None
     person, *others = names
     key = ", ".join(f"t.{written_name(name)}" for name in table.primary_key)
