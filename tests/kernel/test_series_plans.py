@@ -119,6 +119,7 @@ _TAMPERED: dict[str, Callable[[BlockPlan], BlockPlan]] = {
     "rows beside an earlier answer": lambda b: replace(b, compared=frozenset({1})),
     "a second key": lambda b: replace(b, keys=(*b.keys, key_plan("i2", ("1",)))),
     "one day": lambda b: _of_one_day(b),
+    "some of it at once": lambda b: _noise(b, lambda n: replace(n, is_at_once=True)),
 }
 # What holds of days that are read one after the other alone.
 _ONE_BY_ONE = {
@@ -128,6 +129,7 @@ _ONE_BY_ONE = {
     "numbered rows",
     "public rows",
     "an outer join",
+    "some of it at once",
 }
 _AT_ONCE = {
     "some of it one by one": lambda b: _noise(b, lambda n: replace(n, is_at_once=False)),
