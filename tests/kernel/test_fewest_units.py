@@ -13,11 +13,12 @@ from fractions import Fraction
 import pytest
 
 from proxy.exact.table import added_up, by_keys, places
+from proxy.kernel.bound_choices import UnitTotal
 from proxy.kernel.checked_plan import check_plan
-from proxy.kernel.fewest_units import check_fewest_units
+from proxy.kernel.fewest_units import check_fewest_units, counted_by
 from proxy.kernel.key_plans import FewestUnits
 from proxy.kernel.neighbour_kinds import UnitNeighbours
-from proxy.kernel.plan import BlockPlan, DistinctCount, Release
+from proxy.kernel.plan import BlockPlan, DistinctCount, NoisyStatistic, Release
 from proxy.kernel.refusals import NotPrivate, Rule
 from proxy.kernel.world import World
 from proxy.mechanisms.loss import Loss
@@ -152,3 +153,12 @@ def test_what_shows_no_smaller_group_passes() -> None:
         check_fewest_units(unasked, policy_of_fewest(2))
     check_fewest_units(replace(unasked, releases=()), policy_of_fewest(_LEAST))
     check_fewest_units(_selected(_LEAST), policy_of_fewest(_LEAST))
+
+
+def test_a_total_that_is_cut_counts_no_units() -> None:
+    block = block_of_fewest(_LEAST)
+    (counted,) = block.releases
+    assert isinstance(counted, NoisyStatistic)
+    total = replace(counted, total=UnitTotal(low=0, high=1, parts=1, choice=None))
+    assert counted_by(counted, _LEAST, block.neighbours) == _LEAST
+    assert counted_by(total, _LEAST, block.neighbours) is None

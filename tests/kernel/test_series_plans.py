@@ -169,6 +169,7 @@ def _checked(block: BlockPlan) -> None:
 def test_a_series_passes() -> None:
     for most in (1, _MOST, _DAYS):
         _checked(series_block(_DAYS, most))
+    _checked(series_block(2, 1))
 
 
 def test_days_that_are_drawn_at_once_pass() -> None:
