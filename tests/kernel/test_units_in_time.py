@@ -55,6 +55,7 @@ from tests.audit.without_kernel import without_kernel
 from tests.kernel.examples import TIMED, of_table, scan, visits_of
 from tests.kernel.tiny_database import tiny_database
 from tests.pipeline_world import CATALOG, IN_BLOCKS, walk
+from tests.unchecked_blocks import priced
 
 _MARCH = range(24_230, 24_231)
 _PEOPLE = """
@@ -210,6 +211,7 @@ def test_rows_of_other_budgets_are_not_beside_them() -> None:
         together([checked[0], checked[0]]).tables["person 2000-01"]
         == checked[0].loss + checked[0].loss
     )
+    together([checked[0], priced(checked[0].loss)])  # of no table
     with pytest.raises(NotPrivate):
         together(checked)
     with pytest.raises(NotPrivate):
