@@ -31,7 +31,7 @@ class Payer:
     """Who is charged for a statement, and how much at most.
 
     Only a listener that has checked the credentials makes one, or a command of the data owner's
-    (tests/drawing/test_payers.py lists these modules).
+    (tests/test_trusted_base.py lists these modules).
 
     Attributes:
         analyst: The name in the ledger.

@@ -47,11 +47,9 @@ def check_series(block: BlockPlan, policy: Policy) -> None:
     texts = [value for value in values if value is not None]
     if len(texts) < len(values) or len(texts) < 2 or texts != sorted(set(texts)):
         raise NotPrivate(Rule.CONTINUAL, "steps that are not listed in their order")
-    units = block.neighbours
-    if isinstance(units, UnitNeighbours) and units.groups is None:
-        raise NotPrivate(Rule.CONTINUAL, "steps of a unit without a bound")
     if not block.is_stepwise:
         return
+    units = block.neighbours
     if isinstance(units, UnitNeighbours) and not units.is_in_order:
         raise NotPrivate(Rule.CONTINUAL, "steps of a unit that are not its first ones")
     if not only_grows(block, policy):

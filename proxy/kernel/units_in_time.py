@@ -60,9 +60,7 @@ class InTime:
         person, whose type prints equal values alike and others differently. A time beyond the bounds is clamped
         into the first or last block, which WHERE has it in.
         """
-        time: Expression = Clamped(self.time, self.bounds.low, self.bounds.high, self.time.type)
-        if self.time.type is not SqlType.TIMESTAMP:
-            time = Cast(time, SqlType.TIMESTAMP)
+        time = Clamped(self.time, self.bounds.low, self.bounds.high, self.time.type)
         block = FormattedTime(time, TEMPLATES[self.blocks.per])
         space = Constant(" ", SqlType.TEXT)
         return Concat((block, space, Cast(self.person, SqlType.TEXT)))
@@ -138,7 +136,6 @@ def unit_outputs(subquery: Subquery, world: World) -> frozenset[tuple[str, str]]
     known = None if not isinstance(subquery.source, Scan) else in_time(subquery.source, world)
     if known is None:
         return frozenset()
-    known.read_by(subquery.where)
     return frozenset(
         (subquery.alias, name) for name, part in subquery.outputs if part == known.name
     )

@@ -7,19 +7,23 @@ import random  # noqa: TID251  the same statements in every run
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
+from operator import add, mul, sub
 from typing import Any
 
 import psycopg
 import pytest
 
 from proxy.base.errors import Refusal
+from proxy.base.sql_types import SqlType
 from proxy.cli.assembly import Database
 from proxy.compiler import row_scan, unit_gathering
 from proxy.compiler.binds import Binds
-from proxy.compiler.whole_numbers import Whole
+from proxy.compiler.whole_numbers import Whole, whole
 from proxy.kernel.plan import BlockPlan
 from proxy.kernel.statistics import Measured
 from proxy.protected.reading_settings import SESSION
+from proxy.query.ir.expressions import Arithmetic, ColumnRef, Constant, Expression
+from proxy.query.ir.function_names import Operator
 from tests.live.served_database import planned, served_database
 from tests.pipeline_world import POLICIES, walk
 from tests.servers_fixture import servers
@@ -247,5 +251,68 @@ def test_through_a_reference_each_expression_is_computed_once(
 
 def test_nothing_is_multiplied_by_what_is_no_bigint() -> None:
     nothing = Whole(step=Fraction(1), low=0, high=0, printed=lambda: "0")
-    assert nothing.finer(Fraction(1, 10**18), Binds()) is not None
-    assert nothing.finer(Fraction(1, 10**19), Binds()) is None
+    assert nothing.finer(Fraction(1, 2**62 - 1), Binds()) is not None
+    assert nothing.finer(Fraction(1, 2**62), Binds()) is None
+    assert nothing.finer(Fraction(2, 3), Binds()) is None
+
+
+@pytest.mark.parametrize("value", [2**62, -(2**62)])
+def test_a_bigint_holds_twice_what_is_computed(value: int) -> None:
+    """So that what an aggregate adds or centres is one, too."""
+    inside = value - (1 if value > 0 else -1)
+    for number, fits in ((value, False), (inside, True)):
+        constant = Constant(Fraction(number), SqlType.NUMERIC)
+        assert (whole(constant, {}, Binds()) is not None) == fits
+    half, one = (Constant(Fraction(n), SqlType.NUMERIC) for n in (value // 2, 1))
+    for operator, more, fits in (
+        (Operator.ADD, half, False),
+        (Operator.SUBTRACT, half, True),
+        (Operator.MULTIPLY, one, True),
+        (Operator.MULTIPLY, replace(one, value=Fraction(2)), False),
+    ):
+        assert (
+            whole(Arithmetic(operator, half, more, SqlType.NUMERIC), {}, Binds()) is not None
+        ) == fits
+
+
+_A, _B = (ColumnRef(name, SqlType.NUMERIC, None, "r1") for name in "ab")
+_OPERATIONS = {Operator.ADD: add, Operator.SUBTRACT: sub, Operator.MULTIPLY: mul}
+
+
+def _of(number: str, low: int, high: int) -> Whole:
+    return Whole(step=Fraction(number), low=low, high=high, printed=lambda: "x")
+
+
+def _values(of: Whole) -> list[Fraction]:
+    return [of.step * number for number in range(of.low, of.high + 1)]
+
+
+@pytest.mark.parametrize("operator", _OPERATIONS)
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        (_of("1/2", -3, 5), _of("1/3", -7, 2)),
+        (_of("1/10", 2, 9), _of("1/100", -20, -4)),
+        (_of("1", -9, -1), _of("1/2", 1, 4)),
+        (_of("3/2", 0, 3), _of("1/4", 3, 5)),
+    ],
+)
+def test_ends_are_those_of_all_values(operator: Operator, left: Whole, right: Whole) -> None:
+    """Wider ones would be no harm; with narrower ones a row could raise."""
+    found = whole(Arithmetic(operator, _A, _B, SqlType.NUMERIC), {_A: left, _B: right}, Binds())
+    assert found is not None
+    values = [_OPERATIONS[operator](a, b) for a in _values(left) for b in _values(right)]
+    assert (found.low * found.step, found.high * found.step) == (min(values), max(values))
+    assert all((value / found.step).denominator == 1 for value in values)
+
+
+def test_a_part_that_is_not_known_or_does_not_fit_leaves_nothing() -> None:
+    a: Expression = _A
+    b: Expression = _B
+    few, many, fine = _of("1", -2, 2), _of("1", 0, 2**61), _of("1/4", 0, 1)
+    parts: tuple[dict[Expression, Whole], ...] = (
+        *({a: few}, {b: few}),
+        *({a: many, b: fine}, {a: fine, b: many}),
+    )
+    for known in parts:
+        assert whole(Arithmetic(Operator.ADD, _A, _B, SqlType.NUMERIC), known, Binds()) is None

@@ -116,13 +116,17 @@ def test_what_is_wrong_is_found_and_repaired(
             "ALTER FUNCTION has_table_privilege(oid, text) RENAME TO gone",
             "ALTER FUNCTION gone(oid, text) RENAME TO has_table_privilege",
         ),
+        (
+            "ALTER TABLE secret RENAME TO gone; CREATE VIEW secret AS SELECT 1 AS id, 1 AS x",
+            "DROP VIEW secret; ALTER TABLE gone RENAME TO secret",
+        ),
     ],
 )
 def test_what_cannot_be_repaired_is_an_error(
     shadow: Shadow, superuser: psycopg.Connection, change: str, back: str
 ) -> None:
     superuser.execute(change.encode())
-    with pytest.raises(ShadowError, match="cannot be repaired"):
+    with pytest.raises(ShadowError, match=r"cannot be repaired|could not be verified"):
         shadow.verify()
     superuser.execute(back.encode())
     assert shadow.verify() == ()

@@ -6,20 +6,23 @@ policy shows groups of eleven. What the kernel lets through counts fewer than ar
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 from proxy.exact.table import added_up, by_keys, places
+from proxy.kernel.bound_choices import UnitTotal
 from proxy.kernel.checked_plan import check_plan
+from proxy.kernel.fewest_units import check_fewest_units, counted_by
 from proxy.kernel.key_plans import FewestUnits
 from proxy.kernel.neighbour_kinds import UnitNeighbours
-from proxy.kernel.plan import BlockPlan, DistinctCount, Release
-from proxy.kernel.refusals import NotPrivate
+from proxy.kernel.plan import BlockPlan, DistinctCount, NoisyStatistic, Release
+from proxy.kernel.refusals import NotPrivate, Rule
 from proxy.kernel.world import World
 from proxy.mechanisms.loss import Loss
+from tests.kernel.examples import block_of_fewest, policy_of_fewest
 from tests.kernel.tiny_database import tiny_database
 from tests.pipeline_world import CATALOG, POLICIES, SCHEMA, walk
 
@@ -107,3 +110,55 @@ def test_no_smaller_group_is_counted_as_large_enough(table: str, key: str) -> No
             assert counted < least, (one.fewest, one.selection, one.releases)
             largest = max(largest, counted)
     assert let_through and refused and largest > 0
+
+
+def _gate(**parts: int) -> BlockPlan:
+    block = block_of_fewest(_LEAST)
+    assert block.fewest is not None
+    return replace(block, fewest=replace(block.fewest, **parts))
+
+
+def _selected(fewest: int) -> BlockPlan:
+    found = walk("SELECT free, count(*) FROM people GROUP BY free", policy_of_fewest(_LEAST))
+    assert found is not None
+    (block,) = found.plan.blocks
+    assert block.selection is not None
+    return replace(block, selection=replace(block.selection, fewest=fewest))
+
+
+_SMALLER: Mapping[str, BlockPlan] = {
+    "no number": replace(block_of_fewest(_LEAST), fewest=None),
+    "one unit less": _gate(units=_LEAST - 1, counted=_LEAST - 1),
+    "one row less": _gate(counted=_LEAST - 1),
+    "a number before all": _gate(release=-1),
+    "a number after all": _gate(release=1),
+    "a selection of one unit less": _selected(_LEAST - 1),
+    "a selection beside groups that are listed": replace(
+        _selected(_LEAST), combinations=(("a",),), fewest=None
+    ),
+}
+
+
+@pytest.mark.parametrize("name", _SMALLER)
+def test_a_plan_that_shows_smaller_groups_is_refused(name: str) -> None:
+    with pytest.raises(NotPrivate) as refused:
+        check_fewest_units(_SMALLER[name], policy_of_fewest(_LEAST))
+    assert refused.value.rule is Rule.FEWEST_UNITS
+
+
+def test_what_shows_no_smaller_group_passes() -> None:
+    unasked = replace(block_of_fewest(_LEAST), fewest=None)
+    check_fewest_units(unasked, policy_of_fewest(1))
+    with pytest.raises(NotPrivate):
+        check_fewest_units(unasked, policy_of_fewest(2))
+    check_fewest_units(replace(unasked, releases=()), policy_of_fewest(_LEAST))
+    check_fewest_units(_selected(_LEAST), policy_of_fewest(_LEAST))
+
+
+def test_a_total_that_is_cut_counts_no_units() -> None:
+    block = block_of_fewest(_LEAST)
+    (counted,) = block.releases
+    assert isinstance(counted, NoisyStatistic)
+    total = replace(counted, total=UnitTotal(low=0, high=1, parts=1, choice=None))
+    assert counted_by(counted, _LEAST, block.neighbours) == _LEAST
+    assert counted_by(total, _LEAST, block.neighbours) is None

@@ -120,6 +120,7 @@ def test_a_key_lets_a_row_meet_one() -> None:
     assert _rows(both, _unit("a", "id"), _unit("b")) == AS_STORED
     outer = replace(both, left_outer=True)
     assert _rows(outer, _unit("a", "id"), _unit("b")) == RowCount(0, 2)
+    assert _rows(outer, _unit("a", "id", rows=RowCount(2)), _unit("b")) == RowCount(2, 1)
     # The lesser of what holds: as stored are more than any number.
     assert _rows(both, _unit("a", rows=RowCount(5)), _unit("b", "id")) == RowCount(5)
     assert _rows(both, _unit("a", "id"), _unit("b", "id", rows=RowCount(2))) == RowCount(2)

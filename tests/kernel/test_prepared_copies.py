@@ -17,7 +17,8 @@ from proxy.kernel.checked_plan import check_plan
 from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.owners import Rows
 from proxy.kernel.plan import BlockPlan, DistinctCount, GaussianNoise, LaplaceNoise, NoisyStatistic
-from proxy.kernel.refusals import NotPrivate
+from proxy.kernel.prepared_copies import bound_of_copy, check_copies
+from proxy.kernel.refusals import NotPrivate, Rule
 from proxy.kernel.world import World
 from proxy.mechanisms import zcdp
 from proxy.mechanisms.loss import Loss
@@ -172,6 +173,20 @@ def test_what_is_not_so_is_not_believed(name: str) -> None:
     assert _block(_PLAIN, world) is None
 
 
+def test_a_copy_is_of_a_table_that_has_the_unit() -> None:
+    read, tables = scan_of_copy("visits", "visits_copy"), PREPARED.catalog.tables
+    unnamed = _column("uid", name="who")(tables[_VISITS])
+    for changed in ({_COPY: tables[_COPY]}, {**tables, _VISITS: unnamed}):
+        with pytest.raises(NotPrivate):
+            bound_of_copy(
+                read, replace(PREPARED, catalog=replace(PREPARED.catalog, tables=changed))
+            )
+    with pytest.raises(NotPrivate):
+        bound_of_copy(scan("r1", "visits"), PREPARED)
+    one = RowBound(column="uid", rows=1)
+    assert bound_of_copy(read, _with_copy(lambda table: replace(table, row_bound=one))) == one
+
+
 def _with_source(change: Callable[[Scan], Scan]) -> Callable[[BlockPlan], BlockPlan]:
     def changed(block: BlockPlan) -> BlockPlan:
         assert isinstance(block.source, Scan)
@@ -261,8 +276,10 @@ def test_a_copy_beside_other_people_is_refused() -> None:
     )
     own = replace(columns_of("visits", "i4"), source=replace(copy, alias="s_visits"))
     for other in (columns_of("people", "i4"), replace(own, alias="other")):
-        with pytest.raises(NotPrivate):
+        with pytest.raises(NotPrivate) as refused:
             price_of_block(replace(block, source=UnionAll("u", (own, other))), PREPARED)
+        assert refused.value.rule is Rule.PREPARED_COPY
+    check_copies([UnionAll("u", (own, columns_of("rates", "k")))], PREPARED)
     assert scan("a", "visits").copy is None
 
 

@@ -13,6 +13,7 @@ from proxy.base.sql_types import SqlType
 from proxy.exact.table import ExactTable, added_up, by_keys, places
 from proxy.kernel.block_price import price_of_block
 from proxy.kernel.checked_plan import check_plan
+from proxy.kernel.continual_rules import only_grows
 from proxy.kernel.key_plans import FewestUnits, Selection
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import (
@@ -29,15 +30,18 @@ from proxy.kernel.shape import shape_of
 from proxy.mechanisms import zcdp
 from proxy.mechanisms.loss import Loss
 from proxy.planner.neighbours import choice_of
-from proxy.query.ir.expressions import ColumnRef
-from proxy.query.ir.relations import Join, Subquery, Truncate
+from proxy.planner.series import SeriesTerms
+from proxy.query.ir.expressions import ColumnRef, InPublic
+from proxy.query.ir.relations import Join, Relation, Subquery, Truncate, UnionAll
 from tests.kernel.examples import (
     WORLD,
+    columns_of,
     cut_visits,
     key_plan,
     numbered_visits,
     of_table,
     scan,
+    scan_of_copy,
     series_block,
 )
 from tests.kernel.tiny_database import tiny_database
@@ -119,7 +123,9 @@ _TAMPERED: dict[str, Callable[[BlockPlan], BlockPlan]] = {
     "rows beside an earlier answer": lambda b: replace(b, compared=frozenset({1})),
     "a second key": lambda b: replace(b, keys=(*b.keys, key_plan("i2", ("1",)))),
     "one day": lambda b: _of_one_day(b),
+    "some of it at once": lambda b: _noise(b, lambda n: replace(n, is_at_once=True)),
 }
+_ROWS = "SELECT d, count(*) FROM {} WHERE d >= '2010-01-01' AND d < '2010-01-04' GROUP BY d"
 # What holds of days that are read one after the other alone.
 _ONE_BY_ONE = {
     "days by a hash",
@@ -128,6 +134,7 @@ _ONE_BY_ONE = {
     "numbered rows",
     "public rows",
     "an outer join",
+    "some of it at once",
 }
 _AT_ONCE = {
     "some of it one by one": lambda b: _noise(b, lambda n: replace(n, is_at_once=False)),
@@ -167,6 +174,12 @@ def _checked(block: BlockPlan) -> None:
 def test_a_series_passes() -> None:
     for most in (1, _MOST, _DAYS):
         _checked(series_block(_DAYS, most))
+    _checked(series_block(2, 1))
+    for table in ("people", "members"):  # whose units are one row
+        for steps in (3, None):
+            found = walk(_ROWS.format(table), series=SeriesTerms(steps=steps, most_steps=1))
+            assert found is not None
+            _checked(found.plan.blocks[0])
 
 
 def test_days_that_are_drawn_at_once_pass() -> None:
@@ -197,8 +210,39 @@ def test_a_list_of_public_rows_is_refused() -> None:
     """They may change, and with them which days of a person count."""
     found = walk("SELECT count(*) FROM visits WHERE i4 IN (SELECT k FROM rates)")
     assert found is not None
-    with pytest.raises(NotPrivate):
-        _checked(replace(series_block(_DAYS, _MOST), where=found.plan.blocks[0].where))
+    where = found.plan.blocks[0].where
+    assert isinstance(where, InPublic)
+    where = replace(where, operand=of_table("r1", "visits", "i4"), alias="p")
+    where = replace(where, output=replace(where.output, relation="p"))
+    _checked(replace(series_block(_DAYS, _MOST, is_at_once=True), where=where))
+    with pytest.raises(NotPrivate) as refused:
+        _checked(replace(series_block(_DAYS, _MOST), where=where))
+    assert refused.value.where == "rows that may go when others come"
+
+
+_VISITS, _ORDERS = columns_of("visits", "uid"), columns_of("orders", "uid")
+_PAIRED = Join(_VISITS, _ORDERS, False, (), None)
+
+
+@pytest.mark.parametrize(
+    ("source", "is_so"),
+    [
+        (scan("r1", "visits"), True),
+        (scan("r1", "rates"), False),
+        (scan_of_copy("visits", "visits_copy"), False),
+        (_VISITS, True),
+        (replace(_VISITS, source=scan_of_copy("visits", "visits_copy")), False),
+        (_numbered(), False),
+        (_PAIRED, True),
+        (replace(_PAIRED, left_outer=True), False),
+        (replace(_PAIRED, is_lookup=True), False),
+        (replace(_PAIRED, right=columns_of("rates", "k")), False),
+        (cut_visits("uid", 5), False),
+        (UnionAll("u", (_VISITS, _ORDERS)), False),
+    ],
+)
+def test_rows_only_become_more(source: Relation, is_so: bool) -> None:
+    assert only_grows(replace(series_block(), source=source), WORLD.policy) == is_so
 
 
 def _days_read(blocks: BlockPlan, rows: Sequence[str]) -> list[list[int]]:

@@ -55,6 +55,7 @@ from tests.audit.without_kernel import without_kernel
 from tests.kernel.examples import TIMED, of_table, scan, visits_of
 from tests.kernel.tiny_database import tiny_database
 from tests.pipeline_world import CATALOG, IN_BLOCKS, walk
+from tests.unchecked_blocks import priced
 
 _MARCH = range(24_230, 24_231)
 _PEOPLE = """
@@ -178,8 +179,9 @@ def test_a_tampered_plan_is_refused(how: str) -> None:
     found = check_plan([block], wanted, TIMED)
     assert tuple(found.tables) == ("w.visits", "person 2019-02")
     assert set(found.tables.values()) == {found.loss}
-    with pytest.raises(NotPrivate):
+    with pytest.raises(NotPrivate) as refused:
         check_plan([replace(block, source=_TAMPERED[how](_source(block)))], wanted, TIMED)
+    assert refused.value.rule is not Rule.MALFORMED
 
 
 def test_no_column_of_the_table_holds_the_unit() -> None:
@@ -209,6 +211,7 @@ def test_rows_of_other_budgets_are_not_beside_them() -> None:
         together([checked[0], checked[0]]).tables["person 2000-01"]
         == checked[0].loss + checked[0].loss
     )
+    together([checked[0], priced(checked[0].loss)])  # of no table
     with pytest.raises(NotPrivate):
         together(checked)
     with pytest.raises(NotPrivate):
@@ -239,6 +242,11 @@ def test_what_the_policy_does_not_say_is_refused() -> None:
     def unit(**changed: object) -> ProtectedTable:
         return replace(table, unit=replace(table.unit, **changed))  # type: ignore[arg-type]
 
+    def timed(time: str, bounds: Bounds) -> ProtectedTable:
+        columns = {**table.columns, time: ColumnPolicy(time, bounds)}
+        blocks = TimeBlocks(per=BlockLength.MONTH, time=time)
+        return replace(unit(blocks=blocks), columns=columns)
+
     kind = BoundsKind.TIMESTAMP
     for changed in (
         bounded(None),
@@ -250,10 +258,32 @@ def test_what_the_policy_does_not_say_is_refused() -> None:
         unit(column="gone"),
         unit(path=UnitPath(name, "uid")),
         unit(blocks=TimeBlocks(per=BlockLength.MONTH, time="i4")),
+        timed("i4", Bounds(Fraction(0), Fraction(10**9), BoundsKind.NUMBER)),
+        timed("gone", Bounds(Fraction(0), Fraction(10**9), kind)),
     ):
         policy = replace(IN_BLOCKS, tables={**IN_BLOCKS.tables, name: changed})
+        world = World(policy, CATALOG)
         with pytest.raises(NotPrivate):
-            relation_of(visits_of(_MARCH, "i4"), World(policy, CATALOG))
+            relation_of(visits_of(_MARCH, "i4"), world)
+        with pytest.raises(NotPrivate):
+            in_time(scan("r1b", "visits"), world)
+    with pytest.raises(NotPrivate):
+        in_time(scan("r1b", "visits"), replace(TIMED, catalog=replace(CATALOG, tables={})))
+
+
+@pytest.mark.parametrize("kind", SqlType)
+def test_people_are_told_apart_by_what_prints_in_one_form(kind: SqlType) -> None:
+    name, read = TableName("w", "visits"), scan("r1b", "visits")
+    table = CATALOG.tables[name]
+    columns = tuple(replace(c, type=kind) if c.name == "uid" else c for c in table.columns)
+    tables = {**CATALOG.tables, name: replace(table, columns=columns)}
+    world = replace(TIMED, catalog=replace(CATALOG, tables=tables))
+    if kind in (SqlType.INT2, SqlType.INT4, SqlType.INT8, SqlType.UUID):
+        known = in_time(read, world)
+        assert known is not None and known.person.type is kind
+    else:
+        with pytest.raises(NotPrivate):
+            in_time(read, world)
 
 
 @pytest.mark.parametrize("per", BlockLength)
