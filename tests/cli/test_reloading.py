@@ -1120,8 +1120,7 @@ def test_what_is_published_answers_on_where_it_is_the_same(served: Served) -> No
     """Also between a change and the next look at what is published, which is up to a second later."""
     published = f"{_PUBLISHED}{_TABLES}"
     served.write(published)
-    publishing = served.database.publishing
-    assert publishing is not None
+    publishing = _publishing_of(served)
     served.proxy.do(publishing.release_due())
     served.proxy.do(publishing.show())
     with served.connect() as connection:
