@@ -359,10 +359,17 @@ class Database:
     def _engine_of(
         self, policy: Policy, catalog: Catalog, public: PublicContents
     ) -> Callable[[Mapping[int, TableName], Mapping[int, int]], Engine]:
-        """Give what makes an engine from a shadow's tables and labels."""
+        """Give what makes an engine from a shadow's tables and labels.
+
+        What the policy publishes as before answers on. A source names all that it hangs on, so that it answers
+        only what is the same question under this policy.
+        """
+        versions = {(one.name, one.version) for one in policy.publish}
+        same = {one.name for one in self.policy.publish if (one.name, one.version) in versions}
+        sources = [one for one in self.engine.published.sources if one.name in same]
 
         def engine_on(tables: Mapping[int, TableName], labels: Mapping[int, int]) -> Engine:
-            return Engine(
+            engine = Engine(
                 Drawer(policy, catalog, self.protected, self.bits),
                 tables,
                 self.ledger,
@@ -374,6 +381,8 @@ class Database:
                 serving=self.serving,
                 evaluating=self.labels,
             )
+            engine.published.replace(sources)
+            return engine
 
         return engine_on
 

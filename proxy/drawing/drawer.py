@@ -7,14 +7,13 @@ fails.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 from proxy.base.errors import Fault
-from proxy.base.node_parts import nodes
 from proxy.base.stages import Stage
-from proxy.catalog.catalog_model import Catalog, TableName
+from proxy.catalog.catalog_model import Catalog
 from proxy.compiler.backend_query import CHOICES, BackendQuery, PublicList
 from proxy.compiler.compiling import CompiledQuery, compile_proposal
 from proxy.compiler.deviation_scan import CentredScan, centres_text
@@ -24,11 +23,11 @@ from proxy.drawing.protected_reads import ProtectedData, ProtectedSession
 from proxy.drawing.statement_run import StatementRun
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.kernel.checked_plan import CheckedBlock, check_centred
-from proxy.kernel.plan import BlockPlan
+from proxy.kernel.plan import BlockPlan, read_tables
 from proxy.kernel.proposal_check import CheckedProposals
 from proxy.kernel.world import World
 from proxy.mechanisms.bits import RandomBits
-from proxy.policy.policy_model import IdentifierUnit, Policy, ProtectedTable
+from proxy.policy.policy_model import Policy
 from proxy.query.syntax.placeholders import ScalarAnswer
 from proxy.release.adding_noise import drawn_block, drawn_series, group_selector
 from proxy.release.cached_block import CachedBlock
@@ -424,27 +423,3 @@ def _draws(block: BlockPlan, exact: Sequence[ExactTable]) -> int:
     read = sum(len(table.rows) * len(table.releases) for table in exact)
     summed = sum(len(noise.factor) ** 2 for noise in block.continual.values())
     return (block.groups() or 0) * len(block.releases) + read + summed
-
-
-def read_tables(block: BlockPlan, policy: Policy) -> frozenset[TableName]:
-    """Collect the tables that the statements of a block read.
-
-    Args:
-        block: Its relations and conditions name tables: in FROM, and as lists in conditions.
-        policy: That it was planned by: a unit can be found through another table.
-    """
-    found = frozenset(_named(block))
-    units = (
-        table.unit for name in found if isinstance(table := policy.tables.get(name), ProtectedTable)
-    )
-    paths = (unit.path for unit in units if isinstance(unit, IdentifierUnit))
-    return found.union(path.table for path in paths if path is not None)
-
-
-def _named(block: BlockPlan) -> Iterator[TableName]:
-    for node in nodes(block):
-        yield from (
-            part
-            for part in (getattr(node, one.name) for one in fields(node))
-            if isinstance(part, TableName)
-        )

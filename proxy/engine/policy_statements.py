@@ -236,7 +236,8 @@ class PolicyStatements:
         if origin is None or origin.statements is self:
             return question
         again = None
-        if all(oid < _FIRST_MADE_OID for oid in question.parameter_oids):
+        has_tables = all(name is None or name in self._exposed for name in origin.resolved)
+        if has_tables and all(oid < _FIRST_MADE_OID for oid in question.parameter_oids):
             again = self._read_named(
                 question.statement,
                 origin.resolved,

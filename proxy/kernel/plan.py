@@ -6,11 +6,14 @@ All numbers here are public: they depend on the statement, the policy and the ca
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from itertools import product
 
+from proxy.base.node_parts import nodes
 from proxy.base.result_columns import IntervalColumn
+from proxy.catalog.catalog_model import TableName
 from proxy.kernel.bound_choices import BoundChoice, UnitTotal, ValueChoice, WeightChoice
 from proxy.kernel.formula_model import Formula
 from proxy.kernel.key_plans import FewestUnits, KeyPlan, Selection
@@ -21,7 +24,7 @@ from proxy.mechanisms.deviation_mean import NoisyCentres
 from proxy.mechanisms.growing_places import Places
 from proxy.mechanisms.loss import Loss
 from proxy.mechanisms.row_weights import PARTS, WeightedRows
-from proxy.policy.policy_model import Bounds, MedianNoise
+from proxy.policy.policy_model import Bounds, IdentifierUnit, MedianNoise, Policy, ProtectedTable
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.noisy_expressions import NoisyExpression
 from proxy.query.ir.query import OutputColumn, RowChoice, TopList
@@ -612,3 +615,27 @@ class PrivatePlan:
     blocks: tuple[BlockPlan, ...]
     loss: Loss
     losses: tuple[Loss, ...] = ()
+
+
+def read_tables(block: BlockPlan, policy: Policy) -> frozenset[TableName]:
+    """Collect the tables that the statements of a block read.
+
+    Args:
+        block: Its relations and conditions name tables: in FROM, and as lists in conditions.
+        policy: That it was planned by: a unit can be found through another table.
+    """
+    found = frozenset(_named(block))
+    units = (
+        table.unit for name in found if isinstance(table := policy.tables.get(name), ProtectedTable)
+    )
+    paths = (unit.path for unit in units if isinstance(unit, IdentifierUnit))
+    return found.union(path.table for path in paths if path is not None)
+
+
+def _named(block: BlockPlan) -> Iterator[TableName]:
+    for node in nodes(block):
+        yield from (
+            part
+            for part in (getattr(node, one.name) for one in fields(node))
+            if isinstance(part, TableName)
+        )

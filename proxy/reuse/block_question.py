@@ -9,6 +9,7 @@ Source  docs/design/reuse.md 1
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from fractions import Fraction
@@ -18,6 +19,7 @@ from typing_extensions import assert_never
 
 from proxy.base.node_parts import with_parts
 from proxy.base.sql_types import SqlType
+from proxy.catalog.catalog_model import TableName
 from proxy.kernel.bound_choices import ValueChoice
 from proxy.kernel.key_plans import KeyPlan
 from proxy.kernel.neighbour_kinds import Neighbours, UnitNeighbours
@@ -32,11 +34,13 @@ from proxy.kernel.plan import (
     Release,
     SampleAggregate,
     UnitExtreme,
+    read_tables,
 )
 from proxy.kernel.sensitivities import sensitivity_of
 from proxy.kernel.shape import Shape, shape_of
 from proxy.kernel.statistics import Counted, Measured
 from proxy.planner.facts import PlanningContext
+from proxy.policy.policy_model import ProtectedTable
 from proxy.query.ir.expression_walk import rebuild
 from proxy.query.ir.expressions import Case, ColumnRef, Constant, Expression, TextCall, TextFunction
 from proxy.query.ir.relations import (
@@ -48,7 +52,6 @@ from proxy.query.ir.relations import (
     Truncate,
     UnionAll,
     rewrite,
-    tables_read,
 )
 from proxy.reuse.canonical_form import CanonicalForm, canonical_condition
 
@@ -352,25 +355,50 @@ def _aliases(relation: Relation) -> Iterator[str]:
             assert_never(relation)
 
 
-# What an answer relies on beside its plan: the policy and the catalogue of its tables, and public values.
+# What an answer relies on beside its plan: the policy and the catalogue of the tables that it reads, and what
+# public ones among them, or beneath a reference of them, hold.
 #
 # A change of any of them makes another question, so that nothing is answered by what no longer holds.
 
 
 class ReliedOn:
-    """Digests of each table, made once for a policy and its catalogue."""
+    """Digests of each table, made once for a policy, its catalogue and what was read of public tables."""
 
     def __init__(self, known: PlanningContext) -> None:
+        self._known = known
         self._tables = {
             name: _digest((_plain(known.policy.tables[name]), _plain(known.catalog.tables[name])))
             for name in known.policy.tables
             if name in known.catalog.tables
         }
-        self._public = _digest(tuple(map(_plain, (known.public, known.rows, known.bounds))))
+        held: defaultdict[TableName, dict[tuple[str, str], object]] = defaultdict(dict)
+        for (name, column), values in known.public.items():
+            held[name]["values", column] = values
+        for (name, column), bounds in known.bounds.items():
+            held[name]["bounds", column] = bounds
+        for name, rows in known.rows.items():
+            held[name]["rows", ""] = rows
+        self._held = {name: _digest(_plain(contents)) for name, contents in held.items()}
 
     def text(self, block: BlockPlan) -> str:
-        names = sorted(tables_read(block.source))
-        return " ".join((*(self._tables[name] for name in names), self._public))
+        read = read_tables(block, self._known.policy)
+        held = read.union(*map(self._references, read))
+        return " ".join(
+            (
+                *(self._tables[name] for name in sorted(read & self._tables.keys())),
+                *(self._held[name] for name in sorted(held & self._held.keys())),
+            )
+        )
+
+    def _references(self, name: TableName) -> Iterator[TableName]:
+        """Tables whose keys say which values the columns of a table have."""
+        known = self._known
+        table = known.policy.tables.get(name)
+        if isinstance(table, ProtectedTable):
+            named = (column.references for column in table.columns.values())
+            yield from (reference[0] for reference in named if reference is not None)
+        if name in known.catalog.tables:
+            yield from (key.target for key in known.catalog.tables[name].foreign_keys)
 
 
 def _plain(part: object) -> object:

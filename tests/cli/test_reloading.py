@@ -25,9 +25,11 @@ from proxy.cli.building import refuse_new_columns
 from proxy.cli.cli_error import CliError
 from proxy.cli.loading import CheckedPolicy, load_policy
 from proxy.cli.reloading import PolicyReloads, PolicyWatch
+from proxy.engine.publishing import Publishing
 from proxy.ledger.ledger_lease import BudgetLease, BudgetsAwaited
 from proxy.ledger.ledger_sources import Source, SourceError
 from proxy.ledger.noted_columns import UNIT_COLUMNS
+from proxy.pgwire import frames as f
 from proxy.policy.policy_model import Policy
 from proxy.policy_file.policy_yaml import read_policy
 from proxy.shadow import shadow_database
@@ -44,6 +46,7 @@ from tests.live.served_database import (
     served_database,
 )
 from tests.live_proxy import LiveProxy, start_proxy
+from tests.raw_client import RawClient
 from tests.servers_fixture import Servers, servers
 
 _NAME = "reloaded"
@@ -1108,3 +1111,181 @@ def test_published_tables_come_and_go_with_the_policy(served: Served) -> None:
             connection.execute("SELECT * FROM published.costs")
     assert served.database.publishing is None
     assert served.database.shadow.verify() == ()
+
+
+_COSTS = "SELECT ward, sum(cost) AS cost FROM visits GROUP BY ward ORDER BY ward"
+
+
+def test_what_is_published_answers_on_where_it_is_the_same(served: Served) -> None:
+    """Also between a change and the next look at what is published, which is up to a second later."""
+    published = f"{_PUBLISHED}{_TABLES}"
+    served.write(published)
+    publishing = _publishing_of(served)
+    served.proxy.do(publishing.release_due())
+    served.proxy.do(publishing.show())
+    with served.connect() as connection:
+        connection.execute("SET dp.epsilon = 2")
+
+        def is_charged() -> bool:
+            before = len(served.receipts())
+            rows = connection.execute(_COSTS).fetchall()
+            assert (rows == released) is (len(served.receipts()) == before)
+            return rows != released
+
+        released = connection.execute(
+            "SELECT ward, cost FROM published.costs ORDER BY 1"
+        ).fetchall()
+        assert not is_charged()
+        larger = {"max_rows_per_unit: 4": "max_rows_per_unit: 4\n    min_units_per_group: 3"}
+        for tables, changed, is_free in (
+            (f"{published}{_DOCTORS}", {}, True),  # the shadow is made anew
+            (published, {"bounds: [0, 100]": "bounds: [0, 50]"}, False),
+            (published, {"max_epsilon: 2": "max_epsilon: 3"}, True),
+            (published, larger, False),
+        ):
+            served.write(tables, **changed)
+            assert is_charged() is not is_free, changed
+
+
+def _publishing_of(served: Served) -> Publishing:
+    publishing = served.database.publishing
+    assert publishing is not None
+    return publishing
+
+
+def _as_copy(question: str) -> str:
+    return f"COPY ({question}) TO STDOUT"
+
+
+# What a client has sent before a change, and what it sends after it.
+_HELD_FORMS: dict[str, Callable[[str], tuple[bytes, bytes]]] = {
+    "parse": lambda question: (_parsed(question), _run_of("held")),
+    "execute": lambda question: (_parsed(question), f.query(b"EXECUTE held")),
+    "prepare": lambda question: (_of_text("PREPARE held AS", question), f.query(b"EXECUTE held")),
+    "prepare-bind": lambda question: (_of_text("PREPARE held AS", question), _run_of("held")),
+    "parse-of-execute": lambda question: (
+        _parsed(question) + f.parse(b"run", b"EXECUTE held", ()) + f.SYNC,
+        _run_of("run"),
+    ),
+    "copy": lambda question: (_parsed(_as_copy(question)), _run_of("held")),
+    "into": lambda question: (_parsed(f"CREATE TEMP TABLE made AS {question}"), _run_of("held")),
+    "cursor": lambda question: (
+        _parsed(f"DECLARE held CURSOR WITH HOLD FOR {question}"),
+        _run_of("held"),
+    ),
+    "other-path": lambda question: (
+        _parsed(question),
+        f.query(b"SET search_path = pg_catalog, public") + _run_of("held"),
+    ),
+}
+_JOINED = "SELECT w.name, sum(cost) FROM visits v JOIN wards w ON w.name = v.ward GROUP BY 1"
+_GONE, _REFUSED = ("0A000", "42P01", "42501", "42703"), ("0A000",)
+# The policy then, and how the statement ends: none, or a refusal by one of these.
+_CHANGED_POLICIES: dict[str, tuple[str, Mapping[str, str], tuple[str, ...]]] = {
+    "narrower": (_TABLES, {"bounds: [0, 100]": "bounds: [0, 5]"}, ()),
+    "fewer-rows": (_TABLES, {"max_rows_per_unit: 4": "max_rows_per_unit: 1"}, ()),
+    "larger-groups": (
+        _TABLES,
+        {"max_rows_per_unit: 4": "max_rows_per_unit: 4\n    min_units_per_group: 3"},
+        (),
+    ),
+    "less-epsilon": (_TABLES, {"max_epsilon: 2": "max_epsilon: 1.5"}, ("22023",)),
+    "another-mechanism": (_TABLES, {"mechanism: best": "mechanism: smooth_median"}, ()),
+    "another-unit": (
+        _TABLES.replace("unit: {patient: patient}", "unit: row").replace(
+            "    max_rows_per_unit: 4\n", ""
+        ),
+        {},
+        (),
+    ),
+    "no-key": (_TABLES.replace(", ward: {values: [north, south]}", ""), {}, _GONE),
+    "protected-list": (
+        _TABLES.replace("wards: public", "wards: {unit: row, columns: {name: {}}}"),
+        {},
+        _REFUSED,
+    ),
+    "no-list": (_TABLES.replace("  public.wards: public\n", ""), {}, _GONE),
+    "no-table": (f"tables:\n{_DOCTORS}  public.wards: public\n", {}, _GONE),
+}
+
+
+def _parsed(text: str) -> bytes:
+    return f.parse(b"held", text.encode(), ()) + f.SYNC
+
+
+def _of_text(before: str, question: str) -> bytes:
+    return f.query(f"{before} {question}".encode())
+
+
+def _run_of(name: str) -> bytes:
+    return f.bind(b"", name.encode(), ()) + f.describe_portal(b"") + f.execute(b"") + f.SYNC
+
+
+def _errors_of(client: RawClient, sent: bytes) -> list[str]:
+    client.send(sent, f.query(b""))
+    heard = [*client.until(b"I"), *client.until_ready()]
+    reports = [dict(f.decode_report(payload)) for tag, payload in heard if tag == b"E"]
+    return [report[b"C"].decode() for report in reports]
+
+
+@pytest.mark.every(5)
+@pytest.mark.parametrize("changed", _CHANGED_POLICIES)
+def test_what_is_held_is_answered_under_the_new_policy_or_refused(
+    served: Served, changed: str
+) -> None:
+    """Whichever way it is held: at the new policy's price, or free of charge and never as a fault."""
+    tables, replaced, refused = _CHANGED_POLICIES[changed]
+    with contextlib.ExitStack() as open_ones:
+        held = {}
+        for name, form in _HELD_FORMS.items():
+            client = open_ones.enter_context(RawClient(served.proxy.dsn(_NAME)))
+            before, after = form(_JOINED)
+            assert _errors_of(client, f.query(b"SET dp.epsilon = 2") + before) == []
+            held[name] = client, after
+        served.write(tables, **replaced)
+        for name, (client, after) in held.items():
+            charged = len(served.receipts())
+            found = _errors_of(client, after)
+            receipts = served.receipts()[charged:]
+            if refused:
+                assert len(found) == 1 and found[0] in refused, (name, found)
+                assert receipts == [], name
+            else:
+                assert found == [], name
+                assert [one[:2] for one in receipts] == [(served.database.policy.digest, 2.0)]
+
+
+_IN_WARDS = "SELECT count(*) FROM visits WHERE ward IN (SELECT name FROM wards WHERE name > 'a')"
+_OF_WARDS = "SELECT w.name, count(*) FROM visits v JOIN wards w ON w.name = v.ward GROUP BY 1"
+
+
+def test_rows_of_a_public_table_concern_what_reads_it_alone(served: Served, pair: Servers) -> None:
+    """They are copied each hour. What is kept or published of other tables answers on."""
+    served.write(with_chosen_slots(f"reuse: 24h\n{_PUBLISHED}{_TABLES}"))
+    publishing = _publishing_of(served)
+    served.proxy.do(publishing.release_due())
+    served.proxy.do(publishing.show())
+    with (
+        served.connect() as connection,
+        psycopg.connect(pair.protected.dsn(_NAME), autocommit=True) as owner,
+    ):
+
+        def charged() -> list[int]:
+            found = []
+            for question in ("SELECT count(*) FROM visits", _COSTS, _IN_WARDS, _OF_WARDS):
+                before = len(served.receipts())
+                connection.execute(question.encode())
+                found.append(len(served.receipts()) - before)
+            return found
+
+        assert charged() == [1, 0, 1, 1]
+        assert charged() == [0, 0, 0, 0]
+        owner.execute("INSERT INTO public.wards VALUES ('west')")
+        try:
+            served.database.refresh()
+            assert charged() == [0, 0, 1, 1]
+            served.proxy.do(publishing.show())
+            assert charged() == [0, 0, 0, 0]
+        finally:
+            owner.execute("DELETE FROM public.wards WHERE name = 'west'")
+            served.database.refresh()

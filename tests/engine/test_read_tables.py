@@ -8,7 +8,7 @@ import pytest
 
 from proxy.base.errors import Refusal
 from proxy.catalog.catalog_model import TableName
-from proxy.drawing.drawer import read_tables
+from proxy.kernel.plan import read_tables
 from tests.kernel.test_golden_plans import golden_blocks
 from tests.pipeline_world import CATALOG, POLICIES, PUBLIC, SCHEMA, walk
 from tests.unchecked_blocks import compile_block
