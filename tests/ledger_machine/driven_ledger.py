@@ -76,8 +76,8 @@ AS $$ SELECT current_setting('machine.now')::timestamptz $$;
 CREATE FUNCTION machine.clock_timestamp() RETURNS timestamptz STABLE LANGUAGE sql
 AS $$ SELECT current_setting('machine.now')::timestamptz $$"""
 PATH = "SET search_path = machine, pg_catalog"
-# As the ledger's own connections have it.
-OPTIONS = "-c plan_cache_mode=force_generic_plan -c jit=off -c timezone=UTC"
+# As the ledger's own connections have it, but for the zone, of which nothing may depend.
+OPTIONS = "-c plan_cache_mode=force_generic_plan -c jit=off -c timezone=Asia/Tokyo"
 
 
 @dataclass(frozen=True, slots=True)
