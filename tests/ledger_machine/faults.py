@@ -147,6 +147,12 @@ OF_BATCHES: Mapping[str, SqlFault] = {
             WHERE b.source = of_source AND b.kind = one.kind AND b.analyst = one.analyst), allowed.period, at),
             epsilon, delta, price), allowed));""",
     ),
+    "a receipt keeps another's statement": SqlFault(
+        text="statements[c.n])::ledger.charge", instead="statements[1])::ledger.charge"
+    ),
+    "a receipt of a claim keeps another's statement": SqlFault(
+        text="            statements[n]) c;", instead="            statements[1]) c;"
+    ),
     "receipts go to the wrong charge": SqlFault(
         text="            asked := charges[n];\n",
         instead="            asked := charges[cardinality(charges) + 1 - n];\n",

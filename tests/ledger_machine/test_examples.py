@@ -366,7 +366,10 @@ _HISTORIES = (
     ),
     _History(
         _claims_at_once,
-        ("what became of claims is told in any order",),
+        (
+            "what became of claims is told in any order",
+            "a receipt of a claim keeps another's statement",
+        ),
     ),
     _History(
         _charges_at_once,
@@ -376,6 +379,7 @@ _HISTORIES = (
             "all of a batch are who asked first",
             "a refused one stops those behind it",
             "what is told is of after the batch",
+            "a receipt keeps another's statement",
             "groups of a person that is alone pay nothing",
             "what became of a batch is told in any order",
         ),
