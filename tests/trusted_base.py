@@ -144,7 +144,6 @@ ALLOWED: Mapping[str, str] = {
         _WORDS,
         [
             *_within("cli", "findings_report cli_error explain_command progress"),
-            "proxy.ledger.account_statements",
             "proxy.ledger.budget_warnings",
             "proxy.accounting.refusal",
         ],
@@ -160,7 +159,7 @@ ALLOWED: Mapping[str, str] = {
         _DRAWER,
         _within(
             "engine",
-            "noisy_answers publishing query_pipeline remembered_plans cached_answers drawn_release",
+            "noisy_answers publishing query_pipeline remembered_plans cached_answers",
         ),
     ),
     "proxy.planner": "chooses what is computed, of which public labels, at what share of the price: it has"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
+from proxy.base.written_names import quoted
 from proxy.policy.policy_model import BoundsKind, IdentifierUnit, Policy, ProtectedTable
 
 
@@ -16,17 +17,17 @@ def default_questions(policy: Policy) -> Iterator[str]:
     for left, right in combinations(policy.protected(), 2):
         for key in left.join_keys:
             if key in right.join_keys:
-                yield from _of_join(left, right, _quoted(key))
+                yield from _of_join(left, right, quoted(key))
 
 
 def _of_table(table: ProtectedTable) -> Iterator[str]:
     name = _table(table)
     yield _select("count(*)", name)
     if isinstance(table.unit, IdentifierUnit) and table.unit.is_in_column:
-        yield _select(f"count(DISTINCT {_quoted(table.unit.column)})", name)
+        yield _select(f"count(DISTINCT {quoted(table.unit.column)})", name)
     bounded: list[str] = []
     for column in table.columns.values():
-        x = _quoted(column.name)
+        x = quoted(column.name)
         if column.bounds is None:
             continue
         words = ["min", "max"]
@@ -38,7 +39,7 @@ def _of_table(table: ProtectedTable) -> Iterator[str]:
         if column.bounds.kind is BoundsKind.NUMBER:
             yield _select(f"percentile_cont(0.5) WITHIN GROUP (ORDER BY {x})", name)
     for column in table.columns.values():
-        x = _quoted(column.name)
+        x = quoted(column.name)
         if column.values is not None:
             yield _select(f"{x}, count(*)", name, x)
             if bounded:
@@ -53,16 +54,12 @@ def _of_join(left: ProtectedTable, right: ProtectedTable, key: str) -> Iterator[
     for alias, table in (("a", left), ("b", right)):
         for column in table.columns.values():
             if column.bounds is not None and column.bounds.kind is BoundsKind.NUMBER:
-                yield _select(f"sum({alias}.{_quoted(column.name)})", tables)
+                yield _select(f"sum({alias}.{quoted(column.name)})", tables)
                 break
 
 
 def _table(table: ProtectedTable) -> str:
-    return f"{_quoted(table.name.schema)}.{_quoted(table.name.name)}"
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+    return f"{quoted(table.name.schema)}.{quoted(table.name.name)}"
 
 
 def _select(listed: str, table: str, by: str | None = None) -> str:

@@ -35,4 +35,13 @@ def written_name(*parts: str) -> str:
 def _written(name: str) -> str:
     if _PLAIN.fullmatch(name) and name not in RESERVED:
         return name
+    return quoted(name)
+
+
+def quoted(name: str) -> str:
+    """Write a name in quotes, whether it needs them or not.
+
+    >>> quoted('a"b')
+    '"a""b"'
+    """
     return '"' + name.replace('"', '""') + '"'

@@ -11,6 +11,7 @@ from typing import Any
 
 from proxy.base.errors import Refusal
 from proxy.base.sql_types import SqlType
+from proxy.base.written_names import quoted
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.cli.explain_command import engine_without_data, protected_query
 from proxy.cli.progress import counted
@@ -162,7 +163,7 @@ def policy_accuracy(
             shape = column_shape(
                 policy, catalog, table.name, None if column == ALL_ROWS else column
             )
-            sql = f"SELECT {call} FROM {_quoted(table.name.schema)}.{_quoted(table.name.name)}"  # noqa: S608
+            sql = f"SELECT {call} FROM {quoted(table.name.schema)}.{quoted(table.name.name)}"  # noqa: S608
             planned: Accuracy | Refusal | None = remembered.get((shape, aggregate))
             if planned is None:
                 try:
@@ -185,7 +186,7 @@ def _calls(table: ProtectedTable) -> Iterator[tuple[str, str, str]]:
     """Column, aggregate, and how it is written."""
     yield ALL_ROWS, "count(*)", "count(*)"
     for column in table.columns.values():
-        name = _quoted(column.name)
+        name = quoted(column.name)
         for aggregate in _plain_aggregates(column):
             yield column.name, aggregate, f"{aggregate}({name})"
         if column.bounds is not None:
@@ -385,8 +386,8 @@ def _private(engine: Engine, table: ProtectedTable) -> Iterator[BlockPlan]:
 
 def _planned(engine: Engine, table: ProtectedTable, key: str) -> BlockPlan | None:
     """COUNT(*), by a key if one is named. None: that is refused."""
-    by = f" GROUP BY {_quoted(key)}" if key else ""
-    name = f"{_quoted(table.name.schema)}.{_quoted(table.name.name)}"
+    by = f" GROUP BY {quoted(key)}" if key else ""
+    name = f"{quoted(table.name.schema)}.{quoted(table.name.name)}"
     try:
         query = protected_query(engine, f"SELECT count(*) FROM {name}{by}")  # noqa: S608
         assert query is not None, "it asks of a protected table"
@@ -394,7 +395,3 @@ def _planned(engine: Engine, table: ProtectedTable, key: str) -> BlockPlan | Non
     except Refusal:
         return None
     return block
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

@@ -16,7 +16,7 @@ from proxy.engine.answer_conditions import conditions
 from proxy.engine.answer_origin import AnswerSource
 from proxy.engine.expected_errors import ExpectedError, expected_error, short_number
 from proxy.engine.policy_limits import threshold_text, units_needed
-from proxy.engine.unit_words import aggregate_word, one_unit, units_word
+from proxy.engine.unit_words import aggregate_word, one_unit
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import BlockPlan, PrivatePlan
 from proxy.mechanisms.loss import NOTHING, Loss
@@ -473,16 +473,6 @@ def _protected(block: BlockPlan) -> str:
         rows = "one row" if neighbours.rows == 1 else f"any {neighbours.rows} rows"
         return f"On {tables}; protected: {rows}"
     return f"On {tables}; protected: {one_unit(block)} with all rows"
-
-
-def _group_lines(block: BlockPlan) -> str:
-    if not block.keys:
-        return ""
-    if block.selection is None:
-        return f"; {block.groups():,} groups, empty ones too"
-    loss = text_of(block.selection.loss.epsilon)
-    appear = threshold_text(block.selection)
-    return f"; groups that appear, for epsilon {loss}: {appear} {units_word(block)}"
 
 
 def _wrapped(line: str) -> Iterator[str]:

@@ -211,7 +211,7 @@ def _resolved(expression: ir.Expression, named: _Named) -> ir.Expression | None:
 
 
 def _checked(part: ir.Expression, policy: Policy, day: int | None) -> _Checked:
-    listed, facts = dict[ir.ColumnRef, Sequence[Value]](), dict[tuple[str, str], ColumnFacts]()
+    listed, bounded = dict[ir.ColumnRef, Sequence[Value]](), dict[tuple[str, str], ColumnFacts]()
     for column in _columns(part):
         own = _column_policy(column, policy)
         if own is None:
@@ -220,11 +220,12 @@ def _checked(part: ir.Expression, policy: Policy, day: int | None) -> _Checked:
             listed[column] = [listed_value(text, column.type) for text in own.values]
         bounds = bounds_on(own, day)
         if bounds is not None:
-            facts[column.relation, column.column] = ColumnFacts(column.type, bounds)
+            bounded[column.relation, column.column] = ColumnFacts(column.type, bounds)
+    facts = Facts(bounded)
     ranges = _ranges(part, facts)
     if _can_be_true(part, listed, ranges):
         return _Checked()
-    wide = {name: replace(one, bounds=_widened(one.bounds)) for name, one in facts.items()}
+    wide = Facts({name: replace(one, bounds=_widened(one.bounds)) for name, one in facts.items()})
     anywhere = dict.fromkeys(ranges, _ANY) | _ranges(part, wide)
     if not _can_be_true(part, listed, anywhere):  # of lists, or of whatever value: column = NULL
         return _Checked(is_never=True)

@@ -83,3 +83,15 @@ def _of(derivable: Derivable, held_more: Mapping[ListedKey, bool]) -> Derivable:
 async def _holds_more(session: ProtectedSession, policy: Policy, listed: ListedKey) -> bool:
     others = other_values(policy, listed.table, listed.column, listed.values)
     return (await session.public_list(others)).number > 0
+
+
+async def refuse_lacking(session: ProtectedSession, parts: Sequence[CachedQuestion]) -> None:
+    """A release would lack groups of what a public table has held since it was copied: sums of its groups would
+    not be of all rows."""
+    for number, part in (await confirmed(session, dict(enumerate(parts)))).items():
+        if part.derivable != parts[number].derivable:
+            raise Refusal(
+                Code.UNAVAILABLE,
+                "a public table holds values that have not been copied yet",
+                "It is released when they have been.",
+            )

@@ -21,9 +21,8 @@ from proxy.base.decimals import decimal_text
 from proxy.base.errors import Fault, Refusal
 from proxy.drawing.statement_run import run_of_owner
 from proxy.engine.cached_answers import SEMANTICS
-from proxy.engine.drawn_release import refuse_lacking
 from proxy.engine.policy_statements import ProtectedQuery
-from proxy.engine.public_lists import read_lists
+from proxy.engine.public_lists import read_lists, refuse_lacking
 from proxy.engine.published_answers import PublishedSource
 from proxy.engine.published_ports import (
     PublishedShadow,

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from proxy.base.session_settings import how_to_set
+from proxy.base.written_names import quoted
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.pgwire.calls import (
     NO_RELATION,
@@ -104,12 +105,8 @@ def _same_kind(statement: Statement, columns: Sequence[DescribedColumn]) -> tupl
 
 def _copy(statement: Statement, columns: Sequence[DescribedColumn]) -> str:
     """Its options may name columns."""
-    items = ", ".join(f"NULL::pg_catalog.text AS {_quoted(column.name)}" for column in columns)
+    items = ", ".join(f"NULL::pg_catalog.text AS {quoted(column.name)}" for column in columns)
     return copy_around(statement, f"SELECT {items} WHERE false")
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 # The text of a rewritten statement, for a trial run with made-up answers.

@@ -14,7 +14,7 @@ Source  docs/how-to/publish.md, ADR 0072
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -26,7 +26,6 @@ from proxy.drawing.answer_slots import CachedQuestion
 from proxy.drawing.drawer import Drawer, Lists
 from proxy.drawing.protected_reads import ProtectedSession
 from proxy.drawing.statement_run import StatementRun
-from proxy.engine.drawn_release import stored_blocks
 from proxy.engine.noisy_answers import ChargedDrawing, noisy_relation
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.engine.published_ports import (
@@ -36,9 +35,11 @@ from proxy.engine.published_ports import (
     PublishedShadow,
     ReleaseClaim,
     Series,
+    StoredBlock,
 )
 from proxy.engine.remembered_plans import PreparedQuery
 from proxy.policy.publication import Publication
+from proxy.release.cached_block import CachedBlock, cached_text
 
 _HOLD_SECONDS = 20.0
 _FIRST_PAUSE, _LONGEST_PAUSE = 5, 3600  # seconds, between draws that are not finished
@@ -132,7 +133,7 @@ class Releasing:
         finally:
             holding.cancel()
         table, failure = await self._presented(of, planned.question, relation.json)
-        found = stored_blocks(relation.drawn, planned.parts)
+        found = _stored_blocks(relation.drawn, planned.parts)
         blocks = await asyncio.to_thread(tuple, found)
         constants = planned.constants
         drawn = DrawnRelease(constants=constants, table=table, failure=failure, blocks=blocks)
@@ -175,3 +176,13 @@ class Releasing:
 def day_of(due: datetime) -> int:
     """In days since 1970-01-01, UTC."""
     return int(due.timestamp()) // DAY_SECONDS
+
+
+def _stored_blocks(
+    drawn: Sequence[CachedBlock], parts: Sequence[CachedQuestion]
+) -> Iterator[StoredBlock]:
+    """What is drawn of the blocks that have a question."""
+    for block, part in zip(drawn, parts, strict=False):
+        if part.digest is not None:
+            text = cached_text(block, part.order)
+            yield StoredBlock(question=part.question, terms=part.terms, relation=text)

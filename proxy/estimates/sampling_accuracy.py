@@ -21,7 +21,6 @@ from proxy.mechanisms.polyplace import (
 from proxy.mechanisms.smoothed_median import (
     FEWEST_PARTITIONS,
     MOST_PARTITIONS,
-    UNITS_PER_PARTITION,
     beta,
 )
 
@@ -61,35 +60,25 @@ def laplace_noise_floor(steps: int, m: int, epsilon: Fraction, delta: Fraction) 
     return 2 * max(1.0, least_sensitivity) / float(epsilon)
 
 
-def laplace_expected_floor(
-    steps: int, m: int, epsilon: Fraction, delta: Fraction, level: Fraction | float = 0.95
-) -> int:
+def laplace_expected_floor(steps: int, m: int, epsilon: Fraction, delta: Fraction) -> int:
     """The least half width of the noise, in grid steps: what `policy check` may print.
 
     The error on real data is larger: the true scale depends on the data and is private, and the
     median of partition results is itself off by a sampling error.
     """
     floor = Fraction(laplace_noise_floor(steps, m, epsilon, delta))
-    return min(steps, discrete_laplace.half_width(floor, level))
+    return min(steps, discrete_laplace.half_width(floor))
 
 
-def laplace_feasible(
-    steps: int, m: int, epsilon: Fraction, delta: Fraction, units: int | None = None
-) -> bool:
+def laplace_feasible(steps: int, m: int, epsilon: Fraction, delta: Fraction) -> bool:
     """Whether an answer can be more than one end of the bounds, judged by public numbers only.
 
-    Given    units: the publicly expected number of privacy units, or None when unknown
-    Gives    False where even the least noise covers the whole range at 95 %, or where a partition
-             has fewer than 4 units on average
+    Gives    False where even the least noise covers the whole range at 95 %
     """
-    drowned = laplace_expected_floor(steps, m, epsilon, delta) >= steps
-    starved = units is not None and units < UNITS_PER_PARTITION * m
-    return not drowned and not starved
+    return laplace_expected_floor(steps, m, epsilon, delta) < steps
 
 
-def polyplace_partitions(
-    epsilon: Fraction, steps: int, kappa: int = KAPPA_OF_MEANS, shape: int = DEFAULT_SHAPE
-) -> int:
+def polyplace_partitions(epsilon: Fraction, steps: int, kappa: int = KAPPA_OF_MEANS) -> int:
     """The adopted number of partitions, from public numbers only.
 
     Given    steps = (high - low) / grid >= 0; kappa: 1 for MIN and MAX, 2 for AVG
@@ -104,7 +93,9 @@ def polyplace_partitions(
         raise ValueError("the lower bound is above the upper bound")
     if kappa < 1:
         raise ValueError("kappa is at least 1: with fewer partitions the noise cannot get small")
-    wanted = math.ceil(kappa * 2 / float(smoothness(epsilon, shape)) * math.log(max(1, steps)))
+    wanted = math.ceil(
+        kappa * 2 / float(smoothness(epsilon, DEFAULT_SHAPE)) * math.log(max(1, steps))
+    )
     return min(max(wanted | 1, FEWEST_PARTITIONS), MOST_PARTITIONS)
 
 
@@ -140,35 +131,18 @@ def polyplace_noise_floor(
     return max(1.0, steps / 2 * math.exp(-gamma * (m - 1) / 2)) / gamma
 
 
-def polyplace_expected_floor(
-    steps: int,
-    m: int,
-    epsilon: Fraction,
-    shape: int = DEFAULT_SHAPE,
-    level: Fraction | float = 0.95,
-) -> int:
+def polyplace_expected_floor(steps: int, m: int, epsilon: Fraction) -> int:
     """The least half width of the noise, in grid steps: what `policy check` may print.
 
     The error on real data is larger, as for Laplace noise: the true scale is private.
     """
-    return min(
-        steps,
-        math.ceil(
-            polyplace_noise_floor(steps, m, epsilon, shape) * polyplace_quantile(level, shape)
-        ),
-    )
+    floor = polyplace_noise_floor(steps, m, epsilon) * polyplace_quantile(0.95)
+    return min(steps, math.ceil(floor))
 
 
-def polyplace_feasible(
-    steps: int, m: int, epsilon: Fraction, shape: int = DEFAULT_SHAPE, units: int | None = None
-) -> bool:
-    """Whether an answer can be more than one end of the bounds, judged by public numbers only.
-
-    Given    units: the publicly expected number of privacy units, or None when unknown
-    """
-    drowned = polyplace_expected_floor(steps, m, epsilon, shape) >= steps
-    starved = units is not None and units < UNITS_PER_PARTITION * m
-    return not drowned and not starved
+def polyplace_feasible(steps: int, m: int, epsilon: Fraction) -> bool:
+    """As laplace_feasible."""
+    return polyplace_expected_floor(steps, m, epsilon) < steps
 
 
 def clipped_partitions(epsilon: Fraction, changed: int = 1) -> int:
@@ -195,11 +169,10 @@ def clipped_half_width(
     high: int,
     epsilon: Fraction,
     changed: int = 1,
-    level: Fraction | float = Fraction(95, 100),
 ) -> int:
     """How far the noise of the answer reaches, in grid steps: public. The sampling error of the
     partitions, and the constant of the empty ones, come on top."""
-    of_noise = discrete_laplace.half_width(scale(low, high, epsilon, changed), level)
+    of_noise = discrete_laplace.half_width(scale(low, high, epsilon, changed), Fraction(95, 100))
     return math.ceil(Fraction(of_noise, m) + Fraction(1, 2))
 
 

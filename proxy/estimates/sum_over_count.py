@@ -7,32 +7,16 @@ mean and costs nothing more beside it. Proof: PROOFS.md, "Sum over count".
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 
 from proxy.mechanisms import discrete_laplace
 from proxy.mechanisms.bits import RandomBits
 from proxy.mechanisms.loss import Loss
+from proxy.mechanisms.ratio_mean import NoisySumAndCount, RatioScales
 from proxy.mechanisms.split import split
 
 RELEASES = 2  # a sum and a count
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SumCountScales:
-    """The scales of discrete Laplace noise: public."""
-
-    total: Fraction
-    count: Fraction
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoisySumAndRows:
-    """The two noisy results: private already, everything made from them is post-processing."""
-
-    total: int
-    count: int
 
 
 def total_sensitivity(low: int, high: int, rows_per_unit: int = 1) -> int:
@@ -47,7 +31,7 @@ def total_sensitivity(low: int, high: int, rows_per_unit: int = 1) -> int:
     return rows_per_unit * max(1, abs(low), abs(high))
 
 
-def scales(low: int, high: int, epsilon: Fraction, rows_per_unit: int = 1) -> SumCountScales:
+def scales(low: int, high: int, epsilon: Fraction, rows_per_unit: int = 1) -> RatioScales:
     """The scales with which sum and count together are epsilon-DP: half of epsilon each.
 
     Given    low <= high, epsilon > 0; one unit has at most rows_per_unit rows
@@ -55,10 +39,10 @@ def scales(low: int, high: int, epsilon: Fraction, rows_per_unit: int = 1) -> Su
     Source   docs/design/mechanisms.md 7.3
 
     >>> scales(0, 100, Fraction(1))
-    SumCountScales(total=Fraction(200, 1), count=Fraction(2, 1))
+    RatioScales(total=Fraction(200, 1), count=Fraction(2, 1))
     """
     each = split(Loss(epsilon, Fraction(0)), RELEASES).epsilon
-    return SumCountScales(
+    return RatioScales(
         total=discrete_laplace.scale_for(total_sensitivity(low, high, rows_per_unit), each),
         count=discrete_laplace.scale_for(rows_per_unit, each),
     )
@@ -80,17 +64,17 @@ def release(
     Refuses  what scales refuses
     """
     noise = scales(low, high, epsilon, rows_per_unit)
-    noisy = NoisySumAndRows(
+    noisy = NoisySumAndCount(
         total=total + discrete_laplace.sample(bits, noise.total),
         count=count + discrete_laplace.sample(bits, noise.count),
     )
     return mean(noisy, low, high)
 
 
-def mean(sums: NoisySumAndRows, low: int, high: int) -> Fraction:
+def mean(sums: NoisySumAndCount, low: int, high: int) -> Fraction:
     """The mean in grid steps: post-processing.
 
-    >>> mean(NoisySumAndRows(total=7, count=2), 0, 9)
+    >>> mean(NoisySumAndCount(total=7, count=2), 0, 9)
     Fraction(7, 2)
     """
     ratio = Fraction(sums.total, max(1, sums.count))
@@ -98,8 +82,8 @@ def mean(sums: NoisySumAndRows, low: int, high: int) -> Fraction:
 
 
 def interval(
-    sums: NoisySumAndRows,
-    noise: SumCountScales,
+    sums: NoisySumAndCount,
+    noise: RatioScales,
     low: int,
     high: int,
     level: Fraction | float = Fraction(95, 100),
@@ -113,7 +97,9 @@ def interval(
     counts = discrete_laplace.half_width(noise.count, each)
     means = [
         mean(
-            NoisySumAndRows(total=sums.total + a * totals, count=sums.count + b * counts), low, high
+            NoisySumAndCount(total=sums.total + a * totals, count=sums.count + b * counts),
+            low,
+            high,
         )
         for a, b in product((-1, 1), repeat=2)
     ]
@@ -121,7 +107,7 @@ def interval(
 
 
 def error_times_rows(
-    noise: SumCountScales, low: int, high: int, level: Fraction | float = Fraction(95, 100)
+    noise: RatioScales, low: int, high: int, level: Fraction | float = Fraction(95, 100)
 ) -> Fraction:
     """As ratio_mean_estimate.error_times_rows.
 

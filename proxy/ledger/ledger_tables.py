@@ -29,7 +29,6 @@ from proxy.accounting.events import Event
 from proxy.accounting.refusal import over_budget, over_token, token_is_over
 from proxy.accounting.statement_record import NOTHING_NOTED, StatementRecord
 from proxy.base.errors import Code, Fault, Refusal
-from proxy.ledger.account_statements import ADMITTED_LINES, BUDGET, HISTORY, LINES
 from proxy.ledger.charge_queue import ChargeQueue, ChargeTimes, LedgerPool
 from proxy.ledger.charge_statements import (
     PERSON,
@@ -128,6 +127,46 @@ CONNECTIONS = 4
 _TEXT_OCTETS = 4 * 1024 * 1024  # of statements in one dp.history
 _WAIT_SECONDS = 5.0  # for a ledger that is away
 _TOKEN_OVER, _TOKEN_SPENT = "DPT01", "DPT02"
+# What is read of an account: its lines, and what analysts are told of their budgets and receipts.
+_LINES = """\
+SELECT l.line FROM (SELECT %s::bigint AS source, %s::text AS name) who
+CROSS JOIN LATERAL ledger.lines_at(
+    who.source, who.name, %s::jsonb, transaction_timestamp(), %s, %s, %s::jsonb) l"""
+# None of who was removed or may not query this data: as each charge decides it.
+_ADMITTED_LINES = f"{_LINES} WHERE ledger.may_charge(who.source, who.name)"
+# Blocks of time are many: those of which nothing is spent are all alike.
+_BUDGET = """\
+SELECT coalesce(json_agg(b), '[]')::text FROM (
+    SELECT CASE WHEN kind = 'total' THEN '(everybody together)' WHEN kind = 'analyst' THEN name
+                WHEN kind = 'table' AND ledger.is_of_blocks(ARRAY[name]) THEN format('(%%s)', name)
+                ELSE format('(%%s %%s)', kind, name) END AS analyst,
+           trim_scale(epsilon_limit) AS epsilon_limit,
+           ledger.in_steps(epsilon_spent, epsilon_limit, steps, true) AS epsilon_spent,
+           ledger.in_steps(epsilon_left, epsilon_limit, steps, false) AS epsilon_remaining,
+           trim_scale(delta_limit) AS delta_limit,
+           ledger.in_steps(delta_spent, delta_limit, steps, true) AS delta_spent,
+           ledger.in_steps(delta_left, delta_limit, steps, false) AS delta_remaining,
+           period, renews_at, trim_scale(rho_limit) AS rho_limit,
+           ledger.in_steps(rho_spent, rho_limit, steps, true) AS rho_spent
+    FROM ledger.lines_at(%(source)s, %(analyst)s, NULL, transaction_timestamp())
+    CROSS JOIN LATERAL (SELECT CASE WHEN kind <> 'analyst' THEN %(steps)s::integer END AS steps) told
+    WHERE kind <> 'table' OR NOT ledger.is_of_blocks(ARRAY[name]) OR epsilon_spent > 0 OR delta_spent > 0
+    UNION ALL
+    SELECT name, NULL, trim_scale(epsilon_spent), NULL, NULL, trim_scale(delta_spent), NULL, period, NULL, NULL,
+           trim_scale(rho_spent)
+    FROM ledger.line_at(%(source)s, 'analyst', ledger.published_account(), transaction_timestamp())
+    WHERE EXISTS (SELECT FROM ledger.published r WHERE r.source = %(source)s)) b"""
+_HISTORY = """\
+SELECT row_to_json(h)::text,
+       CASE WHEN r.at >= coalesce(own.added_at, '-infinity') THEN r.statement END, r.fingerprint
+FROM ledger.receipt r LEFT JOIN ledger.settlement s ON s.receipt = r.id
+CROSS JOIN LATERAL (
+    SELECT r.id AS receipt, r.at, trim_scale(r.epsilon) AS epsilon, trim_scale(r.delta) AS delta,
+           coalesce(s.outcome, 'reserved') AS outcome, r.fingerprint AS statement, r.policy_digest AS policy) h
+-- What was asked by who had the name before is not told to who has it now.
+LEFT JOIN ledger.analyst own ON own.name = r.analyst AND own.removed_at IS NULL
+WHERE r.source = %s AND r.analyst = %s AND r.id < coalesce(%s, 9223372036854775807)
+ORDER BY r.id DESC LIMIT %s"""
 
 
 class LedgerNotDurable(RuntimeError):
@@ -352,7 +391,7 @@ class LedgerTables:
         Refuses  PROTECTED of who was removed, or may not query this data: as `reserve`, which decides this in
                  the statement that charges, where nothing is charged
         """
-        lines = await self._lines(analyst, charge(NOTHING), (), NOTHING_NOTED, ADMITTED_LINES)
+        lines = await self._lines(analyst, charge(NOTHING), (), NOTHING_NOTED, _ADMITTED_LINES)
         if not lines:
             raise not_an_analyst(analyst)
         return self.usable(lines)
@@ -378,7 +417,7 @@ class LedgerTables:
         cost: Amount,
         events: Sequence[Event],
         record: StatementRecord,
-        statement: str = LINES,
+        statement: str = _LINES,
     ) -> tuple[BudgetLine, ...]:
         rows = await self.rows(
             statement,
@@ -397,7 +436,7 @@ class LedgerTables:
         """The analyst's lines and everybody's, as a JSON array of objects: the rows of dp.budget."""
         async with self._connection() as connection:
             cursor = await connection.execute(
-                BUDGET,
+                _BUDGET,
                 {
                     "source": self.source,
                     "analyst": analyst,
@@ -420,7 +459,7 @@ class LedgerTables:
         """The analyst's latest receipts as a JSON array: the rows of dp.history. Texts of the newest, as
         many as fit. before, limit: as of the port."""
         async with self._connection() as connection:
-            cursor = await connection.execute(HISTORY, (self.source, turn.analyst, before, limit))
+            cursor = await connection.execute(_HISTORY, (self.source, turn.analyst, before, limit))
             found = await cursor.fetchall()
         texts = await turn.in_thread(_texts_of, self.texts, found, turn.analyst)
         each = [

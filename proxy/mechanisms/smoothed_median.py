@@ -17,7 +17,6 @@ from proxy.mechanisms.smooth_sensitivity import smooth_sensitivity
 
 FEWEST_PARTITIONS = 17
 MOST_PARTITIONS = 65537
-UNITS_PER_PARTITION = 4  # with fewer, most outputs are the public fill or one person's value
 
 # The theorem needs delta <= 2/e = 0.73575...; below 2^-1000 the logarithm's argument overflows.
 LARGEST_DELTA = Fraction(73575, 100000)

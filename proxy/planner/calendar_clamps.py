@@ -113,7 +113,7 @@ def with_calendar(expression: ir.Expression, facts: Facts) -> Facts:
         known = facts.get(name)
         if known is not None and known.bounds is None and known.type.is_time:
             missing[name] = replace(known, bounds=Bounds(*_calendar(known.type)))
-    return {**facts, **missing} if missing else facts
+    return facts | missing if missing else facts
 
 
 def _within_bounds(operand: ir.Expression, columns: Facts) -> ir.Expression:

@@ -12,7 +12,7 @@ from proxy.base import instants, limits
 from proxy.base.sql_types import SqlType
 from proxy.base.time_templates import UNITS, template
 from proxy.planner.facts import ColumnFacts, Range, Values
-from proxy.planner.label_evaluation import allowed, evaluated
+from proxy.planner.label_evaluation import LabelWork
 from proxy.planner.possible_truth import Between, Unknown, Value, Within, fixed_value, truths
 from proxy.planner.time_intervals import (
     FIELD_UNITS,
@@ -49,20 +49,20 @@ class ConditionPart:
 
 
 def ranges_of(
-    column: ColumnRef, known: ColumnFacts, about: Sequence[ConditionPart]
+    column: ColumnRef, known: ColumnFacts, about: Sequence[ConditionPart], labels: LabelWork
 ) -> tuple[Range, ...] | None:
     """Where numbers and times can lie, in the unit of bounds.
 
     Conditions on functions that constants tell where to look for, as its day, are looked at first. Within what
     they leave, the times at which the others change may be few enough: its hour, its day of the week.
     """
-    if not allowed(sum(part.size for part in about)):
+    if not labels.allowed(sum(part.size for part in about)):
         return known.ranges
     wholes = [part.whole for part in about]
     points, functions = _points(column, wholes), _functions(column, wholes)
     rising = {one: beside for one, beside in functions.items() if is_told_apart(one, column)}
     others = {one: beside for one, beside in functions.items() if one not in rising}
-    seen = _Seen(points=points, functions={})
+    seen = _Seen(points=points, functions={}, labels=labels)
     if rising:
         seen = seen.further(column, known, rising)
     ranges = _left(column, known, about, seen)
@@ -85,6 +85,7 @@ class _Seen:
 
     points: frozenset[Fraction]
     functions: _Functions
+    labels: LabelWork
     conditions: tuple[EvaluatedCondition, ...] = ()
 
     def further(self, column: ColumnRef, known: ColumnFacts, functions: _Functions) -> _Seen:
@@ -94,7 +95,10 @@ class _Seen:
         seen = dict(self.functions)
         for of, beside in functions.items():
             found = frozenset(turning_times(of, column, beside, hull))
-            if allowed((1 + len(found)) * _EVALUATED) and len(points | found) <= _MOST_POINTS:
+            if (
+                self.labels.allowed((1 + len(found)) * _EVALUATED)
+                and len(points | found) <= _MOST_POINTS
+            ):
                 points |= found
                 seen[of] = beside
         return replace(self, points=points, functions=seen)
@@ -108,7 +112,10 @@ class _Seen:
             found = frozenset[Fraction]().union(
                 *(changing_times(part, column, hull) for part in one.parts)
             )
-            if allowed((1 + len(found)) * _EVALUATED) and len(points | found) <= _MOST_POINTS:
+            if (
+                self.labels.allowed((1 + len(found)) * _EVALUATED)
+                and len(points | found) <= _MOST_POINTS
+            ):
                 points, seen = points | found, (*seen, one)
         return replace(self, points=points, conditions=seen)
 
@@ -160,18 +167,18 @@ def _left(
     column: ColumnRef, known: ColumnFacts, about: Sequence[ConditionPart], seen: _Seen
 ) -> tuple[Range, ...] | None:
     """The ranges in which no condition is false for sure, as far as these points tell."""
-    steps, functions = list(_between(seen.points)), seen.functions
+    steps, functions, labels = list(_between(seen.points)), seen.functions, seen.labels
     if known.type is SqlType.DATE:
         steps = [piece for piece in steps if not _is_between_days(piece)]
     if len(steps) == 1:
         return known.ranges
-    if functions and not allowed(len(steps) * _EVALUATED * sum(map(size, functions))):
+    if functions and not labels.allowed(len(steps) * _EVALUATED * sum(map(size, functions))):
         functions = {}
     has_times = bool(functions or seen.conditions)
     times = list(_times(known, steps)) if has_times else [None] * len(steps)
-    computed = [truths_within(one, column, times) for one in seen.conditions]
+    computed = [truths_within(one, column, times, labels) for one in seen.conditions]
     places = _places(column, (*functions, *(one.condition for one in seen.conditions)))
-    tests = [truths(part.whole, places) for part in about if allowed(len(steps) * part.size)]
+    tests = [truths(part.whole, places) for part in about if labels.allowed(len(steps) * part.size)]
     there: list[bool] = []
     for piece, of, *outcomes in zip(steps, times, *computed, strict=True):
         if has_times and of is None:  # no value lies there
@@ -216,12 +223,14 @@ def _places(column: ColumnRef, functions: Iterable[Expression]) -> dict[Expressi
     return {one: place for place, one in enumerate((column, *functions))}
 
 
-def can_be_null(column: ColumnRef, about: Sequence[ConditionPart]) -> bool:
+def can_be_null(column: ColumnRef, about: Sequence[ConditionPart], labels: LabelWork) -> bool:
     """Whether the conditions may be true of a row that has no value there. Nor have the functions of it, but
     for greatest() and least()."""
     places = _places(column, _functions(column, [part.whole for part in about]))
     nothing = [Unknown.UNKNOWN if _holds_choice(of) else None for of in places]
-    return all(True in truths(part.whole, places)(nothing) for part in about if allowed(part.size))
+    return all(
+        True in truths(part.whole, places)(nothing) for part in about if labels.allowed(part.size)
+    )
 
 
 def _holds_choice(of: Expression) -> bool:
@@ -444,7 +453,10 @@ def changing_times(part: ir.Expression, column: ir.ColumnRef, of: Within) -> fro
 
 
 def truths_within(
-    one: EvaluatedCondition, column: ir.ColumnRef, times: Sequence[Within | None]
+    one: EvaluatedCondition,
+    column: ir.ColumnRef,
+    times: Sequence[Within | None],
+    labels: LabelWork,
 ) -> list[Value]:
     """What a condition is where the column lies between two times: true, false, NULL, or not known.
 
@@ -456,7 +468,7 @@ def truths_within(
     """
     rows = [_row(one.parts, column, of) for of in times]
     several = list(dict.fromkeys(row for row in rows if row is not None))
-    found = evaluated([one.condition], one.parts, several) if several else None
+    found = labels.evaluated([one.condition], one.parts, several) if several else None
     if found is None:
         return [Unknown.UNKNOWN] * len(rows)
     known = {row: _TRUTHS[text] for row, (text,) in zip(several, found, strict=True)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -113,7 +113,9 @@ def _number_facts(
 _NODES = 500  # of one key: each subquery of a chain can double it
 
 
-def with_origins(subquery: Subquery, source: Facts, given: Facts) -> Facts:
+def with_origins(
+    subquery: Subquery, source: Facts, given: Mapping[tuple[str, str], ColumnFacts]
+) -> dict[tuple[str, str], ColumnFacts]:
     """
     Given    source: as the subquery's condition leaves it; given: of its outputs
     Gives    facts of the outputs that are computed, with what they are computed of
@@ -137,7 +139,7 @@ def with_origins(subquery: Subquery, source: Facts, given: Facts) -> Facts:
     for name, part in single:
         known = given[subquery.alias, name]
         (whole,), every = as_computed([typed(part, source)], source)
-        if isinstance(whole, ColumnRef) or _nodes(whole, {}) > _NODES:
+        if isinstance(whole, ColumnRef) or _nodes(whole, Facts({})) > _NODES:
             continue
         inside = {key: every[key] for key in columns(whole) if key not in beside}
         origin = ComputedOf(expression=rebuild(whole, from_outside), facts=inside)
@@ -160,7 +162,7 @@ def narrowed_as_computed(
         return changed
     inner = every.keys() - facts.keys()
     left = narrowed(every, conjunction(opened), {*wanted, *inner})
-    return {name: _with_inner(left[name], left) for name in facts}
+    return facts.instead({name: _with_inner(left[name], left) for name in facts})
 
 
 def _with_inner(known: ColumnFacts, left: Facts) -> ColumnFacts:
@@ -193,12 +195,13 @@ def computed_values(key: Expression, facts: Facts, where: Expression | None) -> 
 
 def as_computed(keys: Sequence[Expression], facts: Facts) -> tuple[list[Expression], Facts]:
     """The keys with what subqueries compute in the place of their columns, and the facts of its columns."""
-    every = dict(facts)
+    inside = dict[tuple[str, str], ColumnFacts]()
     for key in keys:
         for name in columns(key):
             origin = facts[name].computed_of
             if origin is not None:
-                every.update({n: fact for n, fact in origin.facts.items() if n not in facts})
+                inside |= {n: fact for n, fact in origin.facts.items() if n not in facts}
+    every = facts | inside
 
     def opened(part: Expression) -> Expression:
         if not isinstance(part, ColumnRef):
@@ -215,5 +218,5 @@ def _nodes(expression: Expression, facts: Facts) -> int:
     if isinstance(expression, ColumnRef):
         known = facts.get((expression.relation, expression.column))
         if known is not None and known.computed_of is not None:
-            return _nodes(known.computed_of.expression, {})
+            return _nodes(known.computed_of.expression, Facts({}))
     return 1 + sum(_nodes(part, facts) for part in children(expression))

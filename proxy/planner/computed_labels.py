@@ -16,7 +16,7 @@ from proxy.base import limits
 from proxy.base.sql_types import SqlType
 from proxy.planner.column_ranges import ConditionPart, compared, ranges_of
 from proxy.planner.facts import ColumnFacts, Facts, Values
-from proxy.planner.label_evaluation import allowed, evaluated
+from proxy.planner.label_evaluation import LabelWork
 from proxy.planner.possible_truth import Truths, Unknown, Value, Within, listed_value, truths
 from proxy.planner.time_combinations import times_together
 from proxy.planner.time_intervals import is_function_of, value_within
@@ -90,7 +90,7 @@ def combined(
     Given    values: of each part; about: conditions, of which those count that compare columns of several parts
     """
     held = _held(keys, parts, values, facts, about)
-    found = evaluated(keys, parts, [row for row, _ in held])
+    found = facts.labels.evaluated(keys, parts, [row for row, _ in held])
     if found is None:
         return None
     listed = [
@@ -198,7 +198,7 @@ def mapping(
 ) -> Mapping[Values, str | None] | None:
     """What the key is for each combination of its parts' values, as texts; None: too many, or not known."""
     held = _held([key], parts, values, facts, ())
-    texts = evaluated([key], parts, [row for row, _ in held])
+    texts = facts.labels.evaluated([key], parts, [row for row, _ in held])
     if texts is None:
         return None
     several = zip(held, texts, strict=True)
@@ -237,10 +237,10 @@ def comparing(
         and columns(one) <= facts.keys()
     ]
     work = combinations * sum(map(size, conditions))
-    if not conditions or not allowed(work):
+    if not conditions or not facts.labels.allowed(work):
         return None
     named = sorted(frozenset[_Name]().union(*map(columns, conditions)))
-    several = [_ComparedColumn.of(name, facts[name], parts, conditions) for name in named]
+    several = [_ComparedColumn.of(name, facts, parts, conditions) for name in named]
     places = {one: place for place, one in enumerate(one for each in several for one in each.known)}
     tests = [truths(condition, places) for condition in conditions]
     return _Test(columns=several, tests=tests).is_possible
@@ -253,6 +253,7 @@ class _ComparedColumn:
 
     column: ColumnRef
     facts: ColumnFacts
+    labels: LabelWork
     parts: tuple[Expression, ...]
     known: tuple[Expression, ...]
     found: dict[tuple[str | None, ...], tuple[Value, ...]] = field(default_factory=dict)
@@ -261,15 +262,16 @@ class _ComparedColumn:
     def of(
         cls,
         name: _Name,
-        facts: ColumnFacts,
+        facts: Facts,
         parts: Sequence[Expression],
         conditions: Sequence[Expression],
     ) -> _ComparedColumn:
-        column = ColumnRef(name[1], facts.type, None, name[0])
+        column = ColumnRef(name[1], facts[name].type, None, name[0])
         functions = (of for of, _ in compared(conditions) if is_function_of(of, column))
         return cls(
             column=column,
-            facts=facts,
+            facts=facts[name],
+            labels=facts.labels,
             parts=tuple(part for part in parts if columns(part) == {name}),
             known=tuple(dict.fromkeys((column, *functions))),
         )
@@ -300,7 +302,7 @@ class _ComparedColumn:
                 return Unknown.UNKNOWN
             equal = Comparison(Comparator.EQ, part, constant)
             about.append(ConditionPart(equal, columns(part), size(equal)))
-        ranges = ranges_of(self.column, self.facts, about)
+        ranges = ranges_of(self.column, self.facts, about, self.labels)
         if not ranges:
             return Within(None, None)
         low, high = ranges[0].low, ranges[-1].high

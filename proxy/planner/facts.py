@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from proxy.base.errors import Refusal
@@ -11,7 +11,7 @@ from proxy.base.node_parts import with_parts
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.kernel.world import World
-from proxy.planner.label_evaluation import EvaluatingKeys
+from proxy.planner.label_evaluation import NO_STATEMENT, EvaluatingKeys, LabelWork
 from proxy.planner.series import SeriesTerms
 from proxy.policy.policy_model import Bounds, Mechanism, Policy
 from proxy.query.ir.expression_walk import rebuild
@@ -91,8 +91,33 @@ class ColumnFacts:
     unbounded: Refusal | None = field(default=None, compare=False, repr=False)
 
 
-# (alias of the relation, name of the column)
-Facts = Mapping[tuple[str, str], ColumnFacts]
+@dataclass(frozen=True, slots=True, eq=False)
+class Facts(Mapping[tuple[str, str], ColumnFacts]):
+    """What is publicly known of columns, by alias of the relation and name of the column.
+
+    labels: evaluates keys that are computed of these columns, for the statement that is planned.
+    """
+
+    columns: Mapping[tuple[str, str], ColumnFacts]
+    labels: LabelWork = NO_STATEMENT
+
+    def __getitem__(self, name: tuple[str, str]) -> ColumnFacts:
+        return self.columns[name]
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return iter(self.columns)
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def __or__(self, columns: Mapping[tuple[str, str], ColumnFacts]) -> Facts:
+        """Also these columns, which replace those of the same names."""
+        return Facts({**self.columns, **columns}, self.labels)
+
+    def instead(self, columns: Mapping[tuple[str, str], ColumnFacts]) -> Facts:
+        """Other columns of the same statement."""
+        return Facts(columns, self.labels)
+
 
 # Distinct values of columns of public tables, as PostgreSQL prints them.
 PublicValues = Mapping[tuple[TableName, str], tuple[str | None, ...]]
@@ -217,7 +242,7 @@ class PlanningContext:
     naming_key: under which a plan that is refused has its name in the log. day: the present, in days since
     1970-01-01, for bounds that end with it; None: nothing is planned that needs it. column_facts: of each
     protected table, once asked for: they follow from the rest (table_rows.py). evaluating: says what keys
-    are that are computed of listed values; None: no such key is public."""
+    are that are computed of listed values; None: no such key is public. labels: does so for one statement."""
 
     policy: Policy
     catalog: Catalog
@@ -234,6 +259,7 @@ class PlanningContext:
     naming_key: bytes = field(default=b"", repr=False)
     day: int | None = None
     evaluating: EvaluatingKeys | None = field(default=None, compare=False, repr=False)
+    labels: LabelWork = field(default=NO_STATEMENT, compare=False, repr=False)
     series: SeriesTerms | None = None  # what is planned is released step by step
     # Tables of which a copy is read instead: policy and catalogue then say of them what holds of the copies
     # (prepared_copies.py). stored: what the kernel believes, which is what holds of the tables.
@@ -247,6 +273,12 @@ class PlanningContext:
     def world(self) -> World:
         """What the kernel checks by."""
         return self.stored or World(self.policy, self.catalog, self.naming_key)
+
+    def with_labels(self, labels: LabelWork) -> PlanningContext:
+        """The same for one statement. What is known of tables is shared: it does not depend on statements."""
+        context = replace(self, labels=labels)
+        object.__setattr__(context, "column_facts", self.column_facts)
+        return context
 
 
 def planning_context(

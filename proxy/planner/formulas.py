@@ -116,9 +116,9 @@ def _plain_mean(noisy: NoisySums) -> Estimate:
     (one,) = noisy.measured
     count, total = noisy.sums
     of_count, of_total = noisy.scales
-    sums = sum_over_count.NoisySumAndRows(total=total, count=count)
+    sums = ratio_mean.NoisySumAndCount(total=total, count=count)
     found = sum_over_count.mean(sums, one.low, one.high)
-    noise = sum_over_count.SumCountScales(total=of_total, count=of_count)
+    noise = ratio_mean.RatioScales(total=of_total, count=of_count)
     least, most = sum_over_count.interval(sums, noise, one.low, one.high, noisy.level)
     return Estimate(value=found, least=least, most=most).times(one.grid)
 
@@ -126,7 +126,7 @@ def _plain_mean(noisy: NoisySums) -> Estimate:
 def _plain_mean_error(noisy: NoisySums) -> Fraction:
     (one,) = noisy.measured
     of_count, of_total = noisy.scales
-    noise = sum_over_count.SumCountScales(total=of_total, count=of_count)
+    noise = ratio_mean.RatioScales(total=of_total, count=of_count)
     return sum_over_count.error_times_rows(noise, one.low, one.high) * one.grid
 
 

@@ -13,7 +13,7 @@ from proxy.kernel.column_types import conjuncts
 from proxy.planner.computed_columns import as_computed
 from proxy.planner.computed_labels import combined
 from proxy.planner.facts import Facts, Values
-from proxy.planner.label_evaluation import allowed, evaluated
+from proxy.planner.label_evaluation import LabelWork
 from proxy.planner.narrowing import has_listed_parts, holds, public_rows
 from proxy.planner.possible_truth import Row, Truths, listed_value, truths
 from proxy.planner.public_keys import clamped, key_parts, label_values
@@ -51,7 +51,7 @@ def combinations(
     if number > limits.GROUPS_PER_STATEMENT:
         raise _too_many(number, keys, values)
     whole = math.prod(map(len, values))
-    tests = list(_tests(keys, where, number))
+    tests = list(_tests(keys, where, number, facts.labels))
     if number == whole and not tests:
         return None
     places = [place for domain, _ in domains for place in domain]
@@ -105,7 +105,9 @@ def _domains(
             yield (of_one[0],), [(text,) for text in values[of_one[0]]]
             continue
         of_row = [key for key in (keys[place] for place in of_one) if isinstance(key, ColumnRef)]
-        rows = public_rows({key: facts[key.relation, key.column] for key in of_row}, ())
+        rows = public_rows(
+            {key: facts[key.relation, key.column] for key in of_row}, (), facts.labels
+        )
         yield tuple(of_one), _listed(rows or (), [values[place] for place in of_one])
 
 
@@ -165,12 +167,12 @@ def _listed(groups: Iterable[Values], values: Sequence[Values]) -> list[Values]:
 
 
 def _tests(
-    keys: Sequence[Expression], where: Expression | None, number: int
+    keys: Sequence[Expression], where: Expression | None, number: int, labels: LabelWork
 ) -> Iterator[Callable[[Row], Truths]]:
     """The conditions that speak of several keys."""
     known = {key: place for place, key in enumerate(keys)}
     for part in conjuncts(where):
-        if sum(holds(part, key) for key in keys) > 1 and allowed(number * size(part)):
+        if sum(holds(part, key) for key in keys) > 1 and labels.allowed(number * size(part)):
             yield truths(part, known)
 
 
@@ -259,7 +261,7 @@ def _together(
     column = ColumnRef(name[1], facts[name].type, None, name[0])
     labels = [frozenset((*(label_values(key, facts) or ()), None)) for key in keys]
     rows: list[Values] = [*((str(number),) for number in numbers), (None,)]
-    found = evaluated(keys, [column], rows)
+    found = facts.labels.evaluated(keys, [column], rows)
     if found is None or not all(
         text in there for texts in found for text, there in zip(texts, labels, strict=True)
     ):

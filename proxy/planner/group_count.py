@@ -65,7 +65,8 @@ def _with_unit(context: MeasureContext) -> MeasureContext:
         return context
     column = context.neighbours.column
     unit = ColumnFacts(column.type, is_unit=True)
-    return replace(context, facts={(column.relation, column.column): unit, **context.facts})
+    facts = context.facts.instead({(column.relation, column.column): unit, **context.facts})
+    return replace(context, facts=facts)
 
 
 def allocated(

@@ -13,6 +13,7 @@ from proxy.kernel.column_types import is_hashed
 from proxy.planner import truncation, unit_truncation
 from proxy.planner.bounds import condition
 from proxy.planner.facts import (
+    ColumnFacts,
     Facts,
     PlanningContext,
     ProtectedRows,
@@ -151,14 +152,14 @@ def _facts(
 ) -> Facts:
     """Of both sides, as far as rows that ON takes are concerned; of an outer join's right side also NULL, but
     where each row of the left one has a partner."""
-    both = {**left.facts, **right.facts}
+    both = left.facts | right.facts
     on = None if joined.rest is None else typed(joined.rest, both)
     taken = narrowed(both, on)
     if not joined.left_outer:
         return _with_equal(joined, taken)
     if _has_partners(joined, (left, right), known):
-        return _with_equal(joined, {**left.facts, **{key: taken[key] for key in right.facts}})
-    facts = dict(left.facts)
+        return _with_equal(joined, left.facts | {key: taken[key] for key in right.facts})
+    facts = dict[tuple[str, str], ColumnFacts]()
     for key in right.facts:
         column = taken[key]
         values = column.values
@@ -166,7 +167,7 @@ def _facts(
             values = (*values, None)
         of_row = None if column.of_row is None else replace(column.of_row, is_outer=True)
         facts[key] = replace(column, values=values, nullable=True, of_row=of_row, computed_of=None)
-    return facts
+    return left.facts | facts
 
 
 def _with_equal(joined: Join, facts: Facts) -> Facts:
@@ -186,7 +187,7 @@ def _with_equal(joined: Join, facts: Facts) -> Facts:
             if values is not None:
                 values = tuple(value for value in values if value is not None)
             changed[x.relation, x.column] = replace(of, of_row=public.of_row, values=values)
-    return changed
+    return facts.instead(changed)
 
 
 def _prints_equally(one: SqlType, other: SqlType) -> bool:
@@ -315,7 +316,7 @@ def _multiplied(
         )
         relation = replace(relation, left=left.relation, right=right.relation)
         relation = with_join_condition(relation)
-        facts = {**left.facts, **right.facts, **facts}
+        facts = left.facts | right.facts | facts
     a, b = left.ownership, right.ownership
     assert isinstance(a, UnitRows) and isinstance(b, UnitRows)
     formed = unit_truncation.multiplied(a.formed, b.formed)

@@ -10,9 +10,7 @@ not depend on it, and the kernel checks the plan with whatever groups it has.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import count
@@ -184,59 +182,51 @@ WORK = 300_000  # of nodes evaluated for one condition: some tenths of a second
 WORK_TOGETHER = 1_000_000  # of one statement: it may have 64 queries, and each of them 16 keys
 
 
-@dataclass(slots=True)
-class _Left:
-    evaluating: EvaluatingKeys | None
-    nodes: int = WORK_TOGETHER
+@dataclass(slots=True, eq=False)
+class LabelWork:
+    """Evaluates the labels of one statement's keys, and bounds the work of all its queries together.
+
+    Attributes:
+        evaluating: Who is asked what keys are. None: nobody.
+        left: Nodes that may still be evaluated. None: No statement is planned, so only WORK bounds a condition.
+        made: Texts that were made once.
+    """
+
+    evaluating: EvaluatingKeys | None = None
+    left: int | None = None
     made: dict[Hashable, Texts | None] = field(default_factory=dict)
 
+    @classmethod
+    def of_statement(cls, evaluating: EvaluatingKeys | None) -> LabelWork:
+        """Begin the work of a statement."""
+        return cls(evaluating, WORK_TOGETHER)
 
-_OF_STATEMENT: ContextVar[_Left | None] = ContextVar(
-    "work on the labels of a statement", default=None
-)
+    def end(self) -> None:
+        """Ask nobody from now on, and keep no texts: the plan may be kept for long."""
+        self.evaluating, self.left = None, None
+        self.made.clear()
 
+    def allowed(self, nodes: int) -> bool:
+        """Whether so many nodes may be evaluated, which they then are."""
+        if nodes > WORK or (self.left is not None and nodes > self.left):
+            return False
+        if self.left is not None:
+            self.left -= nodes
+        return True
 
-@contextmanager
-def one_statement(evaluating: EvaluatingKeys | None = None) -> Iterator[None]:
-    """Within it all work is of one statement. evaluating: who is asked what keys are; None: nobody."""
-    before = _OF_STATEMENT.set(_Left(evaluating))
-    try:
-        yield
-    finally:
-        _OF_STATEMENT.reset(before)
+    def evaluated(
+        self, expressions: Sequence[Expression], parts: Sequence[Expression], rows: Sequence[Texts]
+    ) -> list[Texts] | None:
+        """As `asked`, of the one who is asked for the statement."""
+        return None if self.evaluating is None else asked(expressions, parts, rows, self.evaluating)
 
-
-def allowed(nodes: int) -> bool:
-    """Whether so many nodes may be evaluated, which they then are."""
-    left = _OF_STATEMENT.get()
-    if nodes > WORK or (left is not None and nodes > left.nodes):
-        return False
-    if left is not None:
-        left.nodes -= nodes
-    return True
-
-
-def evaluated(
-    expressions: Sequence[Expression], parts: Sequence[Expression], rows: Sequence[Texts]
-) -> list[Texts] | None:
-    """As label_evaluation.asked, of the one who is asked for the statement."""
-    left = _OF_STATEMENT.get()
-    if left is None or left.evaluating is None:
-        return None
-    return asked(expressions, parts, rows, left.evaluating)
+    def made_once(self, of: Hashable, make: Callable[[], Texts | None]) -> Texts | None:
+        """Make texts that depend on `of` alone once for the statement."""
+        if self.left is None:
+            return make()
+        if of not in self.made:
+            self.made[of] = make()
+        return self.made[of]
 
 
-def made_once(of: Hashable, make: Callable[[], Texts | None]) -> Texts | None:
-    """Texts that depend on something alone, made once for the statement."""
-    left = _OF_STATEMENT.get()
-    if left is None:
-        return make()
-    if of not in left.made:
-        left.made[of] = make()
-    return left.made[of]
-
-
-def work_done() -> int:
-    """Nodes evaluated for the statement until now."""
-    left = _OF_STATEMENT.get()
-    return 0 if left is None else WORK_TOGETHER - left.nodes
+NO_STATEMENT = LabelWork()

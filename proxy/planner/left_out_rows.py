@@ -14,7 +14,6 @@ from proxy.base.result_columns import is_aggregate_column
 from proxy.planner.bounds import bounded
 from proxy.planner.calendar_clamps import OF_CLAMPED, is_of_clamped, parts_of
 from proxy.planner.facts import ColumnFacts, Facts, Values, typed
-from proxy.planner.label_evaluation import evaluated
 from proxy.planner.narrowing import narrowed
 from proxy.planner.public_keys import key_parts, label_values
 from proxy.policy.policy_model import Bounds
@@ -144,7 +143,7 @@ def _of_column(name: Name, facts: Facts) -> frozenset[Name]:
         return frozenset()
     if known.computed_of is None:
         return frozenset({name})
-    return null_columns(known.computed_of.expression, {**facts, **known.computed_of.facts})
+    return null_columns(known.computed_of.expression, facts | known.computed_of.facts)
 
 
 def _is_never_null(operand: Expression, facts: Facts) -> bool:
@@ -163,7 +162,7 @@ def _beyond(expression: Expression, values: Values, facts: Facts) -> Iterator[st
     if isinstance(expression, ColumnRef):
         computed = facts[expression.relation, expression.column].computed_of
         if computed is not None:
-            yield from _beyond(computed.expression, values, {**facts, **computed.facts})
+            yield from _beyond(computed.expression, values, facts | computed.facts)
         return
     if isinstance(expression, _BY_FORM):
         return
@@ -181,7 +180,7 @@ def _stored_names(name: Name, facts: Facts) -> str:
     computed = facts[name].computed_of
     if computed is None:
         return name[1]
-    every = {**facts, **computed.facts}
+    every = facts | computed.facts
     stored = {_stored_names(one, every) for one in columns(computed.expression)}
     return " or ".join(sorted(stored)) or name[1]
 
@@ -249,7 +248,7 @@ def _can_be_above(known: ColumnFacts) -> bool:
 def _is_any(expression: Expression, values: Values, facts: Facts, named: list[Name]) -> bool:
     """Whether the key has no other values without bounds: the hour of a time."""
     free = {name: replace(facts[name], bounds=None, ranges=None) for name in named}
-    without = label_values(expression, {**facts, **free})
+    without = label_values(expression, facts | free)
     return without is not None and set(without) <= set(values)
 
 
@@ -287,7 +286,7 @@ def cut_years(
                 _years(part, values, facts, is_above, is_beyond) if place in years else values
                 for place, (part, values) in enumerate(zip(parts, listed, strict=True))
             ]
-            texts = evaluated([key], parts, list(product(*each)))
+            texts = facts.labels.evaluated([key], parts, list(product(*each)))
             if texts is None:
                 return None
             found.append(frozenset(text for (text,) in texts))

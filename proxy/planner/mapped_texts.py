@@ -9,7 +9,6 @@ from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
 from proxy.planner.facts import Facts
-from proxy.planner.label_evaluation import evaluated
 from proxy.query.ir.expression_walk import children, columns
 from proxy.query.ir.expressions import (
     Case,
@@ -47,7 +46,7 @@ def mapped_texts(expression: Expression, facts: Facts) -> Mapping[str | None, st
     values = (*listed, None) if known.nullable and None not in listed else tuple(listed)
     column = _column(expression)
     assert column is not None
-    texts = evaluated([expression], [column], [(value,) for value in values])
+    texts = facts.labels.evaluated([expression], [column], [(value,) for value in values])
     if texts is None:
         return None
     found = {value: text for value, (text,) in zip(values, texts, strict=True)}

@@ -76,8 +76,10 @@ def _narrowed(
     parts = [part for part in parts if columns(part) & wanted]
     if parts:
         left = narrowed(facts, conjunction(parts), wanted)
-        facts = {name: replace(fact, ranges=left[name].ranges) for name, fact in facts.items()}
-    return {name: _cut(fact) if name in wanted else fact for name, fact in facts.items()}
+        facts = facts.instead(
+            {name: replace(fact, ranges=left[name].ranges) for name, fact in facts.items()}
+        )
+    return facts | {name: _cut(fact) for name, fact in facts.items() if name in wanted}
 
 
 def _cut(known: ColumnFacts) -> ColumnFacts:

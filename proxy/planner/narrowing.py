@@ -26,7 +26,7 @@ from proxy.planner.column_ranges import (
 from proxy.planner.computed_labels import combined
 from proxy.planner.facts import ColumnFacts, Facts, Range, Values
 from proxy.planner.intervals import STEPWISE
-from proxy.planner.label_evaluation import allowed, evaluated
+from proxy.planner.label_evaluation import LabelWork
 from proxy.planner.possible_truth import OtherText, Unknown, Value, listed_value, results, truths
 from proxy.planner.public_keys import constant_text, is_computed, key_parts, label_values
 from proxy.query.ir.expression_walk import children, columns, size
@@ -74,27 +74,33 @@ def narrowed(
             continue
         column = ColumnRef(name[1], known.type, None, name[0])
         about = [part for part in parts if name in part.columns]
-        changed[name] = _narrowed(column, known, about)
+        changed[name] = _narrowed(column, known, about, facts.labels)
     for alias in {
         fact.of_row.alias
         for name, fact in facts.items()
         if fact.of_row is not None and (wanted is None or name in wanted)
     }:
-        changed.update(_of_public_row(alias, changed, [part.whole for part in parts]))
-    return changed
+        changed.update(
+            _of_public_row(alias, facts.instead(changed), [part.whole for part in parts])
+        )
+    return facts.instead(changed)
 
 
 _Name = tuple[str, str]
 
 
-def _narrowed(column: ColumnRef, known: ColumnFacts, about: Sequence[ConditionPart]) -> ColumnFacts:
+def _narrowed(
+    column: ColumnRef, known: ColumnFacts, about: Sequence[ConditionPart], labels: LabelWork
+) -> ColumnFacts:
     if known.values is not None:
         number = len(known.values)
-        within = [part.whole for part in about if allowed(number * part.size)]
-        known = replace(known, values=still_possible(column, known.values, within))
+        within = [part.whole for part in about if labels.allowed(number * part.size)]
+        known = replace(known, values=still_possible(column, known.values, within, labels))
     if is_ordered(known.type):
-        known = replace(known, ranges=_of_whole_days(ranges_of(column, known, about), known.type))
-    if known.nullable and not can_be_null(column, about):
+        known = replace(
+            known, ranges=_of_whole_days(ranges_of(column, known, about, labels), known.type)
+        )
+    if known.nullable and not can_be_null(column, about, labels):
         known = replace(known, nullable=False)
     return known
 
@@ -122,7 +128,7 @@ def _of_public_row(
     }
     about = [part for part in parts if columns(part) & set(held)]
     named = {ColumnRef(name[1], fact.type, None, name[0]): fact for name, fact in held.items()}
-    found = public_rows(named, about)
+    found = public_rows(named, about, facts.labels)
     if found is None or not about:
         return {}
     changed = {}
@@ -134,7 +140,7 @@ def _of_public_row(
 
 
 def public_rows(
-    named: Mapping[ColumnRef, ColumnFacts], about: Sequence[Expression]
+    named: Mapping[ColumnRef, ColumnFacts], about: Sequence[Expression], labels: LabelWork
 ) -> list[Values] | None:
     """The rows of one public table, in the order of these columns, with which the conditions may be true; None:
     they are too many to look."""
@@ -145,7 +151,7 @@ def public_rows(
     rows = list(dict.fromkeys(rows))
     if not about:
         return rows
-    if not allowed(len(rows) * sum(map(size, about))):
+    if not labels.allowed(len(rows) * sum(map(size, about))):
         return None
     tests = [truths(part, {column: n for n, column in enumerate(named)}) for part in about]
     kinds = [column.type for column in named]
@@ -205,7 +211,7 @@ def key_values(expression: Expression, facts: Facts, where: Expression | None) -
     parts = list(conjuncts(where))
     if isinstance(expression, ColumnRef):
         return values
-    values = still_possible(expression, values, parts)
+    values = still_possible(expression, values, parts, facts.labels)
     possible = _of_parts(expression, facts, parts)
     if possible is not None:
         values = tuple(v for v in values if v in possible)
@@ -222,24 +228,28 @@ def _of_parts(
     parts = key_parts(expression, facts)
     if parts is None or parts == (expression,):
         return None
-    values = [still_possible(part, label_values(part, facts) or (), about) for part in parts]
+    values = [
+        still_possible(part, label_values(part, facts) or (), about, facts.labels) for part in parts
+    ]
     found = combined([expression], parts, values, facts, about)
     return None if found is None else frozenset(text for (text,) in found)
 
 
-def still_possible(key: Expression, values: Values, parts: Iterable[Expression]) -> Values:
+def still_possible(
+    key: Expression, values: Values, parts: Iterable[Expression], labels: LabelWork
+) -> Values:
     """The values with which no condition is false or NULL for sure. By one key alone."""
     kind, about = key.type, [part for part in parts if holds(part, key)]
     if kind is None or not about:
         return values
     read = [(text, listed_value(text, kind)) for text in values]
     for part in about:
-        if not allowed(len(read) * size(part)):
+        if not labels.allowed(len(read) * size(part)):
             continue
         test = truths(part, {key: 0})
         outcomes = {text: test((value,)) for text, value in read}
         open_ = [text for text, found in outcomes.items() if True in found and len(found) > 1]
-        true = open_ if has_floats(part) else _true_of(part, key, open_)
+        true = open_ if has_floats(part) else _true_of(part, key, open_, labels)
         there = {text for text, found in outcomes.items() if found == {True}}.union(true)
         read = [(text, value) for text, value in read if text in there]
     return tuple(text for text, _ in read)
@@ -251,10 +261,10 @@ def has_floats(part: Expression) -> bool:
 
 
 def _true_of(
-    part: Expression, key: Expression, texts: Sequence[str | None]
+    part: Expression, key: Expression, texts: Sequence[str | None], labels: LabelWork
 ) -> frozenset[str | None]:
     """Of which values of a key a condition on it alone is true, or may be: strpos(key, 'a') > 0."""
-    found = evaluated([part], [key], [(text,) for text in texts]) if texts else None
+    found = labels.evaluated([part], [key], [(text,) for text in texts]) if texts else None
     if found is None:
         return frozenset(texts)
     return frozenset(text for text, (truth,) in zip(texts, found, strict=True) if truth == "true")
@@ -292,7 +302,7 @@ def _reachable(
         known[column] = len(known)
         of_each.append(_held(column, fact, about))
     number = math.prod(map(len, of_each))
-    if number > _ROWS or not allowed(number * sum(map(size, about))):
+    if number > _ROWS or not facts.labels.allowed(number * sum(map(size, about))):
         return None
     tests = [truths(part, known) for part in about[1:]]
     rows = [row for row in product(*of_each) if all(True in test(row) for test in tests)]

@@ -122,7 +122,7 @@ def _of_column(column: ir.ColumnRef, facts: Facts) -> int | None:
         return 0
     known = facts.get((column.relation, column.column))
     if known is not None and known.computed_of is not None:
-        return digits_of(known.computed_of.expression, {**facts, **known.computed_of.facts})
+        return digits_of(known.computed_of.expression, facts | known.computed_of.facts)
     step = None if known is None else known.step
     if kind is not SqlType.NUMERIC or step is None or step > 1:
         return None

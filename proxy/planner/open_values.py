@@ -108,7 +108,7 @@ def kept_facts(facts: Facts) -> Facts:
     kept = {name: known for name, known in facts.items() if known.kept is not None}
     if not kept:
         return facts
-    return {**facts, **{name: cut_to_kept(known) for name, known in kept.items()}}
+    return facts | {name: cut_to_kept(known) for name, known in kept.items()}
 
 
 def kept_range(expression: Expression, facts: Facts) -> Bounds | None:
@@ -126,9 +126,9 @@ def grid_of_open(expression: Expression, facts: Facts, coarsest: Fraction) -> Fr
     named = _open_columns(expression, facts)
     if not named and not any(one.kept is not None for one in _facts_in(expression, facts)):
         return coarsest
-    few = dict(kept_facts(facts))
-    for name, rows in named.items():
-        few[name] = _within(facts[name], Fraction(1, rows))
+    few = kept_facts(facts) | {
+        name: _within(facts[name], Fraction(1, rows)) for name, rows in named.items()
+    }
     try:
         found = bounded(expression, few)
     except Refusal:
@@ -160,7 +160,7 @@ def cut_to_kept(known: ColumnFacts) -> ColumnFacts:
 
 
 def _scaled(facts: Facts, named: Mapping[tuple[str, str], int], factor: int) -> Facts:
-    return {**facts, **{name: _within(facts[name], Fraction(factor)) for name in named}}
+    return facts | {name: _within(facts[name], Fraction(factor)) for name in named}
 
 
 def _within(known: ColumnFacts, factor: Fraction) -> ColumnFacts:

@@ -39,7 +39,7 @@ from proxy.planner.group_count import (
     select_groups,
     with_group_count,
 )
-from proxy.planner.label_evaluation import one_statement
+from proxy.planner.label_evaluation import LabelWork
 from proxy.planner.later_rows import present_of, without_later_rows
 from proxy.planner.left_out_rows import clamped_operands, computed_beyond
 from proxy.planner.long_texts import BEGINNINGS, Beginning, with_beginnings
@@ -109,12 +109,15 @@ def planned(query: Query, known: PlanningContext, wanted: Loss) -> Planned:
     Source   basic composition over distinct releases, by the policy's weights (docs/design/mechanisms.md 8)
     """
     query = with_blocks(without_later_rows(query, known), known)
-    with one_statement(known.evaluating):
-        try:
-            return _plan(query, known, wanted)
-        except NeedsEpsilon as refused:
-            hint = _hint_for_all(refused, query, known, wanted)
-            raise Refusal(refused.code, refused.message, hint, refused.position) from None
+    labels = LabelWork.of_statement(known.evaluating)
+    known = known.with_labels(labels)
+    try:
+        return _plan(query, known, wanted)
+    except NeedsEpsilon as refused:
+        hint = _hint_for_all(refused, query, known, wanted)
+        raise Refusal(refused.code, refused.message, hint, refused.position) from None
+    finally:
+        labels.end()
 
 
 def planned_on_copies(

@@ -18,7 +18,6 @@ from proxy.planner.calendar_clamps import is_of_clamped
 from proxy.planner.computed_labels import combined, parts_of_key
 from proxy.planner.facts import Facts, Range, Values
 from proxy.planner.intervals import STEPWISE, whole_parts_of_day
-from proxy.planner.label_evaluation import evaluated, made_once
 from proxy.planner.mapped_texts import depends_on_locale, mapped_texts
 from proxy.planner.possible_truth import Within
 from proxy.planner.time_intervals import interval_of, is_function_of
@@ -84,7 +83,7 @@ def _within_ranges(
     for one in _counted(expression, known.ranges, known.bounds):
         labels = _labels(
             expression,
-            {**facts, name: replace(known, bounds=clamped(known.bounds, one), ranges=(one,))},
+            facts | {name: replace(known, bounds=clamped(known.bounds, one), ranges=(one,))},
         )
         if labels is None:
             return None
@@ -134,7 +133,7 @@ def _of_fewer(expression: Expression, values: Values, facts: Facts) -> Values | 
     if inner is None or not 0 < len(inner[1]) < len(values):
         return None
     column, numbers = inner
-    found = evaluated([expression], [column], [(number,) for number in numbers])
+    found = facts.labels.evaluated([expression], [column], [(number,) for number in numbers])
     return tuple(dict.fromkeys(text for (text,) in found)) if found else None
 
 
@@ -232,7 +231,7 @@ def _direct(expression: Expression, facts: Facts) -> Values | None:
 
 def _times(key: DateTrunc | Cast | FormattedTime | Shift | TimeBin, facts: Facts) -> Values | None:
     read = tuple((name, facts[name]) for name in sorted(columns(key)))
-    return made_once((key, read), lambda: time_texts(key, facts))
+    return facts.labels.made_once((key, read), lambda: time_texts(key, facts))
 
 
 _DAY = 86_400
@@ -247,7 +246,7 @@ def _bins(arithmetic: Arithmetic, facts: Facts) -> Values | None:
     if side is None or not (is_part or isinstance(side, _NUMBERS)):
         return None
     values = _direct(side, facts) or ()
-    found = evaluated([arithmetic], [side], [(text,) for text in values if text])
+    found = facts.labels.evaluated([arithmetic], [side], [(text,) for text in values if text])
     return tuple(dict.fromkeys(text for (text,) in found)) or None if found else None
 
 

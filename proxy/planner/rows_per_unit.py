@@ -95,7 +95,9 @@ def per_unit(
         keys=tuple(keys),
     )
     unit = ColumnRef(UNIT_COLUMN, ownership.column.type, None, grouped.alias)
-    return RelationWithUnit(relation, facts, _gathered(grouped, ownership, unit, is_one_row))
+    return RelationWithUnit(
+        relation, source.facts.instead(facts), _gathered(grouped, ownership, unit, is_one_row)
+    )
 
 
 def _added_by_keys(known: ColumnFacts) -> ColumnFacts:

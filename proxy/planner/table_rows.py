@@ -9,6 +9,7 @@ from proxy.catalog.catalog_model import Column
 from proxy.kernel.known_values import type_characters
 from proxy.planner.facts import (
     ColumnFacts,
+    Facts,
     PlanningContext,
     ProtectedRows,
     PublicRow,
@@ -62,7 +63,7 @@ def _table_rows(scan: Scan, known: PlanningContext) -> RelationWithUnit:
                 held=within,
                 is_long=_is_long(c),
             )
-        return RelationWithUnit(scan, facts, PublicRows())
+        return RelationWithUnit(scan, Facts(facts, known.labels), PublicRows())
     columns = {column.name: column for column in described.columns}
     if scan.table not in known.column_facts:
         known.column_facts[scan.table] = {
@@ -87,10 +88,14 @@ def _table_rows(scan: Scan, known: PlanningContext) -> RelationWithUnit:
                 facts[scan.alias, name] = replace(
                     facts[scan.alias, name], index=ref(index_name(name))
                 )
-        return RelationWithUnit(scan, facts, ProtectedRows(bound.rows, (column,), partitions=1))
+        return RelationWithUnit(
+            scan, Facts(facts, known.labels), ProtectedRows(bound.rows, (column,), partitions=1)
+        )
     if isinstance(unit, RowUnit):
         place = (ColumnRef("ctid", SqlType.TID, None, scan.alias),) if described.has_ctid else ()
-        return RelationWithUnit(scan, facts, ProtectedRows(unit.rows, keys or place))
+        return RelationWithUnit(
+            scan, Facts(facts, known.labels), ProtectedRows(unit.rows, keys or place)
+        )
     assert isinstance(unit, IdentifierUnit) and policy.max_rows_per_unit is not None
     bounds = (policy.max_groups_per_unit, policy.max_rows_per_group_per_unit)
     joined = policy.join_rows_at_most if policy.chooses_rows else policy.max_rows_per_unit
@@ -114,7 +119,7 @@ def _table_rows(scan: Scan, known: PlanningContext) -> RelationWithUnit:
             is_chosen=policy.chooses_rows,
             is_unbounded=policy.is_unbounded,
         )
-        return RelationWithUnit(relation, facts, ownership)
+        return RelationWithUnit(relation, Facts(facts, known.labels), ownership)
     of_unit = columns[unit.column]
     facts[scan.alias, unit.column] = ColumnFacts(
         of_unit.type, is_unit=True, nullable=of_unit.nullable
@@ -137,7 +142,7 @@ def _table_rows(scan: Scan, known: PlanningContext) -> RelationWithUnit:
         is_chosen=policy.chooses_rows and not unique,
         is_unbounded=policy.is_unbounded and not unique,
     )
-    return RelationWithUnit(scan, facts, ownership)
+    return RelationWithUnit(scan, Facts(facts, known.labels), ownership)
 
 
 def _through(

@@ -324,4 +324,4 @@ def rows_in_blocks(subquery: Subquery, known: PlanningContext) -> RelationWithUn
     ownership = replace(
         owned, column=column, untruncated=(Untruncated(subquery.alias, column, owned.joined),)
     )
-    return RelationWithUnit(subquery, facts, ownership)
+    return RelationWithUnit(subquery, below.facts.instead(facts), ownership)

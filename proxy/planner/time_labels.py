@@ -188,7 +188,7 @@ def _of_each_range(clock: Expression, facts: Facts) -> Iterator[Facts]:
         yield facts
         return
     for one in ranges:
-        yield {**facts, name: replace(facts[name], ranges=(one,))}
+        yield facts | {name: replace(facts[name], ranges=(one,))}
 
 
 def day_of(at: datetime) -> str:

@@ -113,7 +113,7 @@ def _subquery(
     relation = replace(
         subquery, source=below, where=where, outputs=(*outputs, *hidden), windows=windows
     )
-    return RelationWithUnit(relation, facts, ownership)
+    return RelationWithUnit(relation, source.facts.instead(facts), ownership)
 
 
 def _carried(alias: str, ownership: RowOwnership, taken: set[str]) -> tuple[_Hidden, RowOwnership]:
@@ -202,7 +202,9 @@ def _union(union: UnionAll, parts: list[RelationWithUnit]) -> RelationWithUnit:
         kinds = {known.type for known in each}
         if len(kinds) > 1 and not all(kind.is_text for kind in kinds):
             relations = [_in_numeric(relation, place) for relation in relations]
-    return RelationWithUnit(replace(union, parts=tuple(relations)), facts, merged)
+    return RelationWithUnit(
+        replace(union, parts=tuple(relations)), parts[0].facts.instead(facts), merged
+    )
 
 
 def _with_hidden(relations: list[Subquery], union: UnionAll, hidden: int) -> list[Subquery]:

@@ -55,7 +55,7 @@ def truncate_side(side: RelationWithUnit, known: PlanningContext) -> RelationWit
         relation, unit = _truncate_source(relation, part, facts, known)
         if unit != part.column:
             known_unit = facts[part.column.relation, part.column.column]
-            facts = {**facts, (unit.relation, unit.column): known_unit}
+            facts = facts | {(unit.relation, unit.column): known_unit}
             column = unit if column == part.column else column
     truncated = replace(ownership, column=column, rows=ownership.joined, untruncated=())
     return RelationWithUnit(relation, facts, truncated)

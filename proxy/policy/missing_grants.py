@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from proxy.base.written_names import quoted
 from proxy.catalog.catalog_model import Catalog, TableName
 
 
@@ -19,22 +20,13 @@ class MissingGrants:
     def of_table(self, name: TableName) -> str | None:
         if name not in self.declared.tables:
             return None
-        schema, role = _quoted(name.schema), _quoted(self.role)
-        table = f"{schema}.{_quoted(name.name)}"
+        schema, role = quoted(name.schema), quoted(self.role)
+        table = f"{schema}.{quoted(name.name)}"
         return f"GRANT USAGE ON SCHEMA {schema} TO {role}; GRANT SELECT ON {table} TO {role};"
 
     def of_column(self, name: TableName, column: str) -> str | None:
         table = self.declared.tables.get(name)
         if table is None or table.column(column) is None:
             return None
-        place = f"{_quoted(name.schema)}.{_quoted(name.name)}"
-        return f"GRANT SELECT ({_quoted(column)}) ON {place} TO {_quoted(self.role)};"
-
-
-def _quoted(name: str) -> str:
-    """
-    >>> _quoted("day")
-    '"day"'
-    """
-    escaped = name.replace('"', '""')
-    return f'"{escaped}"'
+        place = f"{quoted(name.schema)}.{quoted(name.name)}"
+        return f"GRANT SELECT ({quoted(column)}) ON {place} TO {quoted(self.role)};"

@@ -15,8 +15,8 @@ from sqlglot import exp, parse_one
 from sqlglot.errors import SqlglotError
 
 from proxy.base.sql_types import SqlType
+from proxy.base.written_names import quoted
 from proxy.catalog.catalog_model import Enumeration
-from proxy.query.rewrite.edits import quoted
 
 _CHARACTERS = 4_000
 # As PostgreSQL prints them: what an INSERT would put in, which nobody can do here.

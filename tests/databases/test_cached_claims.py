@@ -8,12 +8,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
 from typing import TypeVar
 
 import psycopg
 import pytest
-from psycopg.conninfo import make_conninfo
 
 from proxy.accounting.events import Event, dlaplace, gaussian, mechanism
 from proxy.accounting.statement_record import StatementRecord
@@ -33,10 +31,10 @@ from proxy.ledger.bearer_tokens import create_token
 from proxy.ledger.bounds_account import POLICY_BOUNDS
 from proxy.ledger.cached_claims import MOST_BYTES, CachedClaims, Claimed
 from proxy.ledger.engine_ledger import EngineLedger
-from proxy.ledger.ledger_backup import TABLES, backup, restore
+from proxy.ledger.ledger_backup import TABLES
 from proxy.ledger.ledger_reports import ledger_problems
 from proxy.ledger.ledger_tables import LedgerTables
-from proxy.ledger.users import add_analyst, allow, remove_analyst
+from proxy.ledger.users import add_analyst, allow
 from proxy.mechanisms.loss import Loss
 from proxy.mechanisms.rho_of_noise import rho_of_pure
 from proxy.mechanisms.zcdp import rho_of_loss
@@ -66,12 +64,6 @@ def _question(
 def _reading(name: int | None, epsilon: str, *tables: str) -> CachedQuestion:
     """Of these tables."""
     return renamed(_question(name, epsilon), block=priced(loss(epsilon, "0"), tables=tables))
-
-
-def _stored(dsn: str) -> list[str | None]:
-    """All relations, by the number of their row."""
-    found = rows(dsn, "SELECT id, relation FROM ledger.cached ORDER BY id")
-    return [LEDGER_CIPHER.opened(text, ("cached relation", str(row))) for row, text in found]
 
 
 def _with_claims(
@@ -113,31 +105,6 @@ def _cost(claimed: Claimed) -> Fraction:
 def _paid(dsn: str) -> dict[str, Fraction]:
     found = rows(dsn, "SELECT analyst, epsilon FROM ledger.balance")
     return {name or "all": Fraction(epsilon) for name, epsilon in found}
-
-
-def test_each_pays_once_and_everybody_once(ledger_dsn: str) -> None:
-    set_limits(ledger_dsn, own="5", total="5")
-
-    async def use(claims: CachedClaims) -> Sequence[Claimed | None]:
-        assert await _claim(claims, "alice", _question(1), may_draw=False) is None
-        first = await _drawn(claims, "alice", _question(1))
-        again = await _claim(claims, "alice", _question(1), may_draw=False)
-        other = await _claim(claims, "bob", _question(1), may_draw=False)
-        return first, again, other
-
-    first, again, other = _with_claims(ledger_dsn, use)
-    assert first is not None and again is not None and other is not None
-    assert [first.states, again.states, other.states] == [(_DRAW,), (_READY,), (_READY,)]
-    assert again.relations == other.relations == ("drawn",)
-    assert [_cost(first), _cost(again), _cost(other)] == [1, 0, 1]
-    assert again.receipt is None and again.remaining.epsilon == 4, (
-        "nothing to pay leaves nothing behind"
-    )
-    assert rows(ledger_dsn, "SELECT analyst, epsilon FROM ledger.receipt ORDER BY id") == [
-        ("alice", 1),
-        ("bob", 1),
-    ]
-    assert _paid(ledger_dsn) == {"alice": 1, "bob": 1, "all": 1}
 
 
 def test_an_answer_is_shown_to_who_has_paid_for_it_and_nobody_else(ledger_dsn: str) -> None:
@@ -201,90 +168,6 @@ def test_no_analyst_is_in_the_account_of_the_owner(ledger_dsn: str) -> None:
 
     asyncio.run(use())
     assert _paid(ledger_dsn) == {}
-
-
-def test_a_part_that_was_seen_is_free_beside_a_new_one(ledger_dsn: str) -> None:
-    set_limits(ledger_dsn, own="5", total="5")
-
-    async def use(claims: CachedClaims) -> Claimed:
-        await _drawn(claims, "alice", _question(1))
-        return await _drawn(
-            claims, "alice", _question(1), _question(2, "0.5"), _question(None, "0.25")
-        )
-
-    both = _with_claims(ledger_dsn, use)
-    assert both.states == (_READY, _DRAW, _APART)
-    assert _cost(both) == Fraction(3, 4)
-    assert _paid(ledger_dsn) == {"alice": Fraction(7, 4), "all": Fraction(7, 4)}
-
-
-def test_a_name_that_is_given_again_has_seen_nothing(ledger_dsn: str) -> None:
-    set_limits(ledger_dsn, own="5", total="5")
-    add_analyst(ledger_dsn, "eve", "x")
-    _with_claims(ledger_dsn, lambda claims: _drawn(claims, "eve", _question(1)))
-    remove_analyst(ledger_dsn, "eve")
-    with pytest.raises(Refusal, match="not an analyst any more"):
-        _with_claims(ledger_dsn, lambda claims: _claim(claims, "eve", _question(1)))
-    add_analyst(ledger_dsn, "eve", "y")
-    again = _with_claims(ledger_dsn, lambda claims: _claim(claims, "eve", _question(1)))
-    assert again is not None and _cost(again) == 1
-    assert _paid(ledger_dsn) == {"eve": 2, "all": 1}
-
-
-def test_total_is_used_up_but_what_was_shown_is_shown(ledger_dsn: str) -> None:
-    set_limits(ledger_dsn, own="5", total="2.5")
-
-    async def use(claims: CachedClaims) -> tuple[Claimed | None, Refusal]:
-        await _drawn(claims, "alice", _question(1))
-        await _drawn(claims, "bob", _question(1))
-        await _drawn(claims, "alice", _question(2, "1.5"))
-        displayed = await _claim(claims, "bob", _question(1))
-        with pytest.raises(Refusal) as refused:
-            await _claim(claims, "bob", _question(2, "1.5"))
-        return displayed, refused.value
-
-    displayed, refused = _with_claims(ledger_dsn, use)
-    assert displayed is not None and displayed.states == (_READY,)
-    assert refused.code is Code.OVER_BUDGET and "shared" in refused.message
-    assert _paid(ledger_dsn) == {"alice": 2.5, "bob": 1, "all": 2.5}
-
-
-def test_own_budget_bounds_what_is_shown(ledger_dsn: str) -> None:
-    set_limits(ledger_dsn, own="1", total="9")
-
-    async def use(claims: CachedClaims) -> None:
-        await _drawn(claims, "alice", _question(1))
-        await _drawn(claims, "bob", _question(2))
-        await _claim(claims, "bob", _question(2))
-        with pytest.raises(Refusal, match='budget of "bob"'):
-            await _claim(claims, "bob", _question(1), may_draw=False)
-
-    _with_claims(ledger_dsn, use)
-    assert rows(ledger_dsn, "SELECT count(*) FROM ledger.seen") == [(2,)]
-
-
-def test_who_waits_and_who_takes_over(ledger_dsn: str) -> None:
-    """A draw that nobody was displayed is made again under its charge."""
-    set_limits(ledger_dsn, own="5", total="5")
-
-    async def use(claims: CachedClaims) -> list[tuple[CacheState, ...]]:
-        first = await _claim(claims, "alice", _question(1))
-        waiting = await _claim(claims, "bob", _question(1), may_draw=False)
-        assert first is not None and waiting is not None and first.cached[0] is not None
-        await claims.let_go(
-            first.cached[0], "00000000-0000-0000-0000-000000000000"
-        )  # not its holder
-        still = await _claim(claims, "bob", _question(1))
-        await claims.let_go(first.cached[0], first.holder)
-        assert await _claim(claims, "bob", _question(1), may_draw=False) is None
-        taken = await _drawn(claims, "bob", _question(1), text="bob's")
-        # Whoever comes late shows what stands.
-        assert await claims.store(_RUN, first.cached[0], "alice's") == "bob's"
-        assert still is not None
-        return [first.states, waiting.states, still.states, taken.states]
-
-    assert _with_claims(ledger_dsn, use) == [(_DRAW,), (_WAIT,), (_WAIT,), (_DRAW,)]
-    assert _paid(ledger_dsn) == {"alice": 1, "bob": 1, "all": 1}
 
 
 def _of_price(loss_of: Loss, event: Event) -> CachedQuestion:
@@ -363,21 +246,6 @@ def test_a_slot_has_one_name_for_tables_in_any_order() -> None:
     assert found[0] == found[1] and len(set(found)) == 3
 
 
-def test_what_a_crash_may_have_lost_is_paid_anew(ledger_dsn: str) -> None:
-    """A relation does not wait for the disk: it may have been displayed, and be gone."""
-    set_limits(ledger_dsn, own="5", total="5")
-
-    async def use(claims: CachedClaims) -> Claimed:
-        await _claim(claims, "alice", _question(1))
-        with psycopg.connect(ledger_dsn) as connection:
-            connection.execute("UPDATE ledger.cached SET started = started - interval '1 second'")
-        return await _drawn(claims, "alice", _question(1))
-
-    assert _cost(_with_claims(ledger_dsn, use)) == 1
-    assert _paid(ledger_dsn) == {"alice": 2, "all": 2}
-    assert _stored(ledger_dsn) == ["drawn"]
-
-
 def test_slots_begin_by_the_clock_of_the_ledger(ledger_dsn: str) -> None:
     def start(at: datetime, seconds: int, offset: int) -> datetime:
         with psycopg.connect(ledger_dsn) as connection:
@@ -395,48 +263,6 @@ def test_slots_begin_by_the_clock_of_the_ledger(ledger_dsn: str) -> None:
     assert start(noon, 1800, 0) == noon
 
 
-def test_what_everybody_paid_is_added_up_anew(ledger_dsn: str) -> None:
-    """A window that opens counts of each receipt what it paid of that budget."""
-    set_limits(ledger_dsn, own="5", total="5")
-
-    async def use(claims: CachedClaims) -> None:
-        await _drawn(claims, "alice", _question(1))
-        await _claim(claims, "bob", _question(1))
-        with psycopg.connect(ledger_dsn) as connection:
-            connection.execute("UPDATE ledger.balance SET period = NULL, epsilon = 77")
-        await _claim(claims, "bob", _question(2, "0.5"))
-
-    _with_claims(ledger_dsn, use)
-    assert _paid(ledger_dsn) == {"alice": 77, "bob": Fraction(3, 2), "all": Fraction(3, 2)}
-
-
-def test_twice_in_one_statement(ledger_dsn: str) -> None:
-    set_limits(ledger_dsn, own="5", total="5")
-    both = _with_claims(
-        ledger_dsn, lambda claims: _drawn(claims, "alice", _question(1), _question(1))
-    )
-    assert both.states == (_DRAW, _APART)
-    assert _paid(ledger_dsn) == {"alice": 2, "all": 2}
-
-
-def test_a_draw_is_begun_three_times_at_most_under_its_charge(ledger_dsn: str) -> None:
-    """How long each takes, or that it fails, may tell something: beyond, it is paid anew."""
-    set_limits(ledger_dsn, own="5", total="5")
-
-    async def use(claims: CachedClaims) -> list[Fraction]:
-        costs = []
-        for _ in range(5):
-            claimed = await _claim(claims, "alice", _question(1))
-            assert claimed is not None and claimed.states == (_DRAW,)
-            assert claimed.cached[0] is not None
-            await claims.let_go(claimed.cached[0], claimed.holder)
-            costs.append(_cost(claimed))
-        return costs
-
-    assert _with_claims(ledger_dsn, use) == [1, 0, 0, 1, 0]
-    assert _paid(ledger_dsn) == {"alice": 2, "all": 2}
-
-
 def test_beyond_its_size_nothing_new_is_cached(ledger_dsn: str) -> None:
     set_limits(ledger_dsn, own="5", total="5")
     _with_claims(ledger_dsn, lambda claims: _drawn(claims, "alice", _question(1)))
@@ -447,25 +273,6 @@ def test_beyond_its_size_nothing_new_is_cached(ledger_dsn: str) -> None:
     known, new = _with_claims(ledger_dsn, use, most_bytes=0)
     assert (known.states, new.states) == ((_READY,), (_APART,))
     assert _paid(ledger_dsn) == {"alice": 1, "bob": 2, "all": 2}
-
-
-def test_who_was_taken_over_forgets_nothing(ledger_dsn: str) -> None:
-    """Else two draws were shown under one charge: what the one drew, and what the other did."""
-    set_limits(ledger_dsn, own="5", total="5")
-
-    async def use(claims: CachedClaims) -> tuple[bool, bool]:
-        first = await _claim(claims, "alice", _question(1))
-        assert first is not None and first.cached[0] is not None
-        await claims.let_go(first.cached[0], first.holder)
-        second = await _claim(claims, "bob", _question(1))
-        assert second is not None and second.cached == first.cached
-        return (
-            await claims.forget(first.cached[0], first.holder),
-            await claims.forget(first.cached[0], second.holder),
-        )
-
-    assert _with_claims(ledger_dsn, use) == (False, True)
-    assert _paid(ledger_dsn) == {"alice": 1, "bob": 1, "all": 1}
 
 
 def test_what_is_too_large_is_forgotten_and_paid_anew(ledger_dsn: str) -> None:
@@ -482,77 +289,6 @@ def test_what_is_too_large_is_forgotten_and_paid_anew(ledger_dsn: str) -> None:
 
     again = _with_claims(ledger_dsn, use)
     assert again is not None and again.states == (_DRAW,) and _cost(again) == 1
-
-
-def test_of_two_draws_that_are_too_large_one_is_shown(ledger_dsn: str) -> None:
-    """A draw that outlives its lease is taken over under the same charge. Neither is stored: whoever is not its
-    holder any more may not show it."""
-    set_limits(ledger_dsn, own="5", total="5")
-
-    async def use(claims: CachedClaims) -> list[bool]:
-        first = await _claim(claims, "alice", _question(1))
-        assert first is not None and first.cached[0] is not None
-        with psycopg.connect(ledger_dsn) as connection:
-            connection.execute("UPDATE ledger.cached SET lease_until = '-infinity'")
-        second = await _claim(claims, "bob", _question(1))
-        assert second is not None and second.states == (_DRAW,)
-        cached = first.cached[0]
-        shown = [await claims.forget(cached, one.holder) for one in (first, second, first)]
-        assert await claims.store(_RUN, cached, "late") is None, (
-            "nor may what comes after it be shown"
-        )
-        return shown
-
-    assert _with_claims(ledger_dsn, use) == [False, True, False]
-    assert _paid(ledger_dsn) == {"alice": 1, "bob": 1, "all": 1}
-
-
-def test_what_is_served_no_more_goes(ledger_dsn: str) -> None:
-    set_limits(ledger_dsn, own="5", total="5")
-
-    async def use(claims: CachedClaims) -> None:
-        await _drawn(claims, "alice", _question(1), _question(2))
-        with psycopg.connect(ledger_dsn) as connection:
-            connection.execute(
-                "UPDATE ledger.cached SET slot = slot - interval '1 day'"
-                " * CASE digest WHEN %s THEN 63 ELSE 61 END",
-                (LEDGER_CIPHER.keyed(bytes([1]) * 32),),
-            )
-        await _drawn(claims, "alice", _question(3))
-
-    _with_claims(ledger_dsn, use)
-    found = {digest for (digest,) in rows(ledger_dsn, "SELECT digest FROM ledger.cached")}
-    assert found == {LEDGER_CIPHER.keyed(bytes([number]) * 32) for number in (2, 3)}
-    assert rows(ledger_dsn, "SELECT count(*) FROM ledger.receipt") == [(2,)]
-
-
-def test_a_backup_holds_what_was_seen(ledger_dsn: str, tmp_path: Path) -> None:
-    """And no draw that may have been displayed since: it would be drawn again under its charge."""
-    set_limits(ledger_dsn, own="5", total="5")
-
-    async def use(claims: CachedClaims) -> Claimed | None:
-        await _drawn(claims, "alice", _question(1))
-        await _claim(claims, "bob", _question(1))
-        return await _claim(claims, "alice", _question(2))
-
-    _with_claims(ledger_dsn, use)
-    assert ledger_problems(ledger_dsn) == ()
-    backup(ledger_dsn, tmp_path / "file")
-    with psycopg.connect(ledger_dsn, autocommit=True) as connection:
-        connection.execute("CREATE DATABASE again")
-    again = make_conninfo(ledger_dsn, dbname="again")
-    try:
-        restore(again, tmp_path / "file")
-        assert ledger_problems(again) == ()
-        assert _stored(again) == ["drawn"]
-        seen = _with_claims(again, lambda claims: _claim(claims, "bob", _question(1)))
-        assert seen is not None and _cost(seen) == 0
-        anew = _with_claims(again, lambda claims: _claim(claims, "alice", _question(2)))
-        assert anew is not None and _cost(anew) == 1
-        assert _paid(again) == {"alice": 3, "bob": 1, "all": 3}
-    finally:
-        with psycopg.connect(ledger_dsn, autocommit=True) as connection:
-            connection.execute("DROP DATABASE again WITH (FORCE)")
 
 
 def test_every_table_is_in_a_backup(ledger_dsn: str) -> None:
@@ -621,22 +357,6 @@ def _of(dsn: str, kind: str) -> dict[str, Fraction]:
     return {name: Fraction(epsilon) for name, epsilon in found}
 
 
-def test_a_group_pays_once_for_what_its_members_are_shown(ledger_dsn: str) -> None:
-    set_limits(ledger_dsn, own="5", total="5")
-    _grouped(ledger_dsn)
-
-    async def use(claims: CachedClaims) -> None:
-        await _drawn(claims, "carol", _question(1))
-        for name in ("ann", "bob", "ann"):
-            await _drawn(claims, name, _question(1))
-
-    _with_claims(ledger_dsn, use)
-    assert _of(ledger_dsn, "group") == {"g": 1}
-    assert _of(ledger_dsn, "analyst") == {"ann": 1, "bob": 1, "carol": 1}
-    assert _of(ledger_dsn, "total") == {"": 1}
-    assert ledger_problems(ledger_dsn) == ()
-
-
 def test_what_a_member_brings_is_not_the_groups(ledger_dsn: str) -> None:
     """carol has seen it, and comes: bob, to whom it is new, makes the group pay."""
     set_limits(ledger_dsn, own="5", total="5")
@@ -650,35 +370,6 @@ def test_what_a_member_brings_is_not_the_groups(ledger_dsn: str) -> None:
     assert _of(ledger_dsn, "group").get("g", 0) == 0
     _with_claims(ledger_dsn, lambda claims: _drawn(claims, "bob", _question(1)))
     assert _of(ledger_dsn, "group") == {"g": 1}
-
-
-def test_a_table_pays_for_what_is_drawn_of_it(ledger_dsn: str) -> None:
-    set_limits(ledger_dsn, own="9", total="9")
-    with psycopg.connect(ledger_dsn) as connection:
-        connection.execute(
-            "INSERT INTO ledger.allowance VALUES (1, 'table', 's.t', 3, 0.5, 'none')"
-        )
-    one = _reading(1, "1", "s.t")
-    two = _reading(2, "0.5", "s.t", "s.u")
-    apart = _reading(None, "1.75", "s.t")
-
-    async def use(claims: CachedClaims) -> tuple[Refusal, Claimed]:
-        await _drawn(claims, "ann", one)
-        await _drawn(claims, "bob", one, two)
-        with pytest.raises(Refusal) as refused:
-            await _claim(claims, "bob", apart)
-        again = await _claim(claims, "carol", two)
-        assert again is not None
-        return refused.value, again
-
-    refused, again = _with_claims(ledger_dsn, use)
-    assert _of(ledger_dsn, "table") == {"s.t": Fraction(3, 2), "s.u": Fraction(1, 2)}
-    assert "of the table s.t does not cover" in refused.message
-    assert "epsilon 1.75" in refused.message and "but only epsilon 1.5" in refused.message
-    assert "that you were shown the answer of in this slot costs nothing" in refused.hint
-    assert again.states == (_READY,)
-    assert _of(ledger_dsn, "analyst")["carol"] == Fraction(1, 2)
-    assert ledger_problems(ledger_dsn) == ()
 
 
 def test_blocks_of_time_pay_for_nothing_beside_them(ledger_dsn: str) -> None:
@@ -708,33 +399,6 @@ def test_blocks_of_time_pay_for_nothing_beside_them(ledger_dsn: str) -> None:
 
     asyncio.run(use())
     assert _paid(ledger_dsn) == {"ann": 2, "all": 1, "s.t": 1, "person 2019-02": 1, "s.u": 1}
-
-
-def test_a_spent_budget_does_not_tell_what_others_have_asked(ledger_dsn: str) -> None:
-    """bob gets the same refusal for what ann has asked and for what nobody has; ann is shown hers again."""
-    set_limits(ledger_dsn, own="9", total="9")
-    with psycopg.connect(ledger_dsn) as connection:
-        connection.execute(
-            "INSERT INTO ledger.allowance VALUES (1, 'table', 's.t', 1.5, 0.5, 'none')"
-        )
-    asked = _reading(1, "1", "s.t")
-    unasked = _reading(2, "1", "s.t")
-
-    async def use(claims: CachedClaims) -> tuple[str, str]:
-        await _drawn(claims, "ann", asked)
-        found = []
-        for question in (asked, unasked):
-            with pytest.raises(Refusal) as refused:
-                await _claim(claims, "bob", question)
-            found.append(f"{refused.value.message} {refused.value.hint}")
-        again = await _claim(claims, "ann", asked)
-        assert again is not None and again.receipt is None
-        return found[0], found[1]
-
-    first, second = _with_claims(ledger_dsn, use)
-    assert first == second and "of the table s.t does not cover" in first
-    assert _of(ledger_dsn, "analyst") == {"ann": 1, "bob": 0}
-    assert ledger_problems(ledger_dsn) == ()
 
 
 def test_a_spent_budget_says_what_is_free(ledger_dsn: str) -> None:

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import multiprocessing
 import time
-from collections.abc import Iterator, Mapping
-from datetime import datetime, timedelta, timezone
+from collections.abc import Iterator
+from datetime import timezone
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 import psycopg
 import pytest
-from hypothesis import HealthCheck, example, given, settings
-from hypothesis import strategies as st
-from psycopg.conninfo import make_conninfo
 
 from proxy.accounting.amounts import Amount, decimal
 from proxy.accounting.budget_lines import LineKind
@@ -36,11 +32,9 @@ from proxy.ledger.ledger_tables import LedgerTables, Receipt
 from proxy.ledger.users import add_analyst
 from proxy.policy.policy_model import Period
 from tests.databases.ledger_database import INTO_ALLOWANCE, loss, rows, set_limits, with_ledger
-from tests.ledger_model.lines import Line, Lines
 
 UTC = timezone.utc
-_TOTAL: Line = ("total", "")
-_MICRO = Decimal("1e-6")
+Line = tuple[str, str]  # kind, name
 
 
 def limit_line(
@@ -75,181 +69,6 @@ def people(ledger_dsn: str) -> Iterator[str]:
     set_limits(ledger_dsn, own="100", total="100")
     yield ledger_dsn
     assert ledger_problems(ledger_dsn) == ()
-
-
-_GROUPS: Mapping[str, tuple[str, ...]] = {"ann": ("a", "b"), "bob": ("b",), "carol": ()}
-_LINES = [("group", "a"), ("group", "b"), ("table", "s.t"), ("table", "s.u")]
-_AMOUNT = st.integers(0, 12)
-_STEPS = st.one_of(
-    *[
-        st.tuples(
-            st.just("charge"),
-            st.sampled_from(sorted(_GROUPS)),
-            st.sets(st.sampled_from(["s.t", "s.u"])),
-            st.tuples(_AMOUNT, _AMOUNT),
-        )
-    ]
-    * 3,
-    st.tuples(st.just("clock"), st.integers(-40, 70), st.integers(0, 23), st.none()),
-    st.tuples(
-        st.just("limit"),
-        st.sampled_from(_LINES),
-        st.sampled_from(list(Period)),
-        st.one_of(st.none(), st.integers(0, 40)),
-    ),
-    st.tuples(
-        st.just("adjust"),
-        st.sampled_from([*_LINES, _TOTAL, ("analyst", "ann")]),
-        st.tuples(st.integers(-15, 8), st.integers(-15, 8)),
-        st.none(),
-    ),
-)
-
-
-def _limits(of: int) -> Amount:
-    return Amount(Fraction(of, 10), Fraction(of, 10**6))
-
-
-class _Pair:
-    """The ledger and its model."""
-
-    def __init__(self, connection: psycopg.Connection[Any]) -> None:
-        self._connection = connection
-        self._model = Lines()
-        self._now = datetime(2026, 11, 20, 13, 30, tzinfo=UTC)
-        for kind, name, of, per in (
-            ("total", "", 35, Period.NONE),
-            ("default", "", 20, Period.MONTH),
-            ("table", "s.t", 9, Period.NONE),
-            ("group", "b", 22, Period.WEEK),
-        ):
-            self._limit((kind, name), of, per)
-
-    def step(self, kind: str, first: Any, second: Any, third: Any) -> None:
-        match kind:
-            case "clock":
-                self._now += timedelta(days=first, hours=second)
-            case "limit":
-                self._limit(first, third, second)
-            case "adjust":
-                self._adjust(first, *second)
-            case _:
-                self._charge(first, second, *third)
-
-    def compare(self) -> None:
-        for who in _GROUPS:
-            found = self._connection.execute(
-                "SELECT kind, name, epsilon_spent, delta_spent, renews_at"
-                " FROM ledger.lines_at(1, %s, NULL, %s)",
-                (who, self._now),
-            ).fetchall()
-            named = [("analyst", who), *(("group", one) for one in _GROUPS[who])]
-            named += [("table", "s.t"), ("table", "s.u"), _TOTAL]
-            limited = [line for line in named if line in self._model.limits]
-            assert [tuple(row[:2]) for row in found] == limited
-            for row in found:
-                balance = self._model.current((row[0], row[1]), self._now)
-                assert Amount(Fraction(row[2]), Fraction(row[3])) == balance.spent
-                assert row[4] == balance.renews_at
-
-    def _limit(self, line: Line, of: int | None, per: Period) -> None:
-        lines = [("analyst", who) for who in _GROUPS] if line[0] == "default" else [line]
-        self._connection.execute(
-            "DELETE FROM ledger.allowance WHERE (kind, analyst) = (%s, %s)", line
-        )
-        for one in lines:
-            self._model.limits.pop(one, None)
-            if of is not None:
-                self._model.limits[one] = (_limits(of), per)
-        if of is not None:
-            amounts = (Decimal(of) / 10, Decimal(of).scaleb(-6), per.value)
-            self._connection.execute(
-                f"{INTO_ALLOWANCE} VALUES (1, %s, %s, %s, %s, %s)",
-                (*line, *amounts),
-            )
-
-    def _adjust(self, line: Line, epsilon: int, delta: int) -> None:
-        row = self._connection.execute(
-            "WITH asked AS (INSERT INTO ledger.adjustment_request (source, kind, name, epsilon, delta, reason,"
-            " made_by) VALUES (1, %s, %s, 0, 0, 'why', 'who') RETURNING source, kind, name, id)"
-            " SELECT adjustment IS NOT NULL FROM asked a CROSS JOIN LATERAL"
-            " ledger.adjust_at(a.source, a.kind, a.name, %s, %s, 'why', 'who', %s, NULL, a.id, 'another')",
-            (*line, Decimal(epsilon) / 10, Decimal(delta).scaleb(-6), self._now),
-        ).fetchone()
-        by = Amount(Fraction(epsilon, 10), Fraction(delta, 10**6))
-        assert row == (self._model.adjust(line, by, self._now),)
-
-    def _charge(self, who: str, tables: set[str], epsilon: int, delta: int) -> None:
-        cost = Amount(Fraction(epsilon, 10), Fraction(delta, 10**6))
-        half = Amount(cost.epsilon / 2, cost.delta / 2)
-        costs = {("analyst", who): cost, _TOTAL: cost}
-        costs |= {("group", one): cost for one in _GROUPS[who]}
-        costs |= {("table", one): half for one in tables}
-        amounts = (Decimal(epsilon) / 10, Decimal(delta).scaleb(-6))
-        drawn = {
-            one: {"epsilon": str(amounts[0] / 2), "delta": str(amounts[1] / 2)} for one in tables
-        }
-        row = self._connection.execute(
-            "SELECT receipt IS NOT NULL FROM ledger.reserve_at(1, %s, %s, %s, '[]', 'f', 'p', %s, %s)",
-            (who, *amounts, self._now, json.dumps(drawn)),
-        ).fetchone()
-        assert row == (self._model.charge(costs, self._now),)
-
-
-def _side_by_side(dsn: str, steps: list[tuple[Any, Any, Any, Any]]) -> None:
-    with psycopg.connect(make_conninfo(dsn, options="-c timezone=Asia/Tokyo")) as connection:
-        connection.execute("DELETE FROM ledger.allowance")
-        pair = _Pair(connection)
-        for step in steps:
-            pair.step(*step)
-            pair.compare()
-        chains = connection.execute("SELECT * FROM ledger.chain_faults(1)").fetchall()
-        assert chains == []
-        connection.rollback()
-
-
-_CHECKED = settings(
-    deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], database=None
-)
-
-
-# A day's window that holds less than what was taken in it: its sum is 0, and no credit.
-_TAKEN_BACK = [
-    ("charge", "bob", set(), (12, 12)),
-    ("clock", 1, 0, None),
-    ("adjust", ("group", "b"), (-10, -10), None),
-    ("limit", ("group", "b"), Period.DAY, 40),
-    ("charge", "bob", set(), (3, 3)),
-]
-# Each line in turn is the one that falls short.
-_SHORT = [
-    [("limit", line, Period.NONE, 5), ("charge", "ann", {"s.t", "s.u"}, (12, 12))]
-    for line in (*_LINES, ("default", ""), _TOTAL)
-]
-
-
-@example(_TAKEN_BACK)
-@example(_SHORT[0])
-@example(_SHORT[1])
-@example(_SHORT[2])
-@example(_SHORT[3])
-@example(_SHORT[4])
-@example(_SHORT[5])
-@given(st.lists(_STEPS, min_size=1, max_size=20))
-@settings(_CHECKED, max_examples=8)
-def test_the_database_decides_as_its_model(
-    people: str, steps: list[tuple[Any, Any, Any, Any]]
-) -> None:
-    _side_by_side(people, steps)
-
-
-@pytest.mark.long
-@given(st.lists(_STEPS, min_size=5, max_size=60))
-@settings(_CHECKED, max_examples=1000)
-def test_the_database_decides_as_its_model_at_length(
-    people: str, steps: list[tuple[Any, Any, Any, Any]]
-) -> None:
-    _side_by_side(people, steps)
 
 
 def _spent(dsn: str) -> dict[Line, Fraction]:
@@ -296,21 +115,6 @@ def test_all_lines_pay_or_none(people: str) -> None:
         ("table", "s.u"): Fraction(3, 2),
         ("total", ""): 2,
     }
-
-
-def test_a_budget_that_comes_later_knows_what_was_spent(people: str) -> None:
-    async def use(ledger: LedgerTables) -> Receipt:
-        return await ledger.reserve("ann", loss("1", "0"), "f", "p", (), _drawn(t="1"))
-
-    with_ledger(people, use)
-    limit_line(people, "table", "s.t", "1.5")
-    limit_line(people, "group", "a", "1.5", Period.MONTH)
-    for wanted in ("table s.t", 'group "a"'):
-        with pytest.raises(Refusal, match=wanted):
-            with_ledger(people, use)
-        if wanted == "table s.t":
-            limit_line(people, "table", "s.t", "9")
-    assert _spent(people)["total", ""] == 1
 
 
 def test_a_block_of_time_that_no_policy_names_any_more_is_told_and_not_charged(people: str) -> None:
@@ -510,33 +314,3 @@ def test_a_charge_with_lines_is_quick(people: str) -> None:
     median = with_ledger(people, use)
     print(f"{median * 1000:.2f} ms")
     assert median < 0.03, f"{median * 1000:.2f} ms: it was about 1 ms on an idle machine"
-
-
-def test_a_clock_that_goes_back_and_a_window_that_is_open(ledger_dsn: str) -> None:
-    """What is charged meanwhile is of that window: also for `ledger verify`, and where another period and the
-    first again add the receipts up anew."""
-    noon = datetime(2026, 11, 20, 12, tzinfo=UTC)
-    with psycopg.connect(ledger_dsn) as connection:
-
-        def charge_at(at: datetime) -> bool:
-            row = connection.execute(
-                "SELECT receipt FROM ledger.reserve_at(1, 'ann', 1, 0, '[]', 'f', 'p', %s)", (at,)
-            ).fetchone()
-            return row is not None and row[0] is not None
-
-        def per(period: str) -> None:
-            connection.execute("DELETE FROM ledger.allowance")
-            connection.execute(
-                "INSERT INTO ledger.allowance VALUES (1, 'total', '', 9, 1, 'none'),"
-                " (1, 'default', '', 2, 1, %s)",
-                (period,),
-            )
-
-        per("day")
-        assert charge_at(noon) and charge_at(noon - timedelta(days=1))
-        assert not charge_at(noon)
-        per("none")
-        assert not charge_at(noon)
-        per("day")
-        assert not charge_at(noon)
-    assert ledger_problems(ledger_dsn) == ()

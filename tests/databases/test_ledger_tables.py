@@ -13,7 +13,6 @@ from psycopg import sql
 from proxy.accounting.amounts import charge
 from proxy.base.errors import Code, Fault, Refusal
 from proxy.ledger.ledger_tables import ChargeOutcome, LedgerTables, Receipt
-from proxy.ledger.users import add_analyst, remove_analyst
 from proxy.policy.policy_model import Period
 from tests.chosen_slots import far_period
 from tests.databases.ledger_database import loss, rows, set_limits, with_ledger
@@ -53,24 +52,6 @@ def test_a_receipt_and_what_remains(ledger_dsn: str) -> None:
             *([], "sum total", "policy 1", "failed"),
         ),
     ]
-
-
-def test_who_was_removed_charges_nothing(ledger_dsn: str) -> None:
-    """N4: a session that is still open asked on."""
-    set_limits(ledger_dsn, own="9", total="9")
-    add_analyst(ledger_dsn, "eve", "x")
-
-    async def ask(ledger: LedgerTables) -> Receipt:
-        return await ledger.reserve("eve", loss("1"), "f", "p")
-
-    first = with_ledger(ledger_dsn, ask)
-    remove_analyst(ledger_dsn, "eve")
-    with pytest.raises(Refusal, match="not an analyst any more"):
-        with_ledger(ledger_dsn, ask)
-    assert rows(ledger_dsn, "SELECT id FROM ledger.receipt") == [(first.id,)]
-    assert rows(ledger_dsn, "SELECT epsilon FROM ledger.balance") == [(1,), (1,)]
-    add_analyst(ledger_dsn, "eve", "y")
-    assert with_ledger(ledger_dsn, ask).remaining.epsilon == 7
 
 
 def test_over_budget_charges_nothing(ledger_dsn: str) -> None:

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from proxy.accounting.amounts import Amount, charge, decimal, limit, text
 from proxy.mechanisms.loss import Loss
-from tests.ledger_model.balance import left_of
 
 losses = st.builds(
     Loss,
@@ -54,8 +53,3 @@ def test_text_is_never_more_than_there_is(steps: int) -> None:
     shown = Fraction(text(number))
     assert shown <= number
     assert number - shown <= number / 10**11
-
-
-def test_what_is_left_is_never_negative() -> None:
-    spent = Amount(Fraction(3), Fraction(1, 2))
-    assert left_of(spent, Amount(Fraction(2), Fraction(1))) == (Fraction(0), Fraction(1, 2))

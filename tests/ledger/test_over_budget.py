@@ -13,7 +13,6 @@ from proxy.accounting.budget_lines import BudgetLine, LineKind, as_reported
 from proxy.accounting.refusal import nearly_spent, over_budget
 from proxy.base.errors import Code
 from proxy.ledger.budget_warnings import BudgetWarnings
-from tests.ledger_model.balance import NONE
 
 DEC = datetime(2026, 12, 1, tzinfo=timezone.utc)
 _NO_RENEWAL = "This budget does not renew. The data owner can raise it in the policy."
@@ -146,7 +145,8 @@ def test_a_warning_is_told_once_in_a_window() -> None:
 
 
 def test_a_budget_of_nothing_is_no_reason_to_warn() -> None:
-    nothing = BudgetLine(kind=LineKind.TABLE, name="t", limit=NONE, spent=NONE, left=NONE)
+    none = amount("0")
+    nothing = BudgetLine(kind=LineKind.TABLE, name="t", limit=none, spent=none, left=none)
     assert nothing.used == 0
 
 

@@ -24,7 +24,8 @@ LINES: tuple[Line, ...] = (
 _FOUND = """\
 SELECT jsonb_build_object(
     'spent', (SELECT jsonb_agg(jsonb_build_array(
-                         l.kind, l.name, s.epsilon_spent::text, s.delta_spent::text, s.rho_spent::text))
+                         l.kind, l.name, s.epsilon_spent::text, s.delta_spent::text, s.rho_spent::text,
+                         s.renews_at))
               FROM unnest(%s::text[], %s::text[]) l(kind, name)
               CROSS JOIN LATERAL ledger.line_at(1, l.kind, l.name, machine.transaction_timestamp()) s),
     'cached', (SELECT jsonb_agg(jsonb_build_array(
@@ -48,6 +49,7 @@ _NAMES_OF = {LEDGER_CIPHER.keyed(bytes([name]) * 32).hex(): name for name in ran
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
     spent: Mapping[Line, tuple[Fraction, ...]]
+    renews: Mapping[Line, datetime | None]
     standing: Mapping[int, tuple[object, ...]]
     settled: Mapping[int, str]
     released: Mapping[int, tuple[object, ...]]
@@ -60,7 +62,10 @@ def found_in(session: psycopg.Connection[Any]) -> Found:
     assert row is not None
     found = row[0]
     return Found(
-        spent={(kind, name): tuple(map(Fraction, of)) for kind, name, *of in found["spent"]},
+        spent={(kind, name): tuple(map(Fraction, of)) for kind, name, *of, _ in found["spent"]},
+        renews={
+            (kind, name): at and datetime.fromisoformat(at) for kind, name, *_, at in found["spent"]
+        },
         standing={
             row: (
                 _NAMES_OF[digest],

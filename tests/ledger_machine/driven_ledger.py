@@ -44,11 +44,13 @@ from proxy.ledger.ledger_tables import ChargeOutcome
 from proxy.ledger.users import remove_analyst
 from proxy.policy.policy_model import Reuse
 from tests.asked_by import run_of
+from tests.ledger_key import LEDGER_CIPHER
 from tests.ledger_machine.asked import (
     NOT_AN_ANALYST,
     NOT_CHARGED,
     OVER_TOKEN,
     PRICES,
+    PUBLISHED,
     TOKEN_IS_OVER,
     UNREADABLE,
     WITHDRAWN,
@@ -76,8 +78,8 @@ AS $$ SELECT current_setting('machine.now')::timestamptz $$;
 CREATE FUNCTION machine.clock_timestamp() RETURNS timestamptz STABLE LANGUAGE sql
 AS $$ SELECT current_setting('machine.now')::timestamptz $$"""
 PATH = "SET search_path = machine, pg_catalog"
-# As the ledger's own connections have it.
-OPTIONS = "-c plan_cache_mode=force_generic_plan -c jit=off -c timezone=UTC"
+# As the ledger's own connections have it, but for the zone, of which nothing may depend.
+OPTIONS = "-c plan_cache_mode=force_generic_plan -c jit=off -c timezone=Asia/Tokyo"
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +171,9 @@ class DrivenLedger(DrivenReleases):
         questions = [_question(part) for part in asked.parts]
         claims, run = self._claims[process], run_of(asked.who, asked.token)
         try:
-            claimed = await claims.claim(run, questions, "f", "p", may_draw=asked.may_draw)
+            claimed = await claims.claim(
+                run, questions, "f", "p", text=_text_of(asked.who), may_draw=asked.may_draw
+            )
         except Refusal as refused:
             return _refused(refused), []
         if claimed is None:
@@ -221,11 +225,13 @@ class DrivenLedger(DrivenReleases):
 
     async def _reserved(self, process: int, asked: AskedCharge) -> Answer:
         part = asked.part
-        record = StatementRecord(tables=dict.fromkeys(part.tables, part.of.loss))
+        tables = dict.fromkeys(part.tables, part.of.loss)
+        record = StatementRecord(text=_text_of(asked.who), tables=tables)
+        fingerprint = f"{asked.who} {part.of.cost.epsilon}"
         events = (UNREADABLE,) if asked.is_unreadable else part.of.events
         try:
             receipt = await self.processes[process].reserve(
-                asked.who, part.of.loss, "f", "p", events, record, asked.token
+                asked.who, part.of.loss, fingerprint, "p", events, record, asked.token
             )
         except Refusal as refused:
             return _refused(refused)
@@ -283,9 +289,16 @@ class DrivenLedger(DrivenReleases):
 
     def receipts(self) -> list[tuple[int, str, Fraction, Fraction]]:
         rows = self.session.execute(
-            "SELECT id, analyst, epsilon, drawn_epsilon FROM ledger.receipt ORDER BY place"
+            "SELECT id, analyst, epsilon, drawn_epsilon, fingerprint, statement FROM ledger.receipt"
+            " ORDER BY place"
         ).fetchall()
-        return [(number, who, Fraction(own), Fraction(drawn)) for number, who, own, drawn in rows]
+        found = []
+        for number, who, own, drawn, fingerprint, statement in rows:
+            if who != PUBLISHED:  # whose statement is no analyst's
+                assert fingerprint in ("f", f"{who} {Fraction(own)}"), fingerprint
+                assert LEDGER_CIPHER.decrypted(statement, (who, fingerprint)) == _text_of(who)
+            found.append((number, who, Fraction(own), Fraction(drawn)))
+        return found
 
     def problems(self) -> tuple[str, ...]:
         """As `dpproxy ledger verify` finds them."""
@@ -310,6 +323,11 @@ class DrivenLedger(DrivenReleases):
     def close(self) -> None:
         for one in self.processes:
             one.loop.close()
+
+
+def _text_of(who: str) -> str:
+    """Of a statement."""
+    return f"asked by {who}"
 
 
 def _refused(refused: Refusal) -> Answer:

@@ -41,6 +41,29 @@ OF_CHARGES: Mapping[str, SqlFault] = {
         text="fits := fits AND (allowed.source IS NULL",
         instead="fits := fits AND (allowed.source IS NULL OR one.kind = 'group'",
     ),
+    "analysts have no limit": SqlFault(
+        text="fits := fits AND (allowed.source IS NULL",
+        instead="fits := fits AND (allowed.source IS NULL OR one.kind = 'analyst'",
+    ),
+    "tables have no limit": SqlFault(
+        text="fits := fits AND (allowed.source IS NULL",
+        instead="fits := fits AND (allowed.source IS NULL OR one.kind = 'table'",
+    ),
+    "weeks begin on Sunday": SqlFault(
+        text="ELSE date_trunc(period, at, 'UTC') END",
+        instead="WHEN period = 'week' THEN date_trunc('week', at + interval '1 day', 'UTC') - interval '1 day'"
+        " ELSE date_trunc(period, at, 'UTC') END",
+    ),
+    "windows are of the session's zone": SqlFault(
+        text="ELSE date_trunc(period, at, 'UTC') END", instead="ELSE date_trunc(period, at) END"
+    ),
+    "a window that renews on another day is told": SqlFault(
+        text="('1 ' || period)::interval", instead="('2 ' || period)::interval"
+    ),
+    "delta has no limit": SqlFault(
+        text="spent.epsilon <= most.epsilon AND spent.delta <= most.delta",
+        instead="spent.epsilon <= most.epsilon",
+    ),
     "a group pays what a member has seen": SqlFault(
         text="s.viewer = 'group ' || paying", instead="s.viewer = viewer"
     ),
@@ -91,6 +114,9 @@ OF_CHARGES: Mapping[str, SqlFault] = {
     "whoever lets go ends another's lease": SqlFault(
         text="AND holder = of_holder AND relation IS NULL", instead="AND relation IS NULL"
     ),
+    "what is served no more stays": SqlFault(
+        text="k.slot < one.slot - interval '62 days'", instead="false"
+    ),
     "slots begin at midnight": SqlFault(
         text="make_interval(secs => offset_seconds)", instead="make_interval(secs => 0)"
     ),
@@ -120,6 +146,12 @@ OF_BATCHES: Mapping[str, SqlFault] = {
         instead="""OR ledger.fits(ledger.after(ledger.in_window((SELECT b FROM ledger.balance b
             WHERE b.source = of_source AND b.kind = one.kind AND b.analyst = one.analyst), allowed.period, at),
             epsilon, delta, price), allowed));""",
+    ),
+    "a receipt keeps another's statement": SqlFault(
+        text="statements[c.n])::ledger.charge", instead="statements[1])::ledger.charge"
+    ),
+    "a receipt of a claim keeps another's statement": SqlFault(
+        text="            statements[n]) c;", instead="            statements[1]) c;"
     ),
     "receipts go to the wrong charge": SqlFault(
         text="            asked := charges[n];\n",

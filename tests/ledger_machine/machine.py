@@ -153,9 +153,9 @@ class AskingSteps(MachineState):
     @precondition(lambda self: self.drawings)
     @rule(data=st.data())
     def let_go(self, data: Any) -> None:
-        self._let_go(data.draw(st.sampled_from(self.drawings)))
+        self.let_go_of(data.draw(st.sampled_from(self.drawings)))
 
-    def _let_go(self, drawing: Drawing) -> None:
+    def let_go_of(self, drawing: Drawing) -> None:
         with Step(self):
             self.model.let_go(drawing.row, drawing.holder)
             self.ledger.let_go(drawing)
@@ -169,7 +169,7 @@ class AskingSteps(MachineState):
         mine = self.drawings[before:]
         self.ask_late(second, 1, 1)
         for drawing in self.drawings[before:][::-1] if is_finished else mine:
-            self.finish_drawing(drawing) if is_finished else self._let_go(drawing)
+            self.finish_drawing(drawing) if is_finished else self.let_go_of(drawing)
         self.ask(first, 0)
         self.compare()
 

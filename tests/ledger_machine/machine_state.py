@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from hypothesis.stateful import RuleBasedStateMachine, initialize
 
 from tests.ledger_machine.asked import (
+    PUBLISHED,
     TOTAL,
     Answer,
     AskedCharge,
@@ -130,6 +131,8 @@ class MachineState(RuleBasedStateMachine):
             one = self.model.spent(line, self.now)[0]
             expected = one.epsilon, one.delta, one.rho
             assert found.spent[line] == expected, f"{line}: {found.spent[line]} is not {expected}"
+            if line[1] != PUBLISHED:  # whose window is not told
+                assert found.renews[line] == self.model.renews(line, self.now), line
         standing = self.model.standing()
         assert found.standing == standing, f"{found.standing} is not {standing}"
         assert found.settled == self.model.settled()

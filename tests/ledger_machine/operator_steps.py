@@ -37,14 +37,14 @@ _OF_BOTH = Limit(
 class OperatorSteps(MachineState):
     @rule(terms=TERMS)
     def change_policy(self, terms: Terms) -> None:
-        self._write(terms)
+        self.write_terms(terms)
 
     @rule(period=PERIODS)
     def change_window(self, period: Period) -> None:
         known = self.model.terms
-        self._write(replace(known, default=replace(known.default, period=period)))
+        self.write_terms(replace(known, default=replace(known.default, period=period)))
 
-    def _write(self, terms: Terms) -> None:
+    def write_terms(self, terms: Terms) -> None:
         with Step(self):
             self.model.terms = terms
             self.model.committed(is_sure=True)
@@ -76,7 +76,7 @@ class OperatorSteps(MachineState):
         known = replace(self.model.terms, is_zcdp=is_zcdp, analysts={})
         for period in (Period.NONE, Period.DAY):
             limit = replace(known.default, epsilon=20, delta=20, period=period)
-            self._write(replace(known, default=limit))
+            self.write_terms(replace(known, default=limit))
             if period is Period.NONE:
                 self.one_charge(who, AskedPart(name=None))
                 self.now += timedelta(days=1)
@@ -88,7 +88,7 @@ class OperatorSteps(MachineState):
         """Of a budget that is fresh: what epsilon admits, rho does not."""
         self.now += timedelta(days=1)
         known = self.model.terms
-        self._write(replace(known, is_zcdp=True, default=_OF_BOTH, analysts={}, groups={}))
+        self.write_terms(replace(known, is_zcdp=True, default=_OF_BOTH, analysts={}, groups={}))
         for price in (PURE, GAUSSIAN):
             self.one_charge(who, AskedPart(name=None, price=price))
 
@@ -108,12 +108,12 @@ class OperatorSteps(MachineState):
     @rule(who=st.sampled_from(["a", "b"]), groups=_GROUPS)
     def leave_and_come(self, who: str, groups: tuple[str, ...]) -> None:
         """Asking when they are not there; the name is given to another."""
-        self._ask_all(who)
+        self.ask_all(who)
         for _ in range(2):
             self.remove_or_add(who, groups)
-            self._ask_all(who)
+            self.ask_all(who)
 
-    def _ask_all(self, who: str) -> None:
+    def ask_all(self, who: str) -> None:
         """Alone and with others."""
         part = AskedPart(name=None)
         self.one_charge(who, part)
@@ -228,8 +228,12 @@ class OperatorSteps(MachineState):
     @rule(data=st.data())
     def crash(self, data: Any) -> None:
         """Of the ledger's server. Processes that were drawing live on."""
+        self.crash_with(data.draw(st.integers(0, self.model.unsure)))
+
+    def crash_with(self, lasting: int) -> None:
+        """lasting: how many of the commits that nobody waited for."""
         self.crashes += 1
-        kept = self.ledger.crash(data.draw(st.integers(0, self.model.unsure)))
+        kept = self.ledger.crash(lasting)
         self.ledger.at(self.now)
         if kept is None:
             kept = self._kept()

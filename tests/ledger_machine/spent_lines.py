@@ -13,7 +13,7 @@ from proxy.policy.policy_model import Period
 from tests.ledger_machine.asked import Line, Terms
 from tests.ledger_machine.happened import Happened, Opened, PaidFor
 from tests.ledger_model.two_ways import Cost, fits
-from tests.ledger_model.windows import window_start
+from tests.ledger_model.windows import window_end, window_start
 
 SpentLines = tuple[tuple[str, str, Fraction, Fraction, Fraction], ...]
 _KINDS = ("analyst", "group", "table", "total")
@@ -73,6 +73,11 @@ class Budgets:
                         rho=max(spent.rho, Fraction(0)),
                     )
         return spent, new
+
+    def renews(self, line: Line, at: datetime) -> datetime | None:
+        """When the window ends that is open at that time; None: never."""
+        window = self.spent(line, at)[1] or self._opened(line)[-1]
+        return window_end(window.period, window.start)
 
     def pay(
         self, at: datetime, who: str, costs: Mapping[Line, Cost], receipt: int | None

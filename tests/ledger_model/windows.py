@@ -14,6 +14,10 @@ def window_start(period: Period, now: datetime) -> datetime | None:
 
     >>> window_start(Period.MONTH, datetime(2026, 11, 20, 13, tzinfo=timezone.utc))
     datetime.datetime(2026, 11, 1, 0, 0, tzinfo=datetime.timezone.utc)
+    >>> window_start(Period.WEEK, datetime(2026, 11, 22, 23, tzinfo=timezone.utc))
+    datetime.datetime(2026, 11, 16, 0, 0, tzinfo=datetime.timezone.utc)
+    >>> window_start(Period.DAY, datetime(2026, 1, 1, 8, tzinfo=timezone(timedelta(hours=9))))
+    datetime.datetime(2025, 12, 31, 0, 0, tzinfo=datetime.timezone.utc)
     """
     midnight = now.astimezone(timezone.utc).replace(hour=0, minute=0, second=0, microsecond=0)
     match period:

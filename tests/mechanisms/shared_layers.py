@@ -95,7 +95,7 @@ def sums_over_counts_are_the_noisy_ratio() -> None:
 
 def sum_over_count_formulas_are_golden() -> None:
     """docs/design/mechanisms.md 7.3: max(|lo|, |hi|), not hi - lo, at epsilon/2; interval by corners."""
-    assert sum_over_count.scales(50, 60, ONE) == sum_over_count.SumCountScales(
+    assert sum_over_count.scales(50, 60, ONE) == ratio_mean.RatioScales(
         total=Fraction(120), count=Fraction(2)
     )
     assert sum_over_count.scales(-7, 4, ONE, 3).total == 42
@@ -103,7 +103,7 @@ def sum_over_count_formulas_are_golden() -> None:
     # ln 40 half widths: 738 of the sum, 7 of the count.
     assert discrete_laplace.half_width(noise.total, 0.975) in (737, 738)
     least, most = sum_over_count.interval(
-        sum_over_count.NoisySumAndRows(total=5000, count=100), noise, 0, 100
+        ratio_mean.NoisySumAndCount(total=5000, count=100), noise, 0, 100
     )
     assert abs(float(least) - (5000 - 738) / 107) < 0.02
     assert abs(float(most) - (5000 + 738) / 93) < 0.02

@@ -26,10 +26,13 @@ def _seconds(day: str) -> Fraction:
 
 def _facts(low: int, high: int) -> Facts:
     times = Bounds(_seconds("2024-01-10"), _seconds("2024-12-31"), BoundsKind.NUMBER)
-    return {
-        ("t", "age"): ColumnFacts(SqlType.INT4, bounds=Bounds(Fraction(low), Fraction(high))),
-        ("t", "at"): ColumnFacts(SqlType.TIMESTAMPTZ, bounds=times),
-    }
+    age = Bounds(Fraction(low), Fraction(high))
+    return Facts(
+        {
+            ("t", "age"): ColumnFacts(SqlType.INT4, bounds=age),
+            ("t", "at"): ColumnFacts(SqlType.TIMESTAMPTZ, bounds=times),
+        }
+    )
 
 
 def _stretch(low: object, high: object) -> Stretch:

@@ -17,7 +17,7 @@ from proxy.kernel.plan import BlockPlan, NoisyStatistic, OrderStatistic, Recentr
 from proxy.kernel.statistics import Counted, Statistic
 from proxy.kernel.world import World
 from proxy.mechanisms.loss import NOTHING, Loss
-from proxy.planner.facts import ColumnFacts
+from proxy.planner.facts import ColumnFacts, Facts
 from proxy.planner.measuring import MeasureContext
 from proxy.planner.open_operands import with_open_values
 from proxy.planner.planning import ChosenBounds
@@ -245,9 +245,8 @@ def test_a_sum_of_totals_by_keys_chooses_what_a_unit_adds() -> None:
 def test_rows_that_change_together_have_no_bound_to_choose() -> None:
     """No statement asks for it by now: the refusal says what helps."""
     (aggregate,) = (answer.aggregate for answer in _block(f"avg(t) FROM {_TOTALS}").answers)
-    facts = {
-        ("r3", "t"): ColumnFacts(SqlType.NUMERIC, Bounds(Fraction(0), Fraction(50)), open_rows=5)
-    }
+    bounds = Bounds(Fraction(0), Fraction(50))
+    facts = Facts({("r3", "t"): ColumnFacts(SqlType.NUMERIC, bounds, open_rows=5)})
     operand = ColumnRef("t", SqlType.NUMERIC, None, "r3")
     context = MeasureContext(
         facts=facts,

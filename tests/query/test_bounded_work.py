@@ -13,7 +13,8 @@ import pytest
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
-from proxy.planner.label_evaluation import WORK_TOGETHER, allowed, one_statement, work_done
+from proxy.planner.label_evaluation import NO_STATEMENT, WORK, WORK_TOGETHER, LabelWork
+from proxy.query.ir.expressions import ColumnRef, TextCall, TextFunction
 from tests.pipeline_world import walk
 
 _MOST_CALLS = 4_000_000
@@ -106,11 +107,35 @@ def test_steps_of_keys_are_bounded(name: str, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_the_work_of_a_statement_is_shared_by_its_queries() -> None:
-    with one_statement():
-        for _ in range(4):
-            assert allowed(WORK_TOGETHER // 4)
-        assert not allowed(1)
-        assert work_done() == WORK_TOGETHER
-    with one_statement():
-        assert work_done() == 0
-    assert allowed(1)
+    work = LabelWork.of_statement(None)
+    for _ in range(4):
+        assert work.allowed(WORK_TOGETHER // 4)
+    assert not work.allowed(1)
+    assert LabelWork.of_statement(None).allowed(WORK)
+    work.end()
+    for one in (work, NO_STATEMENT):
+        for _ in range(5):
+            assert one.allowed(WORK)
+        assert not one.allowed(WORK + 1)
+
+
+def test_texts_are_made_once_for_a_statement_and_dropped_at_its_end() -> None:
+    work, made = LabelWork.of_statement(lambda asked: asked.rows), []
+
+    def make() -> tuple[str, ...]:
+        made.append("text")
+        return ("text",)
+
+    assert work.made_once("key", make) == work.made_once("key", make) == ("text",)
+    assert len(made) == 1
+    part = ColumnRef("a", SqlType.TEXT, None, "t")
+    key = TextCall(TextFunction.LOWER, part, (), SqlType.TEXT)
+    assert work.evaluated([key], [part], [("x",)]) == [("x",)]
+    work.end()
+    assert work.evaluated([key], [part], [("x",)]) is None
+    assert not work.made
+    for _ in range(2):
+        work.made_once("key", make)
+        NO_STATEMENT.made_once("key", make)
+    assert len(made) == 5
+    assert not NO_STATEMENT.made

@@ -1,5 +1,5 @@
 -- Each budget is a line, with a kind and a name: what is spent of it, in which window, and what is left.
--- The rule is tests/ledger_model/balance.py and lines.py too; the tests hold the two together.
+-- The rule is tests/ledger_machine/spent_lines.py too; the tests hold the two together.
 
 -- Days begin at 00:00 UTC, weeks on Monday. 'none' is one window without beginning or end.
 CREATE OR REPLACE FUNCTION ledger.window_start(period text, at timestamptz) RETURNS timestamptz

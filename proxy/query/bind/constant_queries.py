@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from sqlglot import TokenType
 
+from proxy.base.written_names import quoted
 from proxy.query.ir.exposed import Exposed
 from proxy.query.syntax.constant_spans import FUNCTIONS, Replaced
 from proxy.query.syntax.from_clause import is_closed
@@ -108,17 +109,13 @@ def _text(lexed: Lexed, span: tuple[int, int], ctes: list[Visible]) -> str:
     def text(of: tuple[int, int]) -> str:
         return "".join(words_of(lexed, *of, None)).rstrip(" ")
 
-    heads = [f"{_quoted(cte.name)}{_columns(cte)} AS ({text(cte.body)})" for cte in ctes]
+    heads = [f"{quoted(cte.name)}{_columns(cte)} AS ({text(cte.body)})" for cte in ctes]
     query = f"({text(span)})"
     return f"(WITH {', '.join(heads)} {query})" if heads else query
 
 
 def _columns(cte: Visible) -> str:
-    return f"({', '.join(map(_quoted, cte.columns))})" if cte.columns else ""
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+    return f"({', '.join(map(quoted, cte.columns))})" if cte.columns else ""
 
 
 def _is_constant(lexed: Lexed, span: tuple[int, int], tables: frozenset[int]) -> bool:

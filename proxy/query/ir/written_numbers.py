@@ -39,11 +39,10 @@ def number(text: str) -> Fraction | None:
     return -value if found["sign"] == "-" else value
 
 
-def too_many_digits(position: int | None = None) -> Refusal:
+def too_many_digits() -> Refusal:
     return Refusal(
         Code.TOO_COMPLEX,
         "a number in a query on a protected table may not have more than "
         f"{limits.NUMBER_DIGITS} digits before or after its point",
         "Use a number with fewer digits.",
-        position,
     )

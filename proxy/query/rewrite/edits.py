@@ -52,11 +52,3 @@ def with_relation(edits: Iterable[Edit], literal: str) -> tuple[Edit, ...]:
 def marker(parameter: int) -> str:
     """How a rewritten statement names its relation parameter."""
     return f"(${parameter})::pg_catalog.jsonb"
-
-
-def quoted(identifier: str) -> str:
-    """
-    >>> quoted('a"b')
-    '"a""b"'
-    """
-    return '"' + identifier.replace('"', '""') + '"'

@@ -13,9 +13,10 @@ from collections.abc import Iterator, Mapping
 from sqlglot import TokenType
 
 from proxy.base.limits import IDENTIFIER_BYTES
+from proxy.base.written_names import quoted
 from proxy.catalog.catalog_model import TableName
 from proxy.query.ir.exposed import Exposed
-from proxy.query.rewrite.edits import Edit, quoted
+from proxy.query.rewrite.edits import Edit
 from proxy.query.syntax.selects import Select, Span
 from proxy.query.syntax.tokens import Lexed
 

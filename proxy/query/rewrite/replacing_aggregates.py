@@ -23,6 +23,7 @@ from proxy.base.result_columns import (
     subquery_name,
 )
 from proxy.base.sql_types import SqlType
+from proxy.base.written_names import quoted
 from proxy.query.ir.bound_statement import (
     AggregateSubquery,
     AnswerArray,
@@ -37,7 +38,7 @@ from proxy.query.ir.bound_statement import (
 )
 from proxy.query.ir.query import AggregateBlock, Key
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
-from proxy.query.rewrite.edits import Edit, marker, quoted
+from proxy.query.rewrite.edits import Edit, marker
 from proxy.query.syntax.output_names import output_name
 from proxy.query.syntax.selects import Select, Span
 from proxy.query.syntax.tokens import Lexed
