@@ -94,8 +94,10 @@ def test_wrong_weights_are_found(
     real, weights = value_scan.value_scan, value_scan._weights
     if name == "by group":
 
-        def by_group(plan: BlockPlan, numbers: tuple[int, ...], binds: Binds) -> BackendQuery:
-            query = real(plan, numbers, binds)
+        def by_group(
+            plan: BlockPlan, numbers: tuple[int, ...], sums: tuple[int, ...], binds: Binds
+        ) -> BackendQuery:
+            query = real(plan, numbers, sums, binds)
             text = query.sql.replace("(PARTITION BY unit) AS", "(PARTITION BY unit, k1) AS")
             assert text != query.sql
             return replace(query, sql=text)

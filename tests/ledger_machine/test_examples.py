@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -38,7 +39,7 @@ _PRICE = 1  # of asked.PRICES: epsilon 1
 _BACK = (Fraction(-1, 2), Fraction(0), None)
 
 
-def _terms(default: Limit = _WIDE, total: Limit = _WIDE, **lines: dict[str, Limit]) -> Terms:
+def _terms(default: Limit = _WIDE, total: Limit = _WIDE, **lines: Any) -> Terms:
     return Terms(default=default, total=total, **lines)
 
 

@@ -190,5 +190,5 @@ def test_the_command_prints_the_join(
     # What the script says at its end can be run, too.
     query = printed.rpartition("(for you alone: this reads rows):\n")[2].replace("-- ", "")
     with psycopg.connect(dsn) as connection:
-        kept = dict(connection.execute(query.encode()).fetchall())
+        kept: dict[int, float] = dict(connection.execute(query.encode()).fetchall())
     assert 0.7 < kept[10] < kept[40] < 1
