@@ -23,7 +23,7 @@ from proxy.kernel.plan import NoisyStatistic, PrivatePlan, SampleAggregate
 from proxy.mechanisms.bits import RandomBits
 from proxy.planner.planning import ChosenBounds
 from proxy.query.ir.query import Scalar
-from proxy.query.ir.relations import tables_read
+from proxy.query.ir.relations import tables_of_rows
 from proxy.query.syntax.placeholders import ScalarAnswer
 from proxy.release.adding_noise import drawn_block
 from proxy.release.presenting import group_values
@@ -199,7 +199,7 @@ class _Run:
         self.audited_query = audited_query
         self.queries = [compiled(block) for block in audited_query.checked.blocks]
         self.tables = frozenset(
-            table for block in audited_query.plan.blocks for table in tables_read(block.source)
+            table for block in audited_query.plan.blocks for table in tables_of_rows(block.source)
         )
         self.base: _Exact | None = None
         self.findings: dict[tuple[int, int | None, Measure], AuditFinding] = {}

@@ -29,7 +29,7 @@ from proxy.kernel.world import World
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.policy.blocks_of_time import is_block_line
 from proxy.policy.policy_model import ProtectedTable
-from proxy.query.ir.relations import tables_read
+from proxy.query.ir.relations import tables_of_rows
 
 _HERE = object()
 
@@ -216,7 +216,7 @@ def _check_centred(block: BlockPlan, before: BlockPlan) -> None:
 
 
 def _checked(block: BlockPlan, price: Price, world: World) -> CheckedBlock:
-    read = tables_read(block.source)
+    read = tables_of_rows(block.source)
     of_people = (name for name in read if isinstance(world.policy.tables[name], ProtectedTable))
     tables = (*map(str, of_people), *budget_lines(block.source, world))
     return CheckedBlock(block=block, price=price, tables=tables, world=world, made=_HERE)

@@ -11,7 +11,7 @@ from proxy.kernel.plan import BlockPlan, DistinctCount, NoisyStatistic, Release
 from proxy.kernel.refusals import NotPrivate, Rule
 from proxy.kernel.statistics import Statistic
 from proxy.policy.policy_model import Policy
-from proxy.query.ir.relations import tables_read
+from proxy.query.ir.relations import tables_of_rows
 
 
 def check_fewest_units(block: BlockPlan, policy: Policy) -> None:
@@ -29,7 +29,7 @@ def check_fewest_units(block: BlockPlan, policy: Policy) -> None:
     Traceback (most recent call last):
     proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
-    units = policy.fewest_units(tables_read(block.source))
+    units = policy.fewest_units(tables_of_rows(block.source))
     if units <= 1:
         return
     if block.selection is not None and block.combinations is None:

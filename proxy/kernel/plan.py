@@ -29,7 +29,7 @@ from proxy.query.ir.expressions import Expression
 from proxy.query.ir.noisy_expressions import NoisyExpression
 from proxy.query.ir.query import OutputColumn, RowChoice, TopList
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
-from proxy.query.ir.relations import Relation, tables_read
+from proxy.query.ir.relations import Relation, tables_of_rows
 
 _ONE = Fraction(1)
 
@@ -579,7 +579,7 @@ class BlockPlan:
         return bool(chosen) and not others and of_totals == other
 
     def tables(self) -> tuple[str, ...]:
-        return tuple(map(str, tables_read(self.source)))
+        return tuple(map(str, tables_of_rows(self.source)))
 
     @property
     def listed_groups(self) -> tuple[tuple[str | None, ...], ...]:

@@ -83,7 +83,7 @@ from proxy.policy.policy_model import Privacy, Weighed
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.query import AggregateBlock, Query, compared_answers
 from proxy.query.ir.query_aggregates import Aggregate
-from proxy.query.ir.relations import Relation, tables_read
+from proxy.query.ir.relations import Relation, tables_of_rows
 
 _TRIED = 8  # larger epsilons; more than two are rare
 _NONE: Mapping[int, Mapping[int | None, int]] = {}
@@ -430,7 +430,7 @@ def _draft(of: BlockWithUnit, known: PlanningContext, wanted: Loss) -> _Draft:
     for aggregate in aggregates:
         check_has_bounds(aggregate, context)
     context = with_open_values(aggregates, context)
-    least_units = known.policy.fewest_units(tables_read(relation))
+    least_units = known.policy.fewest_units(tables_of_rows(relation))
     aggregates, group_count, context = with_group_count(aggregates, least_units, context)
     return _Draft(
         block=block,

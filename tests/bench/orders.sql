@@ -14,7 +14,7 @@ SELECT o_orderkey AS l_orderkey, n AS l_linenumber, (1 + floor(50 * random()))::
        (floor(11 * random()) / 100)::numeric(15, 2) AS l_discount, (floor(9 * random()) / 100)::numeric(15, 2) AS l_tax,
        (ARRAY['A', 'N', 'R', 'N'])[1 + floor(4 * random())::integer]::char(1) AS l_returnflag,
        (ARRAY['F', 'O'])[1 + floor(2 * random())::integer]::char(1) AS l_linestatus,
-       'N' || 1 + floor(20 * random())::integer AS l_nation,
+       ('N' || 1 + floor(20 * random())::integer)::varchar(3) AS l_nation,
        date '1992-01-02' + floor(2500 * random())::integer AS l_shipdate
 FROM w.ordered, generate_series(1, 1 + o_orderkey % 7) n;
 ALTER TABLE w.orders ADD PRIMARY KEY (o_orderkey), ALTER o_custkey SET NOT NULL, ALTER o_totalprice SET NOT NULL;

@@ -163,11 +163,11 @@ def scans(relation: Relation) -> Iterator[Scan]:
     return (one for one in relations_of(relation) if isinstance(one, Scan))
 
 
-def tables_read(relation: Relation) -> tuple[TableName, ...]:
+def tables_of_rows(relation: Relation) -> tuple[TableName, ...]:
     """The tables of which rows come into a relation, each once. A copy has units of another table, too.
 
     >>> copy = CopyRead(table=TableName("dp", "lines"), as_of="now", through=TableName("w", "orders"))
-    >>> [str(table) for table in tables_read(Scan("r1", TableName("w", "lines"), copy))]
+    >>> [str(table) for table in tables_of_rows(Scan("r1", TableName("w", "lines"), copy))]
     ['w.lines', 'w.orders']
     """
     named = (
