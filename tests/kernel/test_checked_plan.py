@@ -14,7 +14,13 @@ import pytest
 import proxy
 from proxy.base.errors import Fault
 from proxy.kernel.block_price import price_of_block
-from proxy.kernel.checked_plan import CheckedBlock, CheckedPlan, check_bounded, check_plan
+from proxy.kernel.checked_plan import (
+    CheckedBlock,
+    CheckedPlan,
+    check_bounded,
+    check_centred,
+    check_plan,
+)
 from proxy.kernel.plan import BlockPlan, DeviationMean, LaplaceNoise, NoisyStatistic, Release
 from proxy.kernel.price import NOTHING_PAID, Price
 from proxy.kernel.proposal_check import CheckedProposals
@@ -22,10 +28,12 @@ from proxy.kernel.refusals import NotPrivate, Rule
 from proxy.kernel.sensitivities import laplace, of_sum
 from proxy.kernel.shape import shape_of
 from proxy.kernel.statistics import Counted, Measured
+from proxy.mechanisms.deviation_mean import NoisyCentres
 from proxy.mechanisms.loss import Loss
 from proxy.planner.bound_proposals import proposal_plan
 from proxy.planner.facts import PlanningContext
 from proxy.policy.policy_model import Bounds
+from proxy.release.deviation_means import with_centres
 from tests.engine.test_order import Recorder, ask, asked
 from tests.kernel.examples import WORLD
 from tests.pipeline_world import CATALOG, POLICIES, walk
@@ -263,3 +271,80 @@ def test_what_is_charged_is_the_price_of_the_plan() -> None:
     ask(recorder, _COUNT)
     assert recorder.charged == [plan.loss] == [plan.price.loss]
     assert plan.price.events and Price(epsilon=plan.loss.epsilon).epsilon == plan.price.epsilon
+
+
+def _awaiting() -> tuple[CheckedBlock, BlockPlan]:
+    """A count and a mean of deviations, before and after its centres are released."""
+    pipeline = walk("SELECT t, count(*), avg(i4) FROM orders GROUP BY t", POLICIES["best"])
+    assert pipeline is not None
+    (of,) = pipeline.checked.blocks
+    ((number, mean),) = of.block.deviation_means.items()
+    groups = len(of.block.listed_groups)
+    centres = NoisyCentres(
+        units=100,
+        is_few=False,
+        is_single=False,
+        rows=mean.declared or 2,
+        lost_rows=0,
+        weights=(2**20,) * groups,
+        sums=(0,) * groups,
+        centres=(0,) * groups,
+    )
+    return of, with_centres(of.block, {number: centres})
+
+
+def _releases(block: BlockPlan, change: Callable[[Release], Release]) -> BlockPlan:
+    return replace(block, releases=tuple(map(change, block.releases)))
+
+
+def _mean(change: Callable[[DeviationMean], DeviationMean]) -> Callable[[BlockPlan], BlockPlan]:
+    return lambda block: _releases(
+        block, lambda one: change(one) if isinstance(one, DeviationMean) else one
+    )
+
+
+def _count(block: BlockPlan) -> BlockPlan:
+    def quieter(one: Release) -> Release:
+        if not isinstance(one, NoisyStatistic):
+            return one
+        return replace(one, noise=LaplaceNoise(scale=Fraction(1, 10)))
+
+    return _releases(block, quieter)
+
+
+def _fewer_centres(mean: DeviationMean) -> DeviationMean:
+    assert mean.centres is not None
+    return replace(mean, centres=replace(mean.centres, centres=mean.centres.centres[1:]))
+
+
+_OTHERS: dict[str, Callable[[BlockPlan], BlockPlan]] = {
+    "other rows": lambda block: replace(block, most_stored=7),
+    "fewer releases": lambda block: replace(block, releases=block.releases[:1]),
+    "a count with less noise": _count,
+    "a mean of other rows": _mean(lambda m: replace(m, measured=replace(m.measured, rows=1))),
+    "a mean that costs less": _mean(
+        lambda m: replace(m, loss=Loss(m.loss.epsilon / 2, Fraction(0)))
+    ),
+    "centres of fewer groups": _mean(_fewer_centres),
+}
+
+
+def test_a_block_with_its_centres_passes_at_its_price() -> None:
+    of, centred = _awaiting()
+    found = check_centred(centred, of)
+    assert found.block is centred and found.price is of.price and found.tables == of.tables
+    assert found.world is of.world and found.paid is of.paid
+
+
+@pytest.mark.parametrize("name", _OTHERS)
+def test_another_block_than_was_checked_is_not_centred(name: str) -> None:
+    of, centred = _awaiting()
+    with pytest.raises(NotPrivate) as refused:
+        check_centred(_OTHERS[name](centred), of)
+    assert refused.value.rule is Rule.DEVIATION_MEAN
+
+
+def test_tables_of_people_alone_are_charged() -> None:
+    assert set(
+        _checked("SELECT count(*) FROM visits JOIN rates ON visits.i8 = rates.k").tables
+    ) == {"w.visits"}
