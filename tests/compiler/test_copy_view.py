@@ -165,4 +165,6 @@ def test_the_script_makes_the_copy_with_its_bound() -> None:
     assert "price SET NOT NULL" not in script
     strict = replace(SALES, columns=tuple(replace(c, nullable=False) for c in SALES.columns))
     told = copy_script(SALES_POLICY, _catalog(strict), 7, "reader")
-    assert told is not None and "    ALTER slot SET NOT NULL,\n    ALTER price SET NOT NULL," in told
+    assert (
+        told is not None and "    ALTER slot SET NOT NULL,\n    ALTER price SET NOT NULL," in told
+    )
