@@ -119,9 +119,7 @@ def copy_select(policy: ProtectedTable, table: Table, rows: int) -> str | None:
 
     >>> from tests.compiler.copied_tables import SALES, SALES_POLICY
     >>> print(copy_select(SALES_POLICY, SALES, 3))
-    SELECT r.buyer,
-        r.slot,
-        r.price
+    SELECT r.buyer, r.slot, r.price
     FROM (SELECT t.buyer, t.price, row_number() OVER (PARTITION BY t.buyer
             ORDER BY hash_record_extended(ROW(t.id), s.seed), t.id)::integer AS slot
         FROM shop.sales t CROSS JOIN dp.prepared_seeds s
