@@ -6,12 +6,11 @@ The machine finds them too, with more histories than `make test` has time for (t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 import psycopg
 import pytest
@@ -39,8 +38,14 @@ _PRICE = 1  # of asked.PRICES: epsilon 1
 _BACK = (Fraction(-1, 2), Fraction(0), None)
 
 
-def _terms(default: Limit = _WIDE, total: Limit = _WIDE, **lines: Any) -> Terms:
-    return Terms(default=default, total=total, **lines)
+def _terms(
+    default: Limit = _WIDE,
+    total: Limit = _WIDE,
+    *,
+    groups: Mapping[str, Limit] | None = None,
+    tables: Mapping[str, Limit] | None = None,
+) -> Terms:
+    return Terms(default=default, total=total, groups=groups or {}, tables=tables or {})
 
 
 def _part(name: int | None = None, *tables: str, price: int = _PRICE) -> AskedPart:
