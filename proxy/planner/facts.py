@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from proxy.base.errors import Refusal
 from proxy.base.node_parts import with_parts
 from proxy.base.sql_types import SqlType
-from proxy.catalog.catalog_model import Catalog, TableName
+from proxy.catalog.catalog_model import Catalog, Table, TableName
 from proxy.kernel.world import World
 from proxy.planner.label_evaluation import NO_STATEMENT, EvaluatingKeys, LabelWork
 from proxy.planner.series import SeriesTerms
-from proxy.policy.policy_model import Bounds, Mechanism, Policy
+from proxy.policy.policy_model import Bounds, Mechanism, Policy, ProtectedTable
 from proxy.query.ir.expression_walk import rebuild
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.relations import CopyRead, Relation
@@ -234,6 +234,22 @@ class PublicContents:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadeFacts:
+    """What is known of the columns of a table, and of what: a context that another was made of shares it as
+    long as these are the same."""
+
+    columns: Mapping[str, ColumnFacts]
+    policy: ProtectedTable
+    described: Table
+    public: PublicValues
+    day: int | None
+
+    def are_of(self, policy: ProtectedTable, described: Table, known: PlanningContext) -> bool:
+        same = self.policy is policy and self.described is described
+        return same and self.public is known.public and self.day == known.day
+
+
 @dataclass(frozen=True, slots=True)
 class PlanningContext:
     """What is public: the policy, the catalogue, the values of public tables, the rows of small ones, and the
@@ -249,7 +265,6 @@ class PlanningContext:
     public: PublicValues
     rows: PublicRowsOf = field(default_factory=dict)
     bounds: PublicBounds = field(default_factory=dict)
-    # Not handed on by `replace`: another context begins with none.
     # So many rows of a unit are read of each table, of a statement that is dear for each of them (None: all).
     most_stored: int | None = None
     mechanism: Mechanism | None = None  # what the session has chosen for AVG, MIN and MAX
@@ -265,20 +280,12 @@ class PlanningContext:
     # (prepared_copies.py). stored: what the kernel believes, which is what holds of the tables.
     copies: Mapping[TableName, CopyRead] = field(default_factory=dict)
     stored: World | None = None
-    column_facts: dict[TableName, Mapping[str, ColumnFacts]] = field(
-        default_factory=dict, init=False, compare=False, repr=False
-    )
+    made_facts: dict[TableName, MadeFacts] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def world(self) -> World:
         """What the kernel checks by."""
         return self.stored or World(self.policy, self.catalog, self.naming_key)
-
-    def with_labels(self, labels: LabelWork) -> PlanningContext:
-        """The same for one statement. What is known of tables is shared: it does not depend on statements."""
-        context = replace(self, labels=labels)
-        object.__setattr__(context, "column_facts", self.column_facts)
-        return context
 
 
 def planning_context(

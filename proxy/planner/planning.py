@@ -110,7 +110,7 @@ def planned(query: Query, known: PlanningContext, wanted: Loss) -> Planned:
     """
     query = with_blocks(without_later_rows(query, known), known)
     labels = LabelWork.of_statement(known.evaluating)
-    known = known.with_labels(labels)
+    known = replace(known, labels=labels)
     try:
         return _plan(query, known, wanted)
     except NeedsEpsilon as refused:

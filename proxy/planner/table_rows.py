@@ -10,6 +10,7 @@ from proxy.kernel.known_values import type_characters
 from proxy.planner.facts import (
     ColumnFacts,
     Facts,
+    MadeFacts,
     PlanningContext,
     ProtectedRows,
     PublicRow,
@@ -65,13 +66,22 @@ def _table_rows(scan: Scan, known: PlanningContext) -> RelationWithUnit:
             )
         return RelationWithUnit(scan, Facts(facts, known.labels), PublicRows())
     columns = {column.name: column for column in described.columns}
-    if scan.table not in known.column_facts:
-        known.column_facts[scan.table] = {
+    made = known.made_facts.get(scan.table)
+    if made is None or not made.are_of(policy, described, known):
+        of_columns = {
             name: _column_facts(column, policy, known)
             for name, column in columns.items()
             if name in policy.columns
         }
-    facts = {(scan.alias, name): found for name, found in known.column_facts[scan.table].items()}
+        made = MadeFacts(
+            columns=of_columns,
+            policy=policy,
+            described=described,
+            public=known.public,
+            day=known.day,
+        )
+        known.made_facts[scan.table] = made
+    facts = {(scan.alias, name): found for name, found in made.columns.items()}
 
     def ref(name: str) -> ColumnRef:
         return ColumnRef(name, columns[name].type, None, scan.alias)

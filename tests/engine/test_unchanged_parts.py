@@ -85,7 +85,7 @@ def test_another_context_knows_no_facts_of_columns_yet() -> None:
 
 
 def _facts(engine: Engine) -> object:
-    return engine._known.column_facts
+    return engine._known.made_facts
 
 
 @pytest.mark.parametrize("kind", [ColumnRef, Constant, AggregateBlock, str, tuple, type])
