@@ -248,8 +248,6 @@ class _Columns:
         self._plan, self._unit, self._binds, self._centres = plan, unit, binds, centres
         self._keys = [f"k{number}" for number in range(1, len(plan.keys) + 1)]
         self._is_spread = bool(plan.keys) and plan.groups() != 1
-        # Without groups one process is about as fast as several were.
-        is_halved = is_halved and self._is_spread
         self._halves = unit_halves(plan.source, unit, binds) if is_halved else None
         self._inner = Output()
         self._rows = rows = rows_of_units(plan, binds)

@@ -76,10 +76,14 @@ class Totals:
 
 
 def totals_of(plan: BlockPlan, table: ExactTable) -> Totals:
-    bands: dict[int, dict[int, tuple[int, ...]]] = {}
+    bands: dict[int, dict[int, list[int]]] = {}
     for row in table.rows:
         place, band, *found = (value or 0 for value in row.values)
-        bands.setdefault(place, {})[band] = tuple(found)
+        at = bands.setdefault(place, {})
+        # Two sessions that read half of the units each have a row of a band each.
+        at[band] = (
+            [sum(pair) for pair in zip(at[band], found, strict=True)] if band in at else found
+        )
 
     def column(place: int, number: int) -> dict[int, int]:
         return {band: found[number] for band, found in bands.get(place, {}).items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 
 from proxy.base.slots import Slots
@@ -94,7 +95,11 @@ def order_law(
 
 
 def _value_counts(slots: Slots, group: Sequence[ExactRow]) -> list[ValueCount]:
+    """Two sessions that read half of the units each have a row of the same value each."""
     assert slots.extreme is not None and slots.count is not None
-    found = ((row.values[slots.extreme], row.values[slots.count]) for row in group)
-    known = [(index, count) for index, count in found if index is not None and count]
-    return [ValueCount(index, count) for index, count in sorted(known)]
+    found: Counter[int] = Counter()
+    for row in group:
+        index, count = row.values[slots.extreme], row.values[slots.count]
+        if index is not None and count:
+            found[index] += count
+    return [ValueCount(index, count) for index, count in sorted(found.items())]

@@ -28,6 +28,7 @@ from proxy.mechanisms.deviation_mean import (
     row_bounds,
 )
 from proxy.mechanisms.deviation_variance import square_bounds
+from proxy.protected import protected_connection
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.release.choosing_bounds import totals_of
 from proxy.release.deviation_means import with_centres
@@ -418,9 +419,12 @@ def _of(table: ExactTable) -> list[_Exact]:
 
 
 async def _in_two_parts(
-    database: Database, query: BackendQuery, between: Callable[[ExactTable], Awaitable[str]]
+    database: Database,
+    query: BackendQuery,
+    between: Callable[[ExactTable], Awaitable[str]],
+    sessions: int = 1,
 ) -> ExactTable:
-    protected = ProtectedDatabase(database.policy.source, sessions_max=1)
+    protected = ProtectedDatabase(database.policy.source, sessions_max=sessions)
     await protected.open()
     try:
         async with protected.session(Turn("")) as session:
@@ -440,11 +444,17 @@ _OF_TOTALS = [
 ]
 
 
+@pytest.mark.parametrize("sessions", [1, 4])
 @pytest.mark.parametrize("question", _OF_TOTALS)
 def test_bounds_are_chosen_by_the_rows_of_a_scan_of_their_own(
-    served: tuple[Database, psycopg.Connection], question: str
+    served: tuple[Database, psycopg.Connection],
+    monkeypatch: pytest.MonkeyPatch,
+    question: str,
+    sessions: int,
 ) -> None:
-    """In one statement with the means, where both are of the same units."""
+    """In one statement with the means, where both are of the same units; also in two sessions, of which each
+    reads half of the units."""
+    monkeypatch.setattr(protected_connection, "LEAST_ROWS", 1)
     database, _ = served
     (block,) = planned(database, question).blocks
     scan, choosing = compile_centres(block), compile_choices(block)
@@ -456,16 +466,20 @@ def test_bounds_are_chosen_by_the_rows_of_a_scan_of_their_own(
         return centres_text(block)
 
     async def both() -> tuple[ExactTable, ExactTable, ExactTable]:
-        read = await _in_two_parts(database, scan.query, between)
+        read = await _in_two_parts(database, scan.query, between, sessions)
         found = [
             await _at_once(database, one) for one in (choosing, deviation_scan(block, Binds()))
         ]
         return read, found[0], found[1]
 
     read, choices, means = asyncio.run(both())
-    assert totals_of(block, choice_rows(told[0])) == totals_of(block, choices)
+    found = choice_rows(told[0])
+    assert totals_of(block, found) == totals_of(block, choices)
     assert len(choices.rows) > len(block.choices)
-    assert _of(without_choice_rows(read)) == _of(means) != []
+    if sessions == 1:
+        assert _of(without_choice_rows(read)) == _of(means) != []
+    else:
+        assert len(found.rows) > len(choices.rows), "both had some of a band"
 
 
 _NOT_OF_TOTALS = [

@@ -16,6 +16,7 @@ from proxy.cli.assembly import Database
 from proxy.compiler.backend_query import (
     BELOW,
     CUT,
+    EXTREMES,
     FROM_CUT_ON,
     HALF,
     OTHERS,
@@ -102,6 +103,10 @@ _QUESTIONS = (
     "SELECT k, count(*), sum(b), avg(b) FROM t GROUP BY k",
     "SELECT k, count(a), sum(a) FILTER (WHERE b > 100), avg(b) FROM t GROUP BY k",
     "SELECT kind, avg(a) FROM t JOIN people ON uid = id WHERE b < 9 GROUP BY kind",
+    "SELECT avg(a) FROM t",
+    "SELECT stddev(b), variance(a) FROM t WHERE a > -40",
+    "SELECT count(*), sum(a), avg(a), min(a), max(a), max(b) FROM t",
+    "SELECT avg(b), min(b) FILTER (WHERE a > 10) FROM t WHERE k = 'x'",
     "SELECT k, avg(a) FROM by_name GROUP BY k",
     "SELECT k, avg(a), count(*) FROM by_uuid GROUP BY k",
     "SELECT k, avg(b), stddev(b) FROM by_small GROUP BY k",
@@ -204,7 +209,12 @@ def _added_up(table: ExactTable) -> dict[tuple[object, ...], Counter[int]]:
     for row in table.rows:
         place, *numbers = row.values
         at: tuple[object, ...] = (row.keys, place)
-        if place != OTHERS:
+        if place == EXTREMES:
+            while numbers[-1] is None:  # after the number of units
+                numbers.pop()
+            *places, count = numbers
+            at, numbers = (row.keys, place, *places), [count]
+        elif place != OTHERS:
             band, total, share, mean, units = numbers[:5]
             at, numbers = (row.keys, place, band), [total, share, mean]
             found.setdefault((place, band), Counter())[0] += units or 0
