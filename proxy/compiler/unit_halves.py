@@ -24,7 +24,7 @@ from proxy.query.ir.relations import (
     Scan,
     Subquery,
     Truncate,
-    relations_of,
+    windows,
 )
 
 # Of others the values of the planner need not be written as they are read.
@@ -43,10 +43,15 @@ class UnitHalves:
 
 
 def unit_halves(source: Relation, unit: UnitNeighbours, binds: Binds) -> UnitHalves | None:
-    """Print the condition on rows of one half; None where units are in no column of a table by itself."""
+    """Print the condition on rows of one half; None where units are in no column of a table by itself.
+
+    What is below may choose among rows of several units, the same ones in both sessions. A Truncate does so:
+    it goes by what is in the rows and by the seed, a parameter of the statement. Columns of windows may not,
+    wherever they stand: a name that one gives to a row is new in each session.
+    """
     column = unit.column
     place = _stored(source, column)
-    if place is None or column.type not in _HALVED:
+    if place is None or column.type not in _HALVED or any(windows(source)):
         return None
     half = binds.at_each_run(HALF, "0", "integer")
     cut = binds.at_each_run(CUT, None, column.type.sql)
@@ -56,12 +61,7 @@ def unit_halves(source: Relation, unit: UnitNeighbours, binds: Binds) -> UnitHal
 
 
 def _stored(relation: Relation, column: ColumnRef) -> UnitPlace | None:
-    """Where the values of a column are stored, behind references as well.
-
-    What is below may choose rows, and both sessions must choose the same ones. A Truncate does: it goes by what
-    is in the rows and by the seed, a parameter of the statement. Columns of windows may not: a name that one
-    gives to a row is new in each session.
-    """
+    """Where the values of a column are stored, behind references as well."""
     match relation:
         case Scan() if relation.alias == column.relation:
             table = relation.table
@@ -71,13 +71,9 @@ def _stored(relation: Relation, column: ColumnRef) -> UnitPlace | None:
         case Truncate() if relation.alias == column.relation:
             return _stored(relation.source, column)
         case GroupByUnit() if relation.alias == column.relation and column.column == UNIT_COLUMN:
-            return None if _has_windows(relation) else _stored(relation.source, relation.unit)
-        case Subquery() if relation.alias == column.relation and not _has_windows(relation):
+            return _stored(relation.source, relation.unit)
+        case Subquery() if relation.alias == column.relation:
             shown = dict(relation.outputs).get(column.column)
             return _stored(relation.source, shown) if isinstance(shown, ColumnRef) else None
         case _:
             return None
-
-
-def _has_windows(relation: Relation) -> bool:
-    return any(isinstance(one, Subquery) and one.windows for one in relations_of(relation))
