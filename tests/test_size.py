@@ -10,8 +10,8 @@ from pathlib import Path
 
 _PRODUCT = Path(__file__).resolve().parents[1] / "proxy"
 
-MOST_LINES = 141_850
-MOST_FILES = 620
+MOST_LINES = 142_060
+MOST_FILES = 623
 
 
 def lines_and_files(files: Iterable[Path]) -> tuple[int, int]:

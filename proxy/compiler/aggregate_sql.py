@@ -69,7 +69,7 @@ class RowSource:
 def has_computed(plan: BlockPlan) -> bool:
     """Whether it measures more than columns."""
     measured = (one for one in nodes(plan.releases) if isinstance(one, Measured))
-    return any(_plain(one.operand) is None for one in measured)
+    return any(plain_column(one.operand) is None for one in measured)
 
 
 def filter_sql(condition: Expression | None, rows: RowSource) -> str:
@@ -102,7 +102,7 @@ def values_sql(measured: Measured, rows: RowSource) -> str:
     only = filter_sql(measured.condition, rows)
     if measured.index is not None:
         return _count(measured.index, False, only, rows)
-    column = _plain(measured.operand)
+    column = plain_column(measured.operand)
     # The clamp keeps NULL and makes none.
     if column is not None and not _is_taken_as_index(column, rows):
         return _count(column, False, only, rows)
@@ -125,7 +125,7 @@ def total_sql(measured: Measured, rows: RowSource) -> str:
 def _summed_as_numeric(measured: Measured, rows: RowSource) -> ColumnRef | None:
     """A numeric column of whole grid steps is added up as it is: a sum in numeric costs a row 40 ns, and the
     steps to an integer index 100."""
-    column = None if measured.index is not None else _plain(measured.operand)
+    column = None if measured.index is not None else plain_column(measured.operand)
     is_numeric = column is not None and column.type is SqlType.NUMERIC
     return column if is_numeric and measured.on_grid and rows.many and not rows.inner else None
 
@@ -160,7 +160,7 @@ def extreme_sql(kind: AggregateKind, measured: Measured, rows: RowSource) -> str
     word = f"pg_catalog.{kind.value}"
     only = filter_sql(measured.condition, rows)
     clamp, grid = measured.clamp, measured.grid
-    column = None if measured.index is not None else _plain(measured.operand)
+    column = None if measured.index is not None else plain_column(measured.operand)
     if column is None or _is_taken_as_index(column, rows):
         return f"{word}({index_sql(measured, rows)}){only}"
     found = f"{word}({column_sql(rows.column(column))}){only}"
@@ -193,7 +193,7 @@ def index_sql(measured: Measured, rows: RowSource) -> str:
     if measured.index is not None:
         stored = column_sql(rows.column(measured.index))
         return _stored_index(stored, measured, binds)
-    column = _plain(operand)
+    column = plain_column(operand)
     largest_index = max(abs(clamp.low), abs(clamp.high)) * steps
     if column is not None and column.type.is_float and largest_index >= _FLOAT_EXACT:
         column = None  # cut once more, in numeric
@@ -261,7 +261,7 @@ def _stored_index(stored: str, measured: Measured, binds: Binds) -> str:
     return f"({distance} / {number(steps)} + {number(measured.low)})"
 
 
-def _plain(operand: Expression) -> ColumnRef | None:
+def plain_column(operand: Expression) -> ColumnRef | None:
     """The column, where the operand is one, clamped."""
     if isinstance(operand, Clamped) and isinstance(operand.operand, ColumnRef):
         return operand.operand

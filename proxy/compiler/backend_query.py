@@ -20,6 +20,9 @@ BETWEEN_PARTS = "dpproxy.between_parts"
 # the second one.
 HALF, CUT = "half", "cut"
 BELOW, FROM_CUT_ON = 1, 2
+# Parameters of a statement that reads the rows at the ends of a column alone: a small and a large value of it,
+# and how many rows there have to be at each of them.
+LOW_END, HIGH_END, END_ROWS = "low_end", "high_end", "end_rows"
 _HERE = object()
 
 
@@ -51,12 +54,26 @@ def public_list(name: str, sql: str, parameters: tuple[tuple[str, object], ...])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnitPlace:
-    """Where units are stored: what the server's planner knows of this column says how to halve them."""
+class StoredColumn:
+    """Where values are stored: what the server's planner knows of this column says which are in the middle, or
+    near the ends."""
 
     schema: str
     table: str
     column: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnEnds:
+    """Of a statement that reads the rows at the ends of a column.
+
+    Attributes:
+        place: Where the column is stored.
+        needed: How many rows it needs at each end.
+    """
+
+    place: StoredColumn
+    needed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +83,9 @@ class BackendQuery:
     sql with named bind parameters (%(name)s). A row is: the keys as text, the cell where there are
     cells, then partial results, integers or NULL. seeds: names of the parameters that take fresh random
     63-bit numbers at each run; lists: what parameters take that are read from public tables first;
-    halved_by: HALF and CUT are parameters, here those for all units. Rows of both halves add up to theirs."""
+    halved_by: HALF and CUT are parameters, here those for all units. Rows of both halves add up to theirs;
+    ends: LOW_END, HIGH_END and END_ROWS are parameters, here NULL, for all rows. With others no row at all
+    comes back where too few rows are at an end."""
 
     sql: str
     parameters: Mapping[str, object]
@@ -78,7 +97,8 @@ class BackendQuery:
     scalars: tuple[tuple[str, ScalarAnswer], ...]  # parameters that take answers of earlier blocks
     units: int | None  # where private keys must be selected: the slot of the number of units
     lists: tuple[PublicList, ...] = ()
-    halved_by: UnitPlace | None = None
+    halved_by: StoredColumn | None = None
+    ends: ColumnEnds | None = None
 
     def __repr__(self) -> str:  # parameters hold the client's literals
         return f"BackendQuery({self.sql!r})"

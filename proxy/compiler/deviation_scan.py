@@ -27,7 +27,7 @@ from proxy.compiler.backend_query import (
     FIRST_PART,
     OTHERS,
     BackendQuery,
-    UnitPlace,
+    StoredColumn,
 )
 from proxy.compiler.binds import Binds
 from proxy.compiler.bound_scan import gathered_bands
@@ -271,7 +271,7 @@ class _Columns:
         }
 
     @property
-    def halved_by(self) -> UnitPlace | None:
+    def halved_by(self) -> StoredColumn | None:
         return None if self._halves is None else self._halves.place
 
     def _mean(self, release: DeviationMean, rows: RowSource) -> _Mean:

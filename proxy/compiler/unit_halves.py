@@ -10,22 +10,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from proxy.base.result_columns import UNIT_COLUMN
 from proxy.base.sql_types import SqlType
-from proxy.compiler.backend_query import BELOW, CUT, HALF, UnitPlace
+from proxy.compiler.backend_query import BELOW, CUT, HALF, StoredColumn
 from proxy.compiler.binds import Binds, column_sql
 from proxy.compiler.full_joins import Condition, condition
+from proxy.compiler.stored_columns import stored_column
 from proxy.kernel.neighbour_kinds import UnitNeighbours
-from proxy.query.ir.expressions import ColumnRef
-from proxy.query.ir.relations import (
-    GroupByUnit,
-    Join,
-    Relation,
-    Scan,
-    Subquery,
-    Truncate,
-    windows,
-)
+from proxy.query.ir.relations import Relation, windows
 
 # Of others the values of the planner need not be written as they are read.
 _HALVED = (SqlType.INT2, SqlType.INT4, SqlType.INT8, SqlType.UUID, SqlType.TEXT, SqlType.VARCHAR)
@@ -38,7 +29,7 @@ class UnitHalves:
     of_rows: Whether a row is of a unit of the half that is asked for.
     """
 
-    place: UnitPlace
+    place: StoredColumn
     of_rows: Condition
 
 
@@ -50,7 +41,7 @@ def unit_halves(source: Relation, unit: UnitNeighbours, binds: Binds) -> UnitHal
     wherever they stand: a name that one gives to a row is new in each session.
     """
     column = unit.column
-    place = _stored(source, column)
+    place = stored_column(source, column)
     if place is None or column.type not in _HALVED or any(windows(source)):
         return None
     half = binds.at_each_run(HALF, "0", "integer")
@@ -58,22 +49,3 @@ def unit_halves(source: Relation, unit: UnitNeighbours, binds: Binds) -> UnitHal
     # Of all units the planner drops it. Of a half it makes < or >= of it, which an index serves.
     below = f"({column_sql(column)} < {cut}) = ({half} = {BELOW})"
     return UnitHalves(place=place, of_rows=condition(f"({half} = 0 OR {below})", column))
-
-
-def _stored(relation: Relation, column: ColumnRef) -> UnitPlace | None:
-    """Where the values of a column are stored, behind references as well."""
-    match relation:
-        case Scan() if relation.alias == column.relation:
-            table = relation.table
-            return UnitPlace(schema=table.schema, table=table.name, column=column.column)
-        case Join():
-            return _stored(relation.left, column) or _stored(relation.right, column)
-        case Truncate() if relation.alias == column.relation:
-            return _stored(relation.source, column)
-        case GroupByUnit() if relation.alias == column.relation and column.column == UNIT_COLUMN:
-            return _stored(relation.source, relation.unit)
-        case Subquery() if relation.alias == column.relation:
-            shown = dict(relation.outputs).get(column.column)
-            return _stored(relation.source, shown) if isinstance(shown, ColumnRef) else None
-        case _:
-            return None

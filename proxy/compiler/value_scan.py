@@ -35,6 +35,7 @@ from proxy.compiler.value_counts import (
     sums_of_values,
     values_sql,
 )
+from proxy.compiler.value_ends import EndRows, end_rows
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import (
     BlockPlan,
@@ -106,6 +107,8 @@ def value_scan(
     stored = None if isinstance(release, DistinctCount) else release.measured.index
     present = value if stored is None else column_sql(stored)
     found += [condition(f"{present} IS NOT NULL", stored or operand), *conditions(only, binds)]
+    ends = end_rows(plan, numbers, binds)
+    found += [] if ends is None else [ends.of_rows]
     first_unit = [] if unit is None else [f"{column_sql(unit)} AS unit"]
     gathered = ", ".join([*first_unit, *listed, f"{value} AS v"])
     source = f"SELECT {gathered} FROM {source_sql(plan.source, found, binds, *named_by(plan))}"
@@ -135,7 +138,7 @@ def value_scan(
         within_rank = f" WHERE rank <= {binds.number(rows, 'bigint')}"
     if ordered:
         of = f"({source}) u{within_rank}"
-        sql = _values(ordered, of, counted, names, grouped_by, binds)
+        sql = _values(ordered, of, counted, names, grouped_by, ends, binds)
         slots = Slots(extreme=0, count=1, units=2 if len(counted) > 1 else None)
     else:
         head = ", ".join([*names, "pg_catalog.count(DISTINCT v)"])
@@ -143,7 +146,8 @@ def value_scan(
         sql = f"SELECT {head} FROM ({source}) u{within_rank}{group}"
         slots = Slots(count=0)
     found_in = (slots,) * len(numbers)
-    return finished(sql, replace(plan, sub_partitions=0), numbers, binds, seeds, found_in, None)
+    done = finished(sql, replace(plan, sub_partitions=0), numbers, binds, seeds, found_in, None)
+    return done if ends is None else replace(done, ends=ends.of)
 
 
 def _listed_scan(
@@ -166,7 +170,7 @@ def _listed_scan(
     listed = f"SELECT {column_sql(column)} AS {LISTED}, pg_catalog.count(*) AS {LISTED_ROWS}"
     value = listed_index_sql(ordered[0].measured, binds)
     source = f"(SELECT {value} AS v, * FROM ({listed} FROM {rows_sql} GROUP BY 1) d) u"
-    sql = _values(ordered, source, list(output.expressions)[1:], [], "v", binds)
+    sql = _values(ordered, source, list(output.expressions)[1:], [], "v", None, binds)
     found_in = (*(slots for _ in numbers), *along)
     return finished(sql, plan, (*numbers, *sums), binds, (), found_in, None)
 
@@ -187,6 +191,7 @@ def _values(
     counted: Sequence[str],
     names: list[str],
     grouped_by: str,
+    ends: EndRows | None,
     binds: Binds,
 ) -> str:
     """Each distinct value with its number of rows.
@@ -208,7 +213,9 @@ def _values(
     whole = f"pg_catalog.sum(n) OVER ({over}) AS whole"
     named = [f"side{number}" for number in range(1, len(sides) + 1)]
     sided = ", ".join(f"{sql} AS {name}" for sql, name in zip(sides, named, strict=True))
-    of = f"SELECT *, {sided} FROM (SELECT *, {upto}, {whole} FROM ({values}) c) p"
+    summed = ", ".join([upto, whole, *([] if ends is None else ends.counted)])
+    of = f"SELECT *, {sided} FROM (SELECT *, {summed} FROM ({values}) c) p"
+    of += "" if ends is None else f" WHERE {ends.enough}"
     head = ", ".join([*names, "pg_catalog.min(v)", *(f"pg_catalog.sum({one})" for one in numbers)])
     near = f"CASE WHEN 0 IN ({', '.join(named)}) THEN v END"
     return f"SELECT {head} FROM ({of}) s GROUP BY {', '.join([*names, *named, near])}"

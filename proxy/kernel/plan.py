@@ -6,7 +6,7 @@ All numbers here are public: they depend on the statement, the policy and the ca
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from itertools import product
@@ -17,7 +17,7 @@ from proxy.catalog.catalog_model import TableName
 from proxy.kernel.bound_choices import BoundChoice, UnitTotal, ValueChoice, WeightChoice
 from proxy.kernel.formula_model import Formula
 from proxy.kernel.key_plans import FewestUnits, KeyPlan, Selection
-from proxy.kernel.neighbour_kinds import Neighbours, UnitNeighbours
+from proxy.kernel.neighbour_kinds import Neighbours, RowNeighbours, UnitNeighbours
 from proxy.kernel.statistics import Counted, Measured, Statistic, of_row
 from proxy.mechanisms import continual
 from proxy.mechanisms.deviation_mean import NoisyCentres
@@ -29,7 +29,7 @@ from proxy.query.ir.expressions import Expression
 from proxy.query.ir.noisy_expressions import NoisyExpression
 from proxy.query.ir.query import OutputColumn, RowChoice, TopList
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
-from proxy.query.ir.relations import Relation, tables_of_rows
+from proxy.query.ir.relations import Relation, Scan, tables_of_rows
 
 _ONE = Fraction(1)
 
@@ -453,6 +453,28 @@ class BlockPlan:
                 case _:
                     pass
         return tuple(map(tuple, found.values()))
+
+    def looks_at_ends(self, numbers: Sequence[int]) -> bool:
+        """Whether these order statistics look at the rows with the least and largest values of a whole table.
+
+        A quantile needs the number of all rows, weights need all rows of a unit. Where too few rows are found,
+        all are read (compiler/value_ends.py): with keys or conditions whoever asks could choose rows of which
+        one decides that.
+        """
+        found = [self.releases[number] for number in numbers]
+        is_whole = isinstance(self.source, Scan) and self.where is None and not self.keys
+        return (
+            is_whole
+            and isinstance(self.neighbours, RowNeighbours)
+            and all(
+                isinstance(one, OrderStatistic)
+                and one.aggregate.kind in (AggregateKind.MIN, AggregateKind.MAX)
+                and one.measured.condition is None
+                and one.needed is not None
+                and one.weights is None
+                for one in found
+            )
+        )
 
     @property
     def continual(self) -> dict[int, ContinualNoise]:

@@ -330,11 +330,13 @@ def _walked(plan: BlockPlan, walk: _Pricer) -> UnitWork:
 def _statements(plan: BlockPlan) -> int:
     """How many statements read the rows of the block (compiler/compiling.py)."""
     apart = plan.read_apart
+    again = sum(map(plan.looks_at_ends, apart))
     extremes = sum(isinstance(one, UnitExtreme | KeptUnits) for one in plan.releases)
     means = plan.deviation_means
     elsewhere = sum(map(len, apart)) + extremes + len(means)
     together = len(plan.releases) > elsewhere or plan.selection is not None
-    return max(1, len(apart) + bool(extremes) + together + bool(plan.choices) + 2 * bool(means))
+    others = bool(extremes) + together + bool(plan.choices) + 2 * bool(means)
+    return max(1, len(apart) + again + others)
 
 
 def _weigh_top(
@@ -369,8 +371,9 @@ def _release_prices(
 ) -> Iterator[tuple[NodePrice, int]]:
     """What is computed of each row for each release, and how often its statement says it
     (compiler/statistic_sql.py, value_scan.py): twice what is summed and counted, three times what is
-    squared, and twice more for squares beside a mean."""
-    for release in plan.releases:
+    squared, and twice more for squares beside a mean, and for what is read twice."""
+    for number, release in enumerate(plan.releases):
+        at_ends = plan.looks_at_ends([number])
         match release:
             case NoisyStatistic(of=Counted() as counted):
                 yield walk.counted(counted, source), 2
@@ -384,7 +387,9 @@ def _release_prices(
                 yield walk.price(release.condition, source), 2
             case DeviationMean():
                 yield walk.measured(release.measured, source), 4 if release.has_squares else 2
-            case RecentredMean() | OrderStatistic() | UnitExtreme() | KeptUnits():
+            case OrderStatistic():
+                yield walk.measured(release.measured, source), 4 if at_ends else 2
+            case RecentredMean() | UnitExtreme() | KeptUnits():
                 yield walk.measured(release.measured, source), 2
             case SampleAggregate():
                 yield walk.measured(release.measured, source), 3

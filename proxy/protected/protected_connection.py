@@ -10,7 +10,7 @@ import asyncio
 import fcntl
 import re
 import termios
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Sequence
 from contextlib import suppress
 from functools import cached_property
 from typing import Any, TypeVar
@@ -20,8 +20,6 @@ from psycopg import abc
 from psycopg.adapt import PyFormat, Transformer
 from psycopg.pq import ExecStatus, Format, TransactionStatus
 from psycopg.pq.abc import PGresult
-
-from proxy.compiler.backend_query import BELOW, CUT, FROM_CUT_ON, HALF, UnitPlace
 
 # libpq before 17 cannot take several rows at once.
 ROWS_AT_ONCE = 1000 if psycopg.pq.version() >= 170_000 else 1
@@ -94,12 +92,20 @@ class ProtectedConnection(psycopg.AsyncConnection[Any]):
         Raises:
             psycopg.Error: The server refused it, or the connection is lost.
         """
-        self.send(text, ())
+        ((value,),) = await self.all_rows(text, ())
+        return value
+
+    async def all_rows(self, text: bytes, values: Sequence[object]) -> list[tuple[Any, ...]]:
+        """Run a statement that gives few rows.
+
+        Raises:
+            psycopg.Error: The server refused it, or the connection is lost.
+        """
+        self.send(text, values)
         found: list[tuple[Any, ...]] = []
         while (rows := await self.next_rows()) is not None:
             found += rows
-        ((value,),) = found
-        return value
+        return found
 
     async def interrupt(self) -> None:
         """The server is asked to end its statement, and waited for. The connection is of no use then.
@@ -220,57 +226,9 @@ def _has_bytes(descriptor: int) -> bool:
 # Where the planner's statistics say too little of units, or the server does not let a snapshot be shared, all
 # units are read in one session.
 
-LEAST_ROWS = 100_000  # of fewer the second session takes as long as it saves
 _SHARE_SECONDS = 1.5
-# What the planner takes for the middle of the units of all rows. It is one person's: it goes to the statements
-# of the halves, and nowhere else.
-_CUT = """
-SELECT bounds[(pg_catalog.cardinality(bounds) + 1) / 2]
-FROM pg_catalog.pg_class c
-JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-JOIN pg_catalog.pg_stats s ON s.schemaname = n.nspname AND s.tablename = c.relname
-CROSS JOIN LATERAL (SELECT s.histogram_bounds::text::text[]) h(bounds)
-WHERE n.nspname = $1::text AND c.relname = $2::text AND s.attname = $3::text AND c.reltuples >= $4::integer
-  AND bounds IS NOT NULL
-  AND pg_catalog.current_setting('max_parallel_workers_per_gather')::integer > 0
-  AND pg_catalog.has_function_privilege(
-    pg_catalog.to_regprocedure('pg_catalog.pg_export_snapshot()'), 'EXECUTE')
-ORDER BY s.inherited DESC LIMIT 1"""
 _EXPORT = b"SELECT pg_catalog.pg_export_snapshot()"
 _SNAPSHOT = re.compile(r"[0-9A-F-]+")
-
-Parameters = Mapping[str, object]
-
-
-class Cut:
-    """Where the units of a statement are cut in halves.
-
-    Attributes:
-        at: The least unit of the second half, as text; None: they are not cut.
-    """
-
-    __slots__ = ("_place", "at")
-
-    def __init__(self, place: UnitPlace) -> None:
-        self._place = place
-        self.at: str | None = None
-
-    def __repr__(self) -> str:
-        return "Cut(hidden)"
-
-    async def read(self, connection: ProtectedConnection, _: Parameters) -> None:
-        """Refuses  psycopg.Error"""
-        place, self.at = self._place, None
-        given = (place.schema, place.table, place.column, str(LEAST_ROWS))
-        for (at,) in await _rows(connection, _CUT.encode(), given):
-            self.at = at
-
-    def halves(self, parameters: Parameters) -> tuple[Parameters, Parameters]:
-        """The parameters of each half."""
-        below, others = (
-            {**parameters, HALF: str(half), CUT: self.at} for half in (BELOW, FROM_CUT_ON)
-        )
-        return below, others
 
 
 async def exported_snapshot(connection: ProtectedConnection) -> str:
@@ -278,7 +236,7 @@ async def exported_snapshot(connection: ProtectedConnection) -> str:
 
     Refuses  psycopg.Error
     """
-    ((name,),) = await _rows(connection, _EXPORT, ())
+    ((name,),) = await connection.all_rows(_EXPORT, ())
     if _SNAPSHOT.fullmatch(name) is None:
         raise psycopg.InternalError
     return str(name)
@@ -307,13 +265,3 @@ async def together(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
     for task in done:
         task.result()
     return [task.result() for task in tasks]
-
-
-async def _rows(
-    connection: ProtectedConnection, text: bytes, values: Sequence[object]
-) -> list[tuple[Any, ...]]:
-    connection.send(text, values)
-    found: list[tuple[Any, ...]] = []
-    while (rows := await connection.next_rows()) is not None:
-        found += rows
-    return found

@@ -32,10 +32,10 @@ from proxy.drawing.charges import PaidQuery
 from proxy.drawing.protected_reads import ListValues
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.postgres.failure_reason import reason_of
+from proxy.protected.column_statistics import Cut, LookedUpEnds
 from proxy.protected.found_copies import copy_statement, found_copy
 from proxy.protected.protected_connection import (
     ROWS_AT_ONCE,
-    Cut,
     ProtectedConnection,
     exported_snapshot,
     takes_snapshot,
@@ -303,9 +303,19 @@ class DatabaseSession:
         """
         query = _charged(paid)
         parameters = await self._parameters(query, values)
-        rows = _FetchedRows(query, is_selected)
-        await self._reads(rows.read, parameters)
+        rows, ends = _FetchedRows(query, is_selected), await self._ends(query)
+        await self._reads(rows.read, {**parameters, **ends})
+        if ends and rows.is_empty:  # too few rows are at an end
+            await self._reads(rows.read, parameters)
         return await self._fails_alike(rows.table(self._turn))
+
+    async def _ends(self, query: BackendQuery) -> Mapping[str, object]:
+        """The parameters by which a statement reads the ends of a column alone; none: it reads all rows."""
+        if query.ends is None or self._connection.is_distributed:
+            return {}
+        ends = LookedUpEnds(query.ends)
+        await self._reads(ends.read, {})
+        return ends.found
 
     async def run_in_two_parts(
         self,
@@ -579,6 +589,11 @@ class _FetchedRows:
         text, names = numbered(self._query.sql)
         connection.send(text, [parameters[name] for name in names])
         await self._take_all(connection)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no row has come."""
+        return not (self._came or self._selected)
 
     async def open(self, connection: ProtectedConnection, parameters: Mapping[str, object]) -> None:
         """A cursor on a statement of two parts: nothing is read yet.

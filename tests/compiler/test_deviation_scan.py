@@ -28,7 +28,7 @@ from proxy.mechanisms.deviation_mean import (
     row_bounds,
 )
 from proxy.mechanisms.deviation_variance import square_bounds
-from proxy.protected import protected_connection
+from proxy.protected import column_statistics
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.release.choosing_bounds import totals_of
 from proxy.release.deviation_means import with_centres
@@ -454,7 +454,7 @@ def test_bounds_are_chosen_by_the_rows_of_a_scan_of_their_own(
 ) -> None:
     """In one statement with the means, where both are of the same units; also in two sessions, of which each
     reads half of the units."""
-    monkeypatch.setattr(protected_connection, "LEAST_ROWS", 1)
+    monkeypatch.setattr(column_statistics, "LEAST_ROWS", 1)
     database, _ = served
     (block,) = planned(database, question).blocks
     scan, choosing = compile_centres(block), compile_choices(block)

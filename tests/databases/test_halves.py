@@ -21,13 +21,13 @@ from proxy.compiler.backend_query import (
     HALF,
     OTHERS,
     BackendQuery,
-    UnitPlace,
+    StoredColumn,
 )
 from proxy.compiler.deviation_scan import CentredScan, centres_text
 from proxy.drawing import drawer
 from proxy.exact.table import ExactTable
 from proxy.kernel.plan import BlockPlan
-from proxy.protected import protected_connection, protected_database
+from proxy.protected import column_statistics, protected_connection, protected_database
 from proxy.protected.protected_connection import ProtectedConnection
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.release.deviation_means import with_centres
@@ -138,7 +138,7 @@ def served() -> Database:
 
 @pytest.fixture(autouse=True)
 def few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(protected_connection, "LEAST_ROWS", 1)
+    monkeypatch.setattr(column_statistics, "LEAST_ROWS", 1)
 
 
 @pytest.fixture
@@ -308,8 +308,8 @@ def test_no_text_is_in_both_halves_or_in_none(served: Database, table: str) -> N
 @pytest.mark.parametrize("odd", ["'", '"', "\\", "{a,b}", "NULL", " ", "%s", "\u00e9\n"])
 def test_units_are_cut_at_one_of_them(served: Database, odd: str) -> None:
     """What has to be escaped in statistics comes out of them as it is."""
-    place = UnitPlace(schema="public", table="odd", column="uid")
-    cut, name = protected_connection.Cut(place), servers().protected.dsn(_NAME)
+    place = StoredColumn(schema="public", table="odd", column="uid")
+    cut, name = column_statistics.Cut(place), servers().protected.dsn(_NAME)
     units = [f"{odd}{number}" for number in range(50)]
 
     async def read() -> None:
@@ -369,7 +369,7 @@ def test_else_one_session_reads_all(
     query = written(_scan(served, question)[1].query)
     match reason:
         case "few rows":
-            monkeypatch.setattr(protected_connection, "LEAST_ROWS", 10_000_000)
+            monkeypatch.setattr(column_statistics, "LEAST_ROWS", 10_000_000)
         case "no parallel work":
             source = make_conninfo(source, options="-c max_parallel_workers_per_gather=0")
         case "no statistics":
@@ -462,6 +462,6 @@ def test_the_last_place_is_left_to_others(
 
 
 def test_where_units_are_cut_is_in_no_text() -> None:
-    cut = protected_connection.Cut(UnitPlace(schema="public", table="t", column="uid"))
+    cut = column_statistics.Cut(StoredColumn(schema="public", table="t", column="uid"))
     cut.at = "somebody"
     assert "somebody" not in repr(cut)

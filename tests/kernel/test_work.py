@@ -67,6 +67,17 @@ def test_a_group_is_computed_once() -> None:
     assert again.nanoseconds < 2 * once.nanoseconds
 
 
+def test_what_may_be_read_twice_costs_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """MIN and MAX of a whole table look at its ends first (compiler/value_ends.py)."""
+    world = World(POLICIES["best"], CATALOG)
+    statements = "SELECT min(i4) FROM people", "SELECT min(i4), max(i4) FROM people"
+    planned = [walk(statement, world.policy) for statement in statements]
+    blocks = [one.plan.blocks[0] for one in planned if one is not None]
+    twice = [block_work(block, world).nanoseconds for block in blocks]
+    monkeypatch.setattr(BlockPlan, "looks_at_ends", lambda *_: False)
+    assert twice == [2 * block_work(block, world).nanoseconds for block in blocks] != [0, 0]
+
+
 def test_aggregates_keep_digits() -> None:
     """What hid the digits once: MAX of a product with a long constant."""
     long = "1." + "7" * 300

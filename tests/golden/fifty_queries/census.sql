@@ -111,11 +111,14 @@ FROM census.adult
 --   min of order: clamp 0 .. 120, grid 1, rows 1, needed 80, epsilon 4 delta 0, size for 6/25
 --   max of order: clamp 0 .. 120, grid 1, rows 1, needed 80, epsilon 4 delta 0, size for 6/25
 -- => backend
-SELECT pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN (upto - n) >= %(p3)s::numeric THEN 1 ELSE 0 END AS side1, CASE WHEN whole - upto >= %(p3)s::numeric THEN -1 ELSE 0 END AS side2 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "census"."adult" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL) u GROUP BY v) c) p) s GROUP BY side1, side2, CASE WHEN 0 IN (side1, side2) THEN v END
+SELECT pg_catalog.min(v), pg_catalog.sum(n) FROM (SELECT *, CASE WHEN (upto - n) >= %(p6)s::numeric THEN 1 ELSE 0 END AS side1, CASE WHEN whole - upto >= %(p6)s::numeric THEN -1 ELSE 0 END AS side2 FROM (SELECT *, pg_catalog.sum(n) OVER ( ORDER BY v) AS upto, pg_catalog.sum(n) OVER () AS whole, pg_catalog.sum(n) FILTER (WHERE v <= (SELECT (pg_catalog.int4larger(pg_catalog.int4smaller(x, %(p2)s::integer), %(p1)s::integer))::integer FROM (SELECT %(low_end)s::integer AS x) e)) OVER () AS at_low_end, pg_catalog.sum(n) FILTER (WHERE v >= (SELECT (pg_catalog.int4larger(pg_catalog.int4smaller(x, %(p2)s::integer), %(p1)s::integer))::integer FROM (SELECT %(high_end)s::integer AS x) e)) OVER () AS at_high_end FROM (SELECT v, pg_catalog.count(*) AS n FROM (SELECT ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) AS v FROM "census"."adult" AS r1 WHERE ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p2)s::integer), %(p1)s::integer))::integer) IS NOT NULL AND (r1."age" <= %(low_end)s::integer OR r1."age" >= %(high_end)s::integer OR %(end_rows)s::bigint IS NULL)) u GROUP BY v) c) p WHERE (%(end_rows)s::bigint IS NULL OR (at_low_end >= %(end_rows)s::bigint AND at_high_end >= %(end_rows)s::bigint))) s GROUP BY side1, side2, CASE WHEN 0 IN (side1, side2) THEN v END
 --   p1 = 0
 --   p2 = 120
---   p3 = 80
---   p4 = 0
+--   end_rows = None
+--   low_end = None
+--   high_end = None
+--   p6 = 80
+--   p7 = 0
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
