@@ -68,7 +68,8 @@ def served(source: str, catalog: Catalog, *, scale: bool) -> Served:
             replace(_policy("people_kept", source, _people()), reuse=Reuse(31 * 86_400)),
             catalog,
         ),
-        # Not medians of partitions, which need no bound on rows.
+        # As the product chooses where a policy names no mechanism.
+        "people_best": (_policy("people_best", source, _people(), Mechanism.BEST), catalog),
         "events_fixed": (_policy("events_fixed", source, fixed, Mechanism.BEST), catalog),
         "events_auto": (_policy("events_auto", source, chosen, Mechanism.BEST), catalog),
     }
@@ -77,6 +78,10 @@ def served(source: str, catalog: Catalog, *, scale: bool) -> Served:
         by_event = _events(IdentifierUnit("event", "event_id"), 1)
         no_index = make_conninfo(source, options=_NO_INDEX)
         found |= {
+            "events_best_by_row": (
+                _policy("events_best_by_row", source, by_row, Mechanism.BEST),
+                catalog,
+            ),
             "events_by_row": (_policy("events_by_row", source, by_row), catalog),
             "events_by_row_no_key": (
                 _policy("events_by_row_no_key", source, by_row),

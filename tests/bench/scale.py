@@ -18,7 +18,12 @@ _CASES = {
     "events_by_user": ("user unit, covering index", Bound(ratio=4.5)),
     "events_by_user_no_index": ("user unit, no index", Bound(ratio=13)),
 }
-_FIVE = {"events_by_row": "row unit", "events_by_user": "user unit, covering index"}
+_FIVE = {
+    "events_best_by_row": "row unit",
+    "events_fixed": "user unit, covering index",
+    "events_by_row": "row unit, smooth_median",
+    "events_by_user": "user unit, covering index, smooth_median",
+}
 
 _SAME = {
     "events_by_user": ("user unit, covering index", Bound(ratio=4.5)),
