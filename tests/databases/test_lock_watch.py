@@ -16,10 +16,11 @@ from proxy.shadow.shadow_monitor import Ended, LockWatch, Waiting
 from proxy.shadow.shadow_monitor import to_end_of_locks as to_end
 from proxy.shadow.shadow_tables import ShadowError
 from tests.live.served_database import served_database
+from tests.machine_speed import allowed_wait
 from tests.servers_fixture import Servers
 from tests.waiting import until
 
-_SOON = 3.0
+_SOON = allowed_wait(3, below=50)
 _DATABASE = "locked"
 
 
@@ -97,7 +98,7 @@ def _seconds(act: Callable[[], object]) -> float:
     begun = time.monotonic()
     thread = threading.Thread(target=act, daemon=True)
     thread.start()
-    thread.join(_SOON * 2)
+    thread.join(60)
     return time.monotonic() - begun
 
 
@@ -155,7 +156,7 @@ def test_a_queue_behind_an_open_transaction_is_ended(
         _asks(second, asks, superuser)
         assert _seconds(_logs_in(pair, bob)) < _SOON
         assert _seconds(shadow.verify) < _SOON
-        until(lambda: bool(ended), _SOON)
+        until(lambda: bool(ended))
         assert {one.analyst for one in ended} == {mallory}
         assert second.info.backend_pid in {one.process for one in ended}
         second.close()
@@ -177,7 +178,7 @@ def test_a_database_that_is_to_be_dropped_can_be_entered(
         )
         _asks(second, f"DROP DATABASE {_DATABASE}", superuser)
         assert _seconds(_logs_in(pair, bob)) < _SOON
-        until(lambda: bool(ended), _SOON)
+        until(lambda: bool(ended))
         assert second.info.backend_pid in {one.process for one in ended}
         second.close()
 
@@ -192,7 +193,7 @@ def test_who_is_run_to_make_way_is_not_ended(
         reading.execute("SELECT count(*) FROM pg_class")
         _asks(asking, _QUEUES["partition, own"][1], superuser)
         with watched(pair) as ended:
-            until(lambda: bool(ended), _SOON)
+            until(lambda: bool(ended))
         assert [(one.analyst, one.process) for one in ended] == [(mallory, asking.info.backend_pid)]
         assert reading.execute("SELECT count(*) > 0 FROM pg_class").fetchone() == (True,)
         asking.close()
@@ -230,7 +231,7 @@ def test_a_watch_that_is_locked_out_finds_who_waits_by_the_system(
             _asks(second, roles, superuser)
             with pytest.raises(ShadowError, match="could not be watched"):
                 watch.look()
-            until(lambda: watch.look() == (), _SOON)
+            until(lambda: watch.look() == ())
             with pytest.raises(psycopg.OperationalError):
                 second.execute("SELECT 1")
             assert first.execute("SELECT 1").fetchone() == (1,)
@@ -275,7 +276,7 @@ def test_who_is_in_the_way_of_short_attempts_is_ended(
     ):
         session.execute("BEGIN")
         session.execute("PREPARE q AS SELECT * FROM public.secret")
-        until(lambda: is_taken(own), 10)
+        until(lambda: is_taken(own))
         until(lambda: bool(ended))
         assert [one.analyst for one in ended] == [mallory]
         session.close()

@@ -1,0 +1,117 @@
+"""How much slower this machine is at the moment than the one that bounds of time were written on.
+
+A bound is a figure of a usual machine: `assert taken < allowed_work(0.05)`. Who takes longer is compared with a
+fixed piece of work, which is done then: so a slow or busy machine is told from a product that has become slow.
+"""
+
+from __future__ import annotations
+
+import mmap
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+# Of the two pieces below on a usual machine: 3 GHz, nothing else running.
+_CODE_SECONDS = 0.006
+_MEMORY_SECONDS = 0.007
+_PAUSE_SECONDS = 0.001
+_LOOKS = 3
+_PAUSES = 4  # of a look by the clock on the wall
+MOST_SLOWNESS = 20.0  # so that a check can still fail
+
+_MESSAGE = bytes(16 * 1024 * 1024)
+Piece = Callable[[], object]
+
+
+def run_code() -> int:
+    """As most of the product: small texts, numbers, dictionaries."""
+    counts: dict[str, int] = {}
+    for number in range(40_000):
+        key = f"{number % 97}"
+        counts[key] = counts.get(key, 0) + len(key)
+    return sum(counts.values()) + sum(
+        len(b"x,".join((b"x,y" * 2_000).split(b","))) for _ in range(20)
+    )
+
+
+def copy_memory() -> int:
+    """As a large message: 16 MiB, to pages that are new to the process."""
+    with mmap.mmap(-1, len(_MESSAGE)) as pages:
+        return pages.write(_MESSAGE)
+
+
+PIECES: dict[Piece, float] = {run_code: _CODE_SECONDS, copy_memory: _MEMORY_SECONDS}
+
+
+def work_slowness(pieces: dict[Piece, float] | None = None) -> float:
+    """By processor time of this thread: at least 1. What is slowest counts."""
+    return _bounded(
+        max(_work_seconds(piece) / usual for piece, usual in (pieces or PIECES).items())
+    )
+
+
+def wait_slowness(pieces: dict[Piece, float] | None = None) -> float:
+    """By the clock on the wall: with what others take of the processors, and how long a thread waits for one.
+
+    What other threads of this process do is no part of it: that would be the product.
+    """
+    return _bounded(
+        max(
+            _wait_seconds(piece) / (usual + _PAUSES * _PAUSE_SECONDS)
+            for piece, usual in (pieces or PIECES).items()
+        )
+    )
+
+
+def _bounded(slowness: float) -> float:
+    return min(max(slowness, 1.0), MOST_SLOWNESS)
+
+
+def _work_seconds(piece: Piece) -> float:
+    began = time.thread_time()
+    piece()
+    return time.thread_time() - began
+
+
+def _wait_seconds(piece: Piece) -> float:
+    began, own, process = time.monotonic(), time.thread_time(), time.process_time()
+    for _ in range(_PAUSES):
+        time.sleep(_PAUSE_SECONDS)
+    piece()
+    worked = time.thread_time() - own
+    others = time.process_time() - process - worked
+    return max(worked, time.monotonic() - began - others)
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """A bound that is measured only where it is needed: where something took longer than on a usual machine."""
+
+    usual: float
+    slowness: Callable[[], float]
+    below: float = float("inf")
+
+    def now(self) -> float:
+        """The largest of a few looks, so that a stall counts."""
+        slowness = max(self.slowness() for _ in range(_LOOKS))
+        return min(self.usual * slowness, self.below)
+
+    def __gt__(self, taken: float) -> bool:
+        return taken < self.usual or taken < self.now()
+
+    def __ge__(self, taken: float) -> bool:
+        return taken <= self.usual or taken <= self.now()
+
+
+def allowed_work(usual: float, *, below: float = float("inf")) -> Allowed:
+    """For processor time. below: as for `allowed_wait`."""
+    return Allowed(usual, work_slowness, below)
+
+
+def allowed_wait(usual: float, *, below: float = float("inf")) -> Allowed:
+    """For the clock on the wall.
+
+    Args:
+        below: what a fault would take on any machine, as a delay that is a constant of the server.
+    """
+    return Allowed(usual, wait_slowness, below)
