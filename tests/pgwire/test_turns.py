@@ -189,6 +189,24 @@ def test_a_turn_on_what_a_client_sends(name: str, with_statements: bool) -> None
     assert relayed >= len(data) or name in _WAITING
 
 
+@pytest.mark.parametrize("message", [frames.query, lambda text: frames.parse(b"s", text)])
+def test_a_row_of_operators_is_found_wherever_it_is_cut(message: Callable[[bytes], bytes]) -> None:
+    """And the next text is looked at anew."""
+    count = limits.OPERATOR_CHARACTERS + 1
+    for text, is_refused in ((b"+" * count, True), (b"+" * (count - 1), False)):
+        sent = message(b"select 1" + text + b"1")
+        for cut in (5, 6, len(sent) - count // 2, len(sent) - 4, len(sent) - 1):
+            machine = Relay(RealReader())
+            parts = (sent[:cut], sent[cut : cut + 1], sent[cut + 1 :])
+            passed = b"".join(machine.from_client(part).to_shadow for part in parts)
+            assert (text not in passed) is is_refused, cut
+            if not is_refused:
+                last = frames.frame(b"Z", b"I") if message is frames.query else b""
+                machine.from_shadow(last)
+                other = message(b"select 1" + b"-" * 20 + b"1")
+                assert machine.from_client(other).to_shadow == other
+
+
 def test_frames_are_worked_off_in_turns() -> None:
     """And no more at once than the server has answered: its answers then come in turns, too."""
     machine = Relay(RealReader())
