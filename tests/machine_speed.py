@@ -15,8 +15,7 @@ from dataclasses import dataclass
 _CODE_SECONDS = 0.006
 _MEMORY_SECONDS = 0.007
 _PAUSE_SECONDS = 0.001
-_LOOKS = 3
-_PAUSES = 4  # of a look by the clock on the wall
+_LOOKS = 4
 MOST_SLOWNESS = 20.0  # so that a check can still fail
 
 _MESSAGE = bytes(16 * 1024 * 1024)
@@ -43,44 +42,36 @@ def copy_memory() -> int:
 PIECES: dict[Piece, float] = {run_code: _CODE_SECONDS, copy_memory: _MEMORY_SECONDS}
 
 
-def work_slowness(pieces: dict[Piece, float] | None = None) -> float:
-    """By processor time of this thread: at least 1. What is slowest counts."""
-    return _bounded(
-        max(_work_seconds(piece) / usual for piece, usual in (pieces or PIECES).items())
-    )
+def work_slowness(pieces: dict[Piece, float] = PIECES) -> float:
+    """By processor time of this thread, at least 1: that of the slowest look, since a turn may be as slow."""
+    looks = [_worked(piece) / usual for piece, usual in pieces.items() for _ in range(_LOOKS)]
+    return _bounded(max(looks))
 
 
-def wait_slowness(pieces: dict[Piece, float] | None = None) -> float:
-    """By the clock on the wall: with what others take of the processors, and how long a thread waits for one.
+def wait_slowness(pieces: dict[Piece, float] = PIECES) -> float:
+    """By the clock on the wall, at least 1: with what others take of the processors, and how long it is
+    until a thread that has slept gets one. All looks together, since a long wait meets the mean of that.
 
-    What other threads of this process do is no part of it: that would be the product.
+    What other threads of this process do is no part of it: that may be the product.
     """
-    return _bounded(
-        max(
-            _wait_seconds(piece) / (usual + _PAUSES * _PAUSE_SECONDS)
-            for piece, usual in (pieces or PIECES).items()
-        )
-    )
+    usual = _LOOKS * (sum(pieces.values()) + _PAUSE_SECONDS * len(pieces))
+    began, process, worked = time.monotonic(), time.process_time(), 0.0
+    for _ in range(_LOOKS):
+        for piece in pieces:
+            time.sleep(_PAUSE_SECONDS)
+            worked += _worked(piece)
+    others = time.process_time() - process - worked
+    return _bounded(max(worked, time.monotonic() - began - others) / usual)
 
 
 def _bounded(slowness: float) -> float:
     return min(max(slowness, 1.0), MOST_SLOWNESS)
 
 
-def _work_seconds(piece: Piece) -> float:
+def _worked(piece: Piece) -> float:
     began = time.thread_time()
     piece()
     return time.thread_time() - began
-
-
-def _wait_seconds(piece: Piece) -> float:
-    began, own, process = time.monotonic(), time.thread_time(), time.process_time()
-    for _ in range(_PAUSES):
-        time.sleep(_PAUSE_SECONDS)
-    piece()
-    worked = time.thread_time() - own
-    others = time.process_time() - process - worked
-    return max(worked, time.monotonic() - began - others)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +83,7 @@ class Allowed:
     below: float = float("inf")
 
     def now(self) -> float:
-        """The largest of a few looks, so that a stall counts."""
-        slowness = max(self.slowness() for _ in range(_LOOKS))
-        return min(self.usual * slowness, self.below)
+        return min(self.usual * self.slowness(), self.below)
 
     def __gt__(self, taken: float) -> bool:
         return taken < self.usual or taken < self.now()
