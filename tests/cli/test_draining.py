@@ -49,7 +49,7 @@ class Served:
     http: str
 
     def ready(self) -> tuple[int, str]:
-        answer = httpx.get(f"{self.http}/readyz", timeout=10)
+        answer = httpx.get(f"{self.http}/readyz", timeout=60)
         return answer.status_code, answer.json()["status"]
 
 
@@ -130,7 +130,7 @@ def test_statements_end_well_and_nobody_new_is_turned_away_within_the_delay(stat
             statuses.add(served.ready())
             with psycopg.connect(served.wire, autocommit=True) as connection:
                 answered += connection.execute("SELECT 1").fetchone() == (1,)
-            closing = httpx.get(f"{served.http}/healthz", timeout=10)
+            closing = httpx.get(f"{served.http}/healthz", timeout=60)
             assert closing.status_code == 200
             assert closing.headers["connection"] == "close"
         assert (503, "draining") in statuses and answered > 0

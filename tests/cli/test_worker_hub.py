@@ -77,7 +77,7 @@ def _is_asked(answer: Asked, worker: Worker) -> None:
 def _in_a_plant(act: Callable[[Plant], Awaitable[None]]) -> None:
     async def run() -> None:
         plant = Plant()
-        await asyncio.wait_for(act(plant), 20)
+        await asyncio.wait_for(act(plant), 60)
         for number, worker in plant.workers.items():
             await plant.end(number, worker)
 
@@ -127,7 +127,7 @@ def test_who_ends_or_fails_keeps_nobody_waiting() -> None:
             await plant.start(number, partial(_is_asked, of))
             for number, of in enumerate((fail, wait, answer, answer), 1)
         ]
-        asking = asyncio.create_task(workers[3].channel.ask("add", 1, seconds=10))
+        asking = asyncio.create_task(workers[3].channel.ask("add", 1, seconds=60))
         await asyncio.sleep(0.1)
         assert not asking.done()
         await plant.end(2, workers[1])

@@ -47,7 +47,7 @@ def bob(pair: Servers) -> str:
 def superuser(pair: Servers) -> Iterator[psycopg.Connection]:
     """Not in the shadow: it could not get in."""
     with psycopg.connect(pair.shadow_server.dsn(), autocommit=True) as connection:
-        connection.execute("SET lock_timeout = '5s'")
+        connection.execute("SET lock_timeout = '30s'")
         yield connection
 
 
@@ -322,7 +322,7 @@ def test_what_insists_has_no_patience(
     with (
         closing(watch),
         _session(pair, mallory) as session,
-        psycopg.connect(shadow.superuser_dsn, options="-c lock_timeout=5s") as own,
+        psycopg.connect(shadow.superuser_dsn, options="-c lock_timeout=30s") as own,
     ):
         session.execute("BEGIN")
         session.execute("PREPARE q AS SELECT * FROM public.secret")

@@ -136,7 +136,7 @@ def connected(pair: Servers) -> Callable[[Work], None]:
     async def run(work: Work) -> None:
         connection = await ProtectedConnection.connect(pair.protected.dsn("shop"), autocommit=True)
         try:
-            await asyncio.wait_for(work(connection), 20)
+            await asyncio.wait_for(work(connection), 60)
         finally:
             connection.finish()
 

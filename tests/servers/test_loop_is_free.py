@@ -180,7 +180,7 @@ _BODIES: dict[str, Callable[[], bytes]] = {
 )
 def test_bodies(name: str, chunked: bool, plain: BothListeners, watch: Watch) -> None:
     def act() -> None:
-        with socket.create_connection(plain.server.address, 20) as client:
+        with socket.create_connection(plain.server.address, 60) as client:
             with contextlib.suppress(OSError):  # it was told to stop, and goes on
                 client.sendall(_post(_BODIES[name](), plain, chunked))
             with contextlib.suppress(ConnectionResetError):

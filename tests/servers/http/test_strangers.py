@@ -316,7 +316,7 @@ def test_guesses_are_few_a_second(listeners: BothListeners) -> None:
             tried = 0
             while time.monotonic() < ends:
                 status = httpx.get(
-                    address, auth=(analyst, "wrong"), timeout=30, verify=False
+                    address, auth=(analyst, "wrong"), timeout=60, verify=False
                 ).status_code
                 tried += status == 401
                 if status == 503:

@@ -32,7 +32,7 @@ def _half_open(relay: Running, count: int, address: str = "127.0.0.1") -> Iterat
     with contextlib.ExitStack() as stack:
         for _ in range(count):
             connection = socket.create_connection(
-                ("127.0.0.1", relay.port), 10, source_address=(address, 0)
+                ("127.0.0.1", relay.port), 60, source_address=(address, 0)
             )
             stack.enter_context(connection)
             with contextlib.suppress(OSError):

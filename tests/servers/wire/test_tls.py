@@ -77,7 +77,7 @@ def test_a_cancel_request_may_be_plain_as_in_postgres(required: Running) -> None
         with dial(required) as plain:  # libpq's PQcancel never encrypts
             plain.sendall(U32.pack(8 + len(key)) + U32.pack(80877102) + key)
             assert answer(plain) == b""
-        sleeping.join(10)
+        sleeping.join(60)
         assert not sleeping.is_alive()
 
 
