@@ -14,8 +14,8 @@ from dataclasses import dataclass
 # Of the two pieces below on a usual machine: 3 GHz, nothing else running.
 _CODE_SECONDS = 0.006
 _MEMORY_SECONDS = 0.007
-_PAUSE_SECONDS = 0.001
-_LOOKS = 4
+PAUSE_SECONDS = 0.001
+LOOKS = 4
 MOST_SLOWNESS = 20.0  # so that a check can still fail
 
 _MESSAGE = bytes(16 * 1024 * 1024)
@@ -44,7 +44,7 @@ PIECES: dict[Piece, float] = {run_code: _CODE_SECONDS, copy_memory: _MEMORY_SECO
 
 def work_slowness(pieces: dict[Piece, float] = PIECES) -> float:
     """By processor time of this thread, at least 1: that of the slowest look, since a turn may be as slow."""
-    looks = [_worked(piece) / usual for piece, usual in pieces.items() for _ in range(_LOOKS)]
+    looks = [_worked(piece) / usual for piece, usual in pieces.items() for _ in range(LOOKS)]
     return _bounded(max(looks))
 
 
@@ -54,11 +54,11 @@ def wait_slowness(pieces: dict[Piece, float] = PIECES) -> float:
 
     What other threads of this process do is no part of it: that may be the product.
     """
-    usual = _LOOKS * (sum(pieces.values()) + _PAUSE_SECONDS * len(pieces))
+    usual = LOOKS * (sum(pieces.values()) + PAUSE_SECONDS * len(pieces))
     began, process, worked = time.monotonic(), time.process_time(), 0.0
-    for _ in range(_LOOKS):
+    for _ in range(LOOKS):
         for piece in pieces:
-            time.sleep(_PAUSE_SECONDS)
+            time.sleep(PAUSE_SECONDS)
             worked += _worked(piece)
     others = time.process_time() - process - worked
     return _bounded(max(worked, time.monotonic() - began - others) / usual)

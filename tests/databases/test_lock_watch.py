@@ -183,7 +183,6 @@ def test_a_database_that_is_to_be_dropped_can_be_entered(
         second.close()
 
 
-@pytest.mark.timed
 def test_who_is_run_to_make_way_is_not_ended(
     pair: Servers, shadow: Shadow, superuser: psycopg.Connection, mallory: str, bob: str
 ) -> None:
@@ -215,7 +214,6 @@ def test_a_row_that_a_repair_waits_for_is_let_go(
     assert shadow.verify() == ()
 
 
-@pytest.mark.timed
 def test_a_watch_that_is_locked_out_finds_who_waits_by_the_system(
     pair: Servers, shadow: Shadow, superuser: psycopg.Connection, mallory: str
 ) -> None:
@@ -255,7 +253,6 @@ def test_a_watch_that_cannot_get_in_does_so(
         second.close()
 
 
-@pytest.mark.timed
 def test_who_is_in_the_way_of_short_attempts_is_ended(
     pair: Servers, shadow: Shadow, mallory: str
 ) -> None:

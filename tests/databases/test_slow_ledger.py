@@ -110,8 +110,8 @@ def test_tokens_wait_for_a_slow_ledger(ledger_dsn: str) -> None:
 def test_a_ledger_that_goes_away_while_it_is_waited_for_is_reported_soon(ledger_dsn: str) -> None:
     """Its connections end, and new ones are beside no lease."""
 
-    async def use(tables: LedgerTables) -> None:
-        async def ask() -> None:
+    async def use_meanwhile(tables: LedgerTables) -> None:
+        async def ask_people() -> None:
             asked = [asyncio.create_task(tables.person("ann")) for _ in range(2 * CONNECTIONS)]
             await asyncio.sleep(0.2)
             with psycopg.connect(ledger_dsn, autocommit=True) as superuser:
@@ -125,6 +125,6 @@ def test_a_ledger_that_goes_away_while_it_is_waited_for_is_reported_soon(ledger_
             assert time.monotonic() - began < allowed_wait(1, below=_SLOW_SECONDS - 0.5)
             assert all(isinstance(one, Fault) for one in told), told
 
-        await _while_slow(ledger_dsn, ask())
+        await _while_slow(ledger_dsn, ask_people())
 
-    _used(ledger_dsn, use)
+    _used(ledger_dsn, use_meanwhile)
