@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -46,10 +47,14 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 @functools.cache
 def _modules() -> dict[str, ast.Module]:
-    return {
-        str(file.relative_to(_ROOT)): ast.parse(file.read_text(encoding="utf-8"))
+    """Those that may be about time at all."""
+    said = _CLOCKS | _WAITS | _ALLOWED | _OF_ALL | {"timed"}
+    about = re.compile(rf"\b({'|'.join(said - {'time'})})\b|\btime\.time\b")
+    texts = {
+        str(file.relative_to(_ROOT)): file.read_text(encoding="utf-8")
         for file in sorted(_ROOT.rglob("*.py"))
     }
+    return {file: ast.parse(text) for file, text in texts.items() if about.search(text)}
 
 
 def _name(node: ast.expr) -> str:
@@ -244,7 +249,6 @@ def _short_waits(module: ast.Module) -> Iterator[str]:
                 yield f"line {node.lineno}"
 
 
-@pytest.mark.long
 def test_what_bounds_a_time_is_marked() -> None:
     found = {
         file: list(_unmarked(module)) for file, module in _modules().items() if file not in _FUZZ
@@ -252,13 +256,11 @@ def test_what_bounds_a_time_is_marked() -> None:
     assert {file: names for file, names in found.items() if names} == {}
 
 
-@pytest.mark.long
 def test_waits_leave_room() -> None:
     found = {file: list(_short_waits(module)) for file, module in _modules().items()}
     assert {file: waits for file, waits in found.items() if waits} == {}
 
 
-@pytest.mark.long
 def test_bounds_grow_with_the_machine() -> None:
     functions = [node for module in _modules().values() for node in ast.walk(module)]
     elsewhere = _measuring([node for node in functions if isinstance(node, _Function)]) & _OF_ALL
@@ -270,7 +272,6 @@ def test_bounds_grow_with_the_machine() -> None:
     assert {file: bounds for file, bounds in found.items() if bounds} == {}
 
 
-@pytest.mark.long
 def test_what_is_marked_measures() -> None:
     found = {name for file, module in _modules().items() for name in _without_allowed(file, module)}
     assert found == set(_EXCUSED)
