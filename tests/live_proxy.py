@@ -125,7 +125,7 @@ class LiveProxy:
         self.do(self.server.stop(grace_seconds=0.5))
         self.do(self.assembly.close())
         self.loop.call_soon_threadsafe(self.loop.stop)
-        self.thread.join(10)
+        self.thread.join(60)
         self.loop.close()
 
 

@@ -19,7 +19,7 @@ class RawClient:
         self._login = psycopg.connect(conninfo, autocommit=True, sslmode="disable")
         self.socket = socket.socket(fileno=os.dup(self._login.fileno()))
         self.socket.setblocking(True)
-        self.socket.settimeout(20)
+        self.socket.settimeout(60)
         self._buffer = b""
 
     def __enter__(self) -> RawClient:

@@ -7,6 +7,8 @@ no time-out and no cancel ends a backend there.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 
@@ -22,6 +24,29 @@ def has_long_run(text: bytes) -> bool:
     (False, True)
     """
     return _TOO_LONG in text.translate(_TABLE)
+
+
+@dataclass(slots=True)
+class RunSearch:
+    """The same of a text that comes in parts: each part is looked at when it is there, and then not again."""
+
+    found: bool = False
+    seen: int = 0  # bytes of the text
+
+    def goes_on(self, text: memoryview) -> bool:
+        """
+        Args:
+            text: all of it that has come.
+
+        >>> search = RunSearch()
+        >>> search.goes_on(memoryview(b"/*" * 100)), search.goes_on(memoryview(b"/*" * 200))
+        (False, True)
+        """
+        if not self.found:
+            # A row may have begun in what was seen.
+            begin = max(0, self.seen - limits.OPERATOR_CHARACTERS)
+            self.found, self.seen = has_long_run(bytes(text[begin:])), len(text)
+        return self.found
 
 
 def check_runs(text: str) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from proxy.base.limits import LOOKED_AT_BYTES
-from proxy.base.operator_runs import has_long_run, long_run
+from proxy.base.operator_runs import RunSearch, long_run
 from proxy.pgwire.calls import (
     ConstantsWanted,
     Correct,
@@ -96,6 +96,7 @@ class Relay:
         self._looking: Look | None = None
         self._pieces: Pieces | None = None
         self._looked_at_in = b""  # client_encoding
+        self._runs = RunSearch()  # in that text
         self._more = False
         self._copy_has_ended = False
         self._close = False
@@ -239,6 +240,8 @@ class Relay:
                 if tag == _COPY_DATA:
                     self._passing = end - size
                     position = size
+                elif tag in _TEXTS:
+                    self._has_long_run(position + 5, size)
                 break
             pieces, self._pieces = self._pieces, None
             if session.answers.skipping and tag not in (_SYNC, _TERMINATE):
@@ -246,6 +249,7 @@ class Relay:
                 session.to_shadow.append(piece_of(buffer, run, position))
                 work += 1
                 position = run = end
+                self._runs = RunSearch()
                 continue
             is_new = tag in _TEXTS and pieces is None
             work += 1 + (length * _LOOK_WORK if is_new and length <= LOOKED_AT_BYTES else 0)
@@ -266,6 +270,8 @@ class Relay:
                 self._conversation = started
                 self._resume(None)
             position = end
+            if tag in _TEXTS:
+                self._runs = RunSearch()
             if session.held and tag == _EXECUTE and session.is_held_in_block:
                 session.to_shadow.append(piece_of(buffer, run, position))
                 run = position
@@ -310,7 +316,7 @@ class Relay:
         session = self._session
         answers = session.answers
         match tag:
-            case 0x51 | 0x50 if has_long_run(piece_of(self._client, start, end)):
+            case 0x51 | 0x50 if self._has_long_run(start, end):
                 return self._kept_from_shadow(tag)
             case 0x51 | 0x50 if end - start > LOOKED_AT_BYTES:
                 self._unread(tag, start, end)
@@ -347,6 +353,11 @@ class Relay:
             case 0x46:  # F, FunctionCall
                 return function_call(session)
         return None
+
+    def _has_long_run(self, start: int, end: int) -> bool:
+        """In the text of the frame that comes next, as far as it is here: a turn looks at what is new."""
+        with memoryview(self._client) as view:
+            return self._runs.goes_on(view[start:end])
 
     def _kept_from_shadow(self, tag: int) -> Conversation:
         """Of a Query or Parse that the shadow would not come to an end of."""

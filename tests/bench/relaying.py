@@ -195,7 +195,7 @@ def _pgbouncer(folder: Path, dsns: list[str]) -> Iterator[Way]:
         yield Way(pooled, process.pid)
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(60)
 
 
 def _target(of: Mapping[str, Any]) -> str:

@@ -243,7 +243,7 @@ def _proxy(found: Served, stages: Path | None) -> Iterator[tuple[tuple[str, int]
         yield ours.recv(), process.pid
     finally:
         ours.close()  # its end is the signal to stop
-        process.join(30)
+        process.join(60)
         if process.is_alive():
             process.kill()
 

@@ -56,7 +56,7 @@ class Serving:
 
     def stop(self, number: int = signal.SIGTERM) -> int:
         self.process.send_signal(number)
-        return self.process.wait(30)
+        return self.process.wait(60)
 
 
 @contextlib.contextmanager
@@ -98,4 +98,4 @@ def serving(
     finally:
         if process.poll() is None:
             process.kill()
-            process.wait(30)
+            process.wait(60)

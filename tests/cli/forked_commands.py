@@ -30,7 +30,7 @@ from proxy.postgres.postgres_binaries import BinariesNotFound, find_binaries
 from proxy.postgres.postgres_data import NoAccount, choose_account
 
 _DESCRIPTORS = 4
-_START_SECONDS = 20
+_START_SECONDS = 60
 _LONGEST = 1 << 20
 
 

@@ -48,10 +48,10 @@ class Target:
         given = make_conninfo(
             host=host, port=port, user=self.name, password=self.password, dbname="shop"
         )
-        return psycopg.connect(given, autocommit=True, connect_timeout=30)
+        return psycopg.connect(given, autocommit=True, connect_timeout=60)
 
     def stranger(self, address: tuple[str, int]) -> socket.socket:
-        return socket.create_connection(address, 10, source_address=(_ADDRESS, 0))
+        return socket.create_connection(address, 60, source_address=(_ADDRESS, 0))
 
 
 def idle_http_sockets(target: Target) -> None:

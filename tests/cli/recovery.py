@@ -119,7 +119,7 @@ def login_over_the_wire(listening: Listening, name: str, password: str) -> str:
     host, port = listening.wire
     try:
         psycopg.connect(
-            host=host, port=port, user=name, password=password, dbname="shop", connect_timeout=30
+            host=host, port=port, user=name, password=password, dbname="shop", connect_timeout=60
         ).close()
     except psycopg.OperationalError as error:
         # libpq has no SQLSTATE of a failed login.

@@ -53,7 +53,7 @@ def wedge(listening: Listening, name: str, *before: str) -> tuple[psycopg.Connec
         failed.callback(connection.close)
         connection.pgconn.send_query(WEDGE.encode())
         connection.pgconn.flush()
-        end = time.monotonic() + 10
+        end = time.monotonic() + 60
         while cpu_seconds(process) < 0.2:  # it has begun to lex
             assert time.monotonic() < end
             time.sleep(0.05)

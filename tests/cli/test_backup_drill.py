@@ -186,7 +186,7 @@ def test_budgets_go_on_after_an_upgrade(tmp_path: Path) -> None:
         assert running.stop() == 0
     finally:
         process.kill()
-        process.wait(30)
+        process.wait(60)
 
     checked = dpproxy("policy", "check", operator.policy, environment=operator.environment)
     assert checked.code != 0 and "TOTAL_IS_LARGE" in checked.out + checked.err, (

@@ -17,6 +17,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from tests.cli.commands import Serving, dpproxy, serving
+from tests.machine_speed import allowed_wait
 from tests.samples import SHOP_POLICY
 from tests.servers_fixture import servers
 
@@ -48,7 +49,7 @@ class Served:
     http: str
 
     def ready(self) -> tuple[int, str]:
-        answer = httpx.get(f"{self.http}/readyz", timeout=10)
+        answer = httpx.get(f"{self.http}/readyz", timeout=60)
         return answer.status_code, answer.json()["status"]
 
 
@@ -89,7 +90,7 @@ class Sleeper:
             target=self._over_http if self.over_http else self._over_wire
         )
         self.thread.start()
-        time.sleep(0.7)  # it is under way
+        time.sleep(2)  # it is under way
         return self
 
     def _over_wire(self) -> None:
@@ -118,9 +119,9 @@ def _end(served: Served) -> None:
 
 
 def test_statements_end_well_and_nobody_new_is_turned_away_within_the_delay(state: Path) -> None:
-    with _served(state, "--drain-delay", "2", "--grace", "20") as served:
+    with _served(state, "--drain-delay", "6", "--grace", "60") as served:
         assert served.ready() == (200, "ready")
-        sleepers = [Sleeper(served, 5, over_http).start() for over_http in (False, True)]
+        sleepers = [Sleeper(served, 12, over_http).start() for over_http in (False, True)]
         idle = psycopg.connect(served.wire, autocommit=True)
         told_at = time.monotonic()
         _end(served)
@@ -129,7 +130,7 @@ def test_statements_end_well_and_nobody_new_is_turned_away_within_the_delay(stat
             statuses.add(served.ready())
             with psycopg.connect(served.wire, autocommit=True) as connection:
                 answered += connection.execute("SELECT 1").fetchone() == (1,)
-            closing = httpx.get(f"{served.http}/healthz", timeout=10)
+            closing = httpx.get(f"{served.http}/healthz", timeout=60)
             assert closing.status_code == 200
             assert closing.headers["connection"] == "close"
         assert (503, "draining") in statuses and answered > 0
@@ -141,9 +142,11 @@ def test_statements_end_well_and_nobody_new_is_turned_away_within_the_delay(stat
         assert told.code == 4 and "draining" in told.out.splitlines()[0]
         assert dpproxy("status", "--wait", "drained", *of).code == 0
         assert dpproxy("status", *of).code == 1, "the process has ended"
-        assert served.running.process.wait(40) == 0
+        assert served.running.process.wait(60) == 0
         assert [one.ended() for one in sleepers] == [["answered"], ["answered"]]
-        assert time.monotonic() - told_at < 15, "it does not wait for a grace that nobody needs"
+        assert time.monotonic() - told_at < allowed_wait(20, below=50), (
+            "it does not wait for a grace that nobody needs"
+        )
         with pytest.raises(psycopg.Error):
             idle.execute("SELECT 3")
 
@@ -154,22 +157,22 @@ def test_a_second_signal_ends_the_waiting(state: Path) -> None:
         told_at = time.monotonic()
         _end(served)
         while served.ready() != (503, "draining"):
-            assert time.monotonic() < told_at + 10
+            assert time.monotonic() < told_at + 25
         _end(served)
-        assert served.running.process.wait(30) == 0
+        assert served.running.process.wait(60) == 0
         assert [one.ended() for one in sleepers] == [["57P01"], ["57P01"]]
-        assert time.monotonic() - told_at < 20
+        assert time.monotonic() - told_at < allowed_wait(10, below=28)
 
 
 def test_a_transaction_may_end_and_its_session_closes_then(state: Path) -> None:
-    with _served(state, "--drain-delay", "0", "--grace", "20") as served:
+    with _served(state, "--drain-delay", "0", "--grace", "60") as served:
         connection = psycopg.connect(served.wire)
         connection.execute("SELECT 1")  # begins one
         _end(served)
         time.sleep(1)
         assert connection.execute("SELECT 2").fetchone() == (2,)
         connection.commit()
-        assert served.running.process.wait(15) == 0
+        assert served.running.process.wait(50) == 0
         connection.close()
 
 
@@ -186,9 +189,9 @@ def test_after_the_grace_what_runs_is_ended_and_what_was_charged_stays_charged(s
         ]
         told_at = time.monotonic()
         _end(served)
-        assert served.running.process.wait(30) == 0
+        assert served.running.process.wait(60) == 0
         assert [one.ended() for one in sleepers] == [["57P01"]] * 3
-        assert 1 < time.monotonic() - told_at < 20
+        assert 1 < time.monotonic() - told_at < allowed_wait(10, below=35)
     with _served(state) as served, psycopg.connect(served.wire) as connection:
         last = "SELECT outcome, epsilon > 0 FROM dp.history ORDER BY receipt DESC LIMIT 1"
         assert connection.execute(last).fetchone() == ("failed", True)

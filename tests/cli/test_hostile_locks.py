@@ -13,9 +13,10 @@ import pytest
 
 from tests.cli.commands import serving
 from tests.cli.test_serving_with_a_ledger import Operator, connect, count, refused, within
+from tests.machine_speed import allowed_wait
 
 pytestmark = [pytest.mark.long, pytest.mark.timed]
-_SOON = 4.0  # from a command's end: a second of match_roles, and what a lock is let
+_SOON = allowed_wait(4)  # from a command's end: a second of match_roles, and what a lock is let
 
 
 def _open(connection: psycopg.Connection, *statements: str) -> None:
@@ -72,8 +73,8 @@ def test_locks_keep_nobody_else_out(tmp_path: Path) -> None:
             operator.run("user", "add", "bob", "--password-stdin", typed="bob's first one").code
             == 0
         )
-        assert within(_SOON, lambda: not refused(running, "bob", "bob's first one"))
-        assert within(_SOON, lambda: refused(running, "eve", "eve's first one"))
+        assert within(_SOON.now(), lambda: not refused(running, "bob", "bob's first one"))
+        assert within(_SOON.now(), lambda: refused(running, "eve", "eve's first one"))
         for session in (locks, other):
-            assert within(_SOON, functools.partial(_has_ended, session))
+            assert within(_SOON.now(), functools.partial(_has_ended, session))
         assert running.stop() == 0

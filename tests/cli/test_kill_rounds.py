@@ -91,7 +91,7 @@ def kill(operator: Operator, listening: Listening, victim: str) -> None:
     for pid in pids:
         os.kill(pid, signal.SIGKILL)
     if process.pid in pids:
-        assert process.wait(30) != 0
+        assert process.wait(60) != 0
     else:
         until(lambda: was_started_again(operator, victim, pids[0]), seconds=60)
         recovers(listening, PROBER)

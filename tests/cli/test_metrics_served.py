@@ -58,14 +58,14 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
         manager.bind(str(notified))
         with serving(folder, arguments, "/metrics\n", sources) as running:
-            manager.settimeout(10)
+            manager.settimeout(60)
             assert manager.recv(99) == b"READY=1", "systemctl start waits for it"
             yield Served(running, folder)
             assert running.stop() == 0
 
 
 def _text(address: str, headers: dict[str, str] | None = None) -> str:
-    answer = httpx.get(f"{address}/metrics", headers=headers, timeout=10)
+    answer = httpx.get(f"{address}/metrics", headers=headers, timeout=60)
     assert answer.status_code == 200
     assert answer.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8"
     return answer.text
@@ -85,9 +85,9 @@ def test_a_listener_of_its_own_has_metrics_and_health_alone(served: Served) -> N
 
 def test_administrators_have_them_with_their_secret(served: Served) -> None:
     address = served.address("administrators")
-    assert httpx.get(f"{address}/metrics", timeout=10).status_code == 401
+    assert httpx.get(f"{address}/metrics", timeout=60).status_code == 401
     wrong = {"Authorization": f"Bearer {_SECRET[::-1]}"}
-    assert httpx.get(f"{address}/metrics", headers=wrong, timeout=10).status_code == 401
+    assert httpx.get(f"{address}/metrics", headers=wrong, timeout=60).status_code == 401
     told = _text(address, headers={"Authorization": f"Bearer {_SECRET}"})
     assert "dpproxy_build_info" in told
 
@@ -95,8 +95,8 @@ def test_administrators_have_them_with_their_secret(served: Served) -> None:
 def test_analysts_have_none(served: Served) -> None:
     address = served.address("HTTP")
     for more in ({}, {"Authorization": f"Bearer {_SECRET}"}):
-        assert httpx.get(f"{address}/metrics", headers=more, timeout=10).status_code == 404
-    answer = httpx.get(f"{address}/metrics", auth=("erin", _PASSWORD), timeout=10)
+        assert httpx.get(f"{address}/metrics", headers=more, timeout=60).status_code == 404
+    answer = httpx.get(f"{address}/metrics", auth=("erin", _PASSWORD), timeout=60)
     assert answer.status_code == 404 and "dpproxy_" not in answer.text
 
 
@@ -113,7 +113,7 @@ def test_what_is_told_is_as_of_the_last_period(served: Served) -> None:
     changes: list[float] = []
     for _ in range(8):
         body = {"database": "shop", "sql": "SELECT count(*) FROM shop.orders"}
-        told = httpx.post(f"{web}/v1/query", json=body, auth=("erin", _PASSWORD), timeout=30)
+        told = httpx.post(f"{web}/v1/query", json=body, auth=("erin", _PASSWORD), timeout=60)
         assert told.status_code == 200
         if (now := count()) != before:
             changes.append(now)
@@ -136,7 +136,7 @@ def _status(served: Served, *more: str | Path, code: int = 0) -> str:
 def _charge(served: Served) -> None:
     body = {"database": "shop", "sql": "SELECT count(*) FROM shop.orders WHERE quantity > 3"}
     url = f"{served.address('HTTP')}/v1/query"
-    assert httpx.post(url, json=body, auth=("erin", _PASSWORD), timeout=30).status_code == 200
+    assert httpx.post(url, json=body, auth=("erin", _PASSWORD), timeout=60).status_code == 200
 
 
 def test_who_waits_for_a_start_reads_what_there_is_not_yet(tmp_path: Path) -> None:
@@ -152,7 +152,7 @@ def test_status_by_the_state_folder_is_that_of_the_administrators(served: Served
     _charge(served)
     by_folder = json.loads(_status(served, "--state", served.folder / "state", "--json"))
     admin, secret = served.address("administrators"), {"Authorization": f"Bearer {_SECRET}"}
-    over_http = httpx.get(f"{admin}/admin/v1/status", headers=secret, timeout=10).json()
+    over_http = httpx.get(f"{admin}/admin/v1/status", headers=secret, timeout=60).json()
     moving = ("up_seconds", "databases")
     assert {k: v for k, v in by_folder.items() if k not in moving} == {
         k: v for k, v in over_http.items() if k not in moving
@@ -227,7 +227,7 @@ def test_who_may_not_ask_is_told_why(served: Served, tmp_path: Path) -> None:
         assert said in _status(served, "--admin", url, "--secret-file", secret, code=1), said
     assert "--secret-file" in _status(served, "--admin", admin, code=1)
     assert "nothing serves" in _status(served, "--state", tmp_path / "empty", code=1)
-    assert httpx.get(f"{admin}/admin/v1/status", timeout=10).status_code == 401
+    assert httpx.get(f"{admin}/admin/v1/status", timeout=60).status_code == 401
 
 
 def test_the_control_socket_is_its_users_alone(served: Served) -> None:

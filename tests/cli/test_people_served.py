@@ -134,7 +134,7 @@ def test_a_database_that_not_everybody_may_query(office: Office) -> None:
     ann, bob = office.connect("ann", _PASSWORD), office.connect("bob", **office.bob)
     office.done("user", "group", "add", "research", "bob")
     office.done("access", "allow", "shop", "--group", "research")
-    assert within(10, lambda: _is_over(ann)), "sessions end within seconds"
+    assert within(60, lambda: _is_over(ann)), "sessions end within seconds"
     with pytest.raises(psycopg.OperationalError, match='permission denied for database "shop"'):
         office.connect("ann", _PASSWORD)
     with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
@@ -143,23 +143,23 @@ def test_a_database_that_not_everybody_may_query(office: Office) -> None:
     assert "shop      group research" in office.done("access", "list")
     assert office.done("user", "group", "list") == "research: bob\n"
     office.done("user", "group", "remove", "research", "bob")
-    assert within(10, lambda: _is_over(bob))
+    assert within(60, lambda: _is_over(bob))
     office.done("access", "open", "shop")
-    assert within(10, lambda: _comes_in(office))
+    assert within(60, lambda: _comes_in(office))
 
 
 def test_the_administrators_api(office: Office) -> None:
     told = office.administer("POST", "/users", {"name": "dave", "password": "daves password"})
     assert told.status_code == 201, told.text
-    assert within(10, lambda: _comes_in(office, "dave", "daves password"))
+    assert within(60, lambda: _comes_in(office, "dave", "daves password"))
     with office.connect("dave", "daves password") as dave:
         sessions = office.administer("GET", "/sessions").json()["sessions"]
         (found,) = [one for one in sessions if one["analyst"] == "dave"]
         assert office.administer("DELETE", f"/sessions/{found['number']}").status_code == 200
-        assert within(10, lambda: _is_over(dave))
+        assert within(60, lambda: _is_over(dave))
     with office.connect("dave", "daves password") as dave:
         assert office.administer("DELETE", "/users/dave").status_code == 200
-        assert within(10, lambda: _is_over(dave))
+        assert within(60, lambda: _is_over(dave))
 
 
 @pytest.mark.long
@@ -191,7 +191,7 @@ def test_an_administrator_has_policies_read_again(office: Office) -> None:
     file.write_text(f"{text}\npublish: [{{name: s, sql: '{published}', every: 24h, epsilon: 1}}]\n")
     assert reload()["not_taken"] is None
     with office.connect("bob", **office.bob) as bob:
-        assert within(10, lambda: _is_there(bob, "SELECT customers FROM published.s"))
+        assert within(60, lambda: _is_there(bob, "SELECT customers FROM published.s"))
 
 
 def _is_there(connection: psycopg.Connection, statement: str) -> bool:

@@ -68,7 +68,7 @@ def _add(pair: Servers, code: str) -> None:
 async def _during(lasting: Coroutine[None, None, None], until: Callable[[], bool]) -> None:
     task = asyncio.create_task(lasting)
     try:
-        for _ in range(500):
+        for _ in range(3_000):
             if await asyncio.to_thread(until):
                 return
             await asyncio.sleep(0.02)

@@ -1071,7 +1071,7 @@ def test_each_charge_is_of_the_policy_that_it_names(served: Served) -> None:
         delta[served.database.policy.digest] = gaussian
     stop.set()
     for thread in asking:
-        thread.join(30)
+        thread.join(60)
     assert failed == []
     receipts = served.receipts()
     assert len(delta) == 9 and len({digest for digest, *_ in receipts}) >= 4

@@ -15,10 +15,10 @@ def test_a_signal_before_anybody_waits_is_not_lost() -> None:
         draining = Draining(delay=3, grace=9)
         drain_on_signals(draining)
         os.kill(os.getpid(), signal.SIGTERM)  # by default it ends the process
-        await asyncio.wait_for(draining.begun.wait(), 5)
+        await asyncio.wait_for(draining.begun.wait(), 60)
         assert not draining.hurried.is_set()
         os.kill(os.getpid(), signal.SIGTERM)
-        await asyncio.wait_for(draining.hurried.wait(), 5)
+        await asyncio.wait_for(draining.hurried.wait(), 60)
         return draining
 
     before = signal.getsignal(signal.SIGTERM)
@@ -31,7 +31,7 @@ def test_who_watches_waits_shortly() -> None:
         draining = Draining(delay=3, grace=60)
         drain_on_signals(draining)
         os.kill(os.getpid(), signal.SIGINT)
-        await asyncio.wait_for(draining.begun.wait(), 5)
+        await asyncio.wait_for(draining.begun.wait(), 60)
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().remove_signal_handler(number)
         return draining

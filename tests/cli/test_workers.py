@@ -63,7 +63,7 @@ class Office:
         return answer.json()
 
     def metrics(self) -> dict[str, float]:
-        text = httpx.get(f"{self.address('metrics')}/metrics", timeout=10).text
+        text = httpx.get(f"{self.address('metrics')}/metrics", timeout=60).text
         lines = [line.rpartition(" ") for line in text.splitlines() if not line.startswith("#")]
         return {name: float(value) for name, _, value in lines}
 
@@ -111,7 +111,7 @@ def served(folder: Path, *more: str) -> Iterator[Office]:
 
 @pytest.fixture(scope="module")
 def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
-    with served(tmp_path_factory.mktemp("workers"), "--drain-delay", "2.5") as found:
+    with served(tmp_path_factory.mktemp("workers"), "--drain-delay", "6") as found:
         yield found
 
 
@@ -165,7 +165,7 @@ def test_a_cancel_request_reaches_its_session(office: Office) -> None:
         began = time.monotonic()
         for one in connections:
             one.cancel()
-        assert max(one.result(20) for one in running) < began + 10
+        assert max(one.result(60) for one in running) < began + 25
 
 
 def test_wrong_passwords_are_counted_together(office: Office) -> None:
@@ -316,9 +316,9 @@ def test_a_worker_that_is_not_ready_says_so_itself(office: Office) -> None:
     kill_with_children(postmaster(office.operator, "workers/2/shadow"))
     told: set[tuple[str, ...]] = set()
     asked: set[int] = set()
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while time.monotonic() < end and not (told and asked > {200}):
-        asked.add(httpx.get(f"{office.address('HTTP')}/readyz", timeout=10).status_code)
+        asked.add(httpx.get(f"{office.address('HTTP')}/readyz", timeout=60).status_code)
         status = office.administer("GET", "/status")
         if status["state"] != "ready":
             told.add((status["state"], *(one["state"] for one in status["workers"])))
@@ -337,24 +337,24 @@ def test_sigterm_drains_both(office: Office) -> None:
         ThreadPoolExecutor(len(connections) + len(endless)) as pool,
     ):
         for_ever = [pool.submit(one.execute, "SELECT pg_sleep(100)") for one in endless]
-        sleep = "SELECT pg_sleep(3.5)::text"
+        sleep = "SELECT pg_sleep(8)::text"
         running = [pool.submit(one.execute, sleep) for one in connections]
         time.sleep(0.5)
         began = time.monotonic()
         office.listening.running.process.send_signal(signal.SIGTERM)
-        time.sleep(0.2)
+        time.sleep(1)
         told = set()
-        while time.monotonic() < began + 1.0:
-            told.add(httpx.get(f"{address}/readyz", timeout=10).status_code)
+        while time.monotonic() < began + 2:
+            told.add(httpx.get(f"{address}/readyz", timeout=60).status_code)
             with office.listening.connect("bob") as connection:
                 assert connection.execute("SELECT 1").fetchone() == (1,)
         assert told == {503}, "of both, at once"
-        assert [len(one.result(20).fetchall()) for one in running] == [1] * len(connections)
+        assert [len(one.result(60).fetchall()) for one in running] == [1] * len(connections)
         assert not any(one.done() for one in for_ever), "within the grace"
         office.listening.running.process.send_signal(signal.SIGTERM)
-        ends = [one.exception(20) for one in for_ever]
+        ends = [one.exception(60) for one in for_ever]
         assert all(isinstance(one, psycopg.errors.AdminShutdown) for one in ends), "at once"
-    assert office.listening.running.process.wait(20) == 0
+    assert office.listening.running.process.wait(60) == 0
     assert not any(Path(f"/proc/{pid}").exists() for pid in pids.values())
     with pytest.raises(psycopg.OperationalError):
         office.listening.connect("bob")

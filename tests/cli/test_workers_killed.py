@@ -129,7 +129,7 @@ def _check(folder: Path, seconds: float, pause: float) -> None:
         left += [postmaster(operator, name) for name in ("shadow", "ledger", "workers/2/shadow")]
         logs = load.end()
         listening.running.process.send_signal(signal.SIGKILL)
-        until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in left), seconds=20)
+        until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in left), seconds=60)
     ledger = EmbeddedPostgres(operator.state, "ledger", tcp=False)
     ledger.start()
     try:

@@ -89,7 +89,7 @@ def test_both_show_the_certificate_and_take_up_the_next_one(tmp_path: Path) -> N
         url = "https://{}:{}/v1/query".format(*_address_of_http(listening))
         body = {"database": "shop", "sql": QUESTION}
         for _ in range(4):
-            told = httpx.post(url, json=body, auth=("ann", PASSWORD), verify=trusted, timeout=30)
+            told = httpx.post(url, json=body, auth=("ann", PASSWORD), verify=trusted, timeout=60)
             assert told.status_code == 200, told.text
         for one in (*kept, open_ones.enter_context(_connected(listening, authority))):
             assert one.pgconn.ssl_in_use

@@ -191,7 +191,7 @@ def test_a_leftover_server_is_stopped(server: EmbeddedPostgres) -> None:
     with subprocess.Popen(command, stderr=subprocess.DEVNULL) as leftover:
         until(lambda: server.process_id == leftover.pid)
         server.start()
-        assert leftover.wait(10) == 0
+        assert leftover.wait(60) == 0
     assert answers(server)
 
 

@@ -59,7 +59,7 @@ def _answering(fatal: bytes) -> Iterator[int]:
         serving.start()
         yield int(server.getsockname()[1])
         server.shutdown(socket.SHUT_RDWR)
-        serving.join(10)
+        serving.join(60)
 
 
 def _logged(dsn: str) -> structlog.typing.EventDict:

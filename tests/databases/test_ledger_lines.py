@@ -181,7 +181,7 @@ def test_processes_at_once_never_overspend_and_never_deadlock(people: str, short
     for process in processes:
         process.join(timeout=60)
         assert process.exitcode == 0
-    granted = dict(results.get(timeout=10) for _ in processes)
+    granted = dict(results.get(timeout=60) for _ in processes)
     spent = _spent(people)
     found = {
         "group": spent["group", "b"],

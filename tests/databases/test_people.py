@@ -329,7 +329,7 @@ def test_charges_of_two_databases_wait_for_each_other_at_their_token(people: str
         until(lambda: rows(people, "SELECT FROM pg_locks WHERE NOT granted") != [])
         first.commit()
         with pytest.raises(psycopg.Error, match="the token's epsilon is spent"):
-            waiting.result(30)
+            waiting.result(60)
     assert spent(people) == [(Decimal("0.75"), 1)]
 
 

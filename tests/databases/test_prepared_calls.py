@@ -85,7 +85,7 @@ def test_who_is_cancelled_cancels_the_statement(connected: Callable[[Work], None
         await asyncio.sleep(0.2)
         asking.cancel()
         with pytest.raises(asyncio.CancelledError):
-            await asyncio.wait_for(asking, 10)
+            await asyncio.wait_for(asking, 60)
         assert await rows_of_call(connection, "SELECT 1 AS n", ()) == [{"n": 1}]
 
     connected(work)

@@ -18,6 +18,7 @@ from proxy.exact.table import ExactTable
 from proxy.protected.protected_connection import ROWS_AT_ONCE, ProtectedConnection
 from proxy.protected.protected_database import DatabaseSession, ProtectedDatabase, numbered
 from proxy.turns.threads import Turn
+from tests.machine_speed import allowed_wait, allowed_work
 from tests.servers_fixture import Servers
 from tests.uncharged_statements import compiled_anyhow, unpaid
 
@@ -135,7 +136,7 @@ def connected(pair: Servers) -> Callable[[Work], None]:
     async def run(work: Work) -> None:
         connection = await ProtectedConnection.connect(pair.protected.dsn("shop"), autocommit=True)
         try:
-            await asyncio.wait_for(work(connection), 20)
+            await asyncio.wait_for(work(connection), 60)
         finally:
             connection.finish()
 
@@ -226,7 +227,7 @@ def test_a_statement_is_left_and_interrupted(
         reading.cancel()
         with pytest.raises(asyncio.CancelledError):
             await reading
-        assert time.monotonic() - begun < 1
+        assert time.monotonic() - begun < allowed_wait(1, below=50)
         await connection.interrupt()
         with psycopg.connect(pair.protected.dsn("shop")) as other:
             found = other.execute(
@@ -247,7 +248,9 @@ def test_a_connection_that_is_ended_while_nobody_waits(
             other.execute("SELECT pg_terminate_backend(%s)", (connection.info.backend_pid,))
         before = time.process_time()
         await asyncio.sleep(0.5)
-        assert time.process_time() - before < 0.3  # the loop is not kept busy by the end of it
+        assert time.process_time() - before < allowed_work(
+            0.05, below=0.3
+        )  # the loop is not kept busy by the end of it
         connection.replied = False
         with pytest.raises(psycopg.OperationalError):
             await _rows(connection, "SELECT 1")

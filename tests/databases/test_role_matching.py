@@ -133,7 +133,7 @@ def test_closed_while_a_match_waits(watched: Watched) -> None:
         until(lambda: _waits(pair))
         matcher.close()
         assert matching.is_alive()
-    matching.join(10)
+    matching.join(60)
     assert not matching.is_alive()
     until(lambda: not watched.new())
     assert matcher.match() == ()  # nothing is opened any more

@@ -281,10 +281,10 @@ def test_all_locks_together_take_the_time_of_one(pair: Servers, shadow: Shadow) 
         for number, (name,) in enumerate(rows[:3], 1):
             other = closing.enter_context(psycopg.connect(dsn))
             other.execute(f"LOCK TABLE clinic.{name} IN ACCESS SHARE MODE".encode())
-            ending = threading.Timer(0.3 * number, other.rollback)
+            ending = threading.Timer(1.5 * number, other.rollback)
             closing.callback(ending.join)
             ending.start()
-        own.execute("SET lock_timeout = '500ms'")
+        own.execute("SET lock_timeout = '2500ms'")
         with pytest.raises(psycopg.errors.LockNotAvailable):
             drop_schemas(own)
         own.rollback()

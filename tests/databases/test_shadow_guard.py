@@ -217,7 +217,7 @@ def test_other_definitions_are_refused_before_they_lock(
         alice.execute("CREATE TEMP TABLE mine (a int, b int)")
         for table in ("pg_authid", "pg_class", "secret"):
             superuser.execute(f"LOCK TABLE {table} IN ROW EXCLUSIVE MODE".encode())
-        alice.execute("SET lock_timeout = '5s'")
+        alice.execute("SET lock_timeout = '30s'")
         with pytest.raises(psycopg.errors.InsufficientPrivilege, match="permission denied for"):
             alice.execute(text.encode())
 

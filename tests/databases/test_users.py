@@ -147,7 +147,7 @@ def test_an_analyst_cannot_hold_their_own_role(pair: Servers, what: str) -> None
         add_analyst(pair.ledger_dsn, new, "x")
         matching = threading.Thread(target=pair.match_roles, daemon=True)
         matching.start()
-        matching.join(8)
+        matching.join(30)
         assert not matching.is_alive(), "it waits for a row that an analyst holds"
         for session in (holding, other):
             with pytest.raises(psycopg.OperationalError):

@@ -132,7 +132,7 @@ class PageShell:
     def end(self) -> None:
         if self.serving is not None and self.serving.poll() is None:
             self.serving.kill()
-            self.serving.wait(30)
+            self.serving.wait(60)
 
 
 @contextmanager

@@ -24,7 +24,7 @@ def test_one_analyst_plans_one_statement_at_a_time() -> None:
 
         def plan(name: str) -> str:
             began.append(name)
-            assert go_on.wait(20)
+            assert go_on.wait(120)
             return name
 
         async def started(count: int) -> None:
@@ -36,7 +36,7 @@ def test_one_analyst_plans_one_statement_at_a_time() -> None:
         for task in many[:20]:
             task.cancel()  # whose thread goes on: its place is not free
         await asyncio.sleep(0)
-        assert await asyncio.wait_for(turns.run("bob", str.upper, "b"), 10) == "B"
+        assert await asyncio.wait_for(turns.run("bob", str.upper, "b"), 60) == "B"
         assert began == ["m0"]
         go_on.set()
         assert await asyncio.gather(*many[20:]) == [f"m{n}" for n in range(20, 40)]
@@ -52,7 +52,7 @@ def test_a_refusal_gives_the_place_back() -> None:
         for _ in range(3):
             with pytest.raises(ValueError, match="invalid literal"):
                 await turns.run("mallory", int, "x")
-        assert await asyncio.wait_for(turns.run("mallory", int, "7"), 10) == 7
+        assert await asyncio.wait_for(turns.run("mallory", int, "7"), 60) == 7
 
     asyncio.run(run())
 
@@ -127,7 +127,7 @@ def test_jobs_inside_turns_of_an_analyst_wait_for_each_other() -> None:
 
         def job(name: str) -> None:
             began.append(name)
-            go_on.wait(20)
+            go_on.wait(60)
 
         async def start(analyst: str, name: str) -> None:
             await Turn(analyst, turns).in_thread_if_long(10**6, job, name)

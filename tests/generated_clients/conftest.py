@@ -44,16 +44,16 @@ class Served:
         return done.number
 
     def document(self, address: str) -> dict[str, Any]:
-        found: dict[str, Any] = httpx.get(f"{address}/openapi.json", timeout=30).json()
+        found: dict[str, Any] = httpx.get(f"{address}/openapi.json", timeout=60).json()
         return found
 
     def administer(self, path: str) -> Any:
         headers = {"Authorization": f"Bearer {SECRET}"}
         url = f"{self.administrators}/admin/v1{path}"
-        return httpx.get(url, headers=headers, timeout=30).json()
+        return httpx.get(url, headers=headers, timeout=60).json()
 
     def databases(self) -> Any:
-        told = httpx.get(f"{self.analysts}/v1/databases", auth=(ANALYST, PASSWORD), timeout=30)
+        told = httpx.get(f"{self.analysts}/v1/databases", auth=(ANALYST, PASSWORD), timeout=60)
         return told.json()["databases"]
 
     def connect(self) -> psycopg.Connection:

@@ -18,6 +18,7 @@ from proxy.compiler.binds import Binds
 from proxy.compiler.seeded_keys import spread_sql
 from tests.audit.two_states import TwoStates, two_states
 from tests.kernel.backend_time import backend_seconds
+from tests.machine_speed import allowed_work
 from tests.servers_fixture import servers
 from tests.unchecked_blocks import compile_block
 
@@ -78,7 +79,7 @@ _FLOODS = {
 @pytest.mark.every(2)
 @pytest.mark.parametrize("flood", _FLOODS)
 def test_keys_that_collide_are_spread(states: TwoStates, flood: str) -> None:
-    assert _of_person(states, _FLOODS[flood]) < _LIMIT
+    assert _of_person(states, _FLOODS[flood]) < allowed_work(_LIMIT)
 
 
 @pytest.mark.long
@@ -152,13 +153,13 @@ _OF_PUBLIC_ROWS: dict[str, Callable[[str], str]] = {
 @pytest.mark.parametrize("place", _OF_PUBLIC_ROWS)
 def test_public_rows_are_computed_whoever_meets_them(states: TwoStates, place: str) -> None:
     """They take as long without the person, so that nobody is told by it."""
-    assert _of_person(states, _OF_PUBLIC_ROWS[place]("items")) <= _LIMIT
+    assert _of_person(states, _OF_PUBLIC_ROWS[place]("items")) <= allowed_work(_LIMIT)
 
 
 @pytest.mark.long
 def test_blocks_that_read_public_rows_tell_nobody(states: TwoStates) -> None:
     several = [f"({_JOINED.format(f'ln(q.v + {n}.5) > 0', 'items')})" for n in range(3)]
-    assert _of_person(states, f"SELECT {' + '.join(several)}") <= _LIMIT
+    assert _of_person(states, f"SELECT {' + '.join(several)}") <= allowed_work(_LIMIT)
 
 
 @pytest.mark.parametrize(

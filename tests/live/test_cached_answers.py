@@ -159,7 +159,7 @@ def test_many_at_once_draw_once(keeping: LiveProxy) -> None:
     begin = threading.Barrier(8)
 
     def ask(analyst: str) -> None:
-        begin.wait(30)
+        begin.wait(60)
         found.append(answers_to(keeping, analyst, text, text))
 
     asking = [threading.Thread(target=ask, args=(analysts[n % 3],)) for n in range(8)]

@@ -113,7 +113,7 @@ def test_who_goes_while_the_ledger_charges(listeners: BothListeners, how: str) -
                 if how == "leave":
                     connection.close()
                 else:
-                    connection.cancel_safe(timeout=5)
+                    connection.cancel_safe(timeout=60)
                     result = fetched(connection)
                     assert result is not None
                     assert result.error_field(DiagnosticField.SQLSTATE) == b"57014"

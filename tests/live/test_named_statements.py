@@ -301,7 +301,7 @@ _FEATURES = (
 def direct(live: LiveProxy) -> Iterator[psycopg.Connection]:
     """PostgreSQL itself."""
     dsn = live.servers.protected.dsn(RELATIONS)
-    with psycopg.connect(dsn, autocommit=True, options="-c statement_timeout=5s") as connection:
+    with psycopg.connect(dsn, autocommit=True, options="-c statement_timeout=60s") as connection:
         yield connection
 
 

@@ -433,7 +433,7 @@ def test_a_cancel_between_the_two_scans_stays_charged(
 
     def held_up(*given: Any) -> Any:
         begun.set()
-        go_on.wait(10)
+        go_on.wait(60)
         return real(*given)
 
     monkeypatch.setattr(drawer, "_with_bounds", held_up)

@@ -250,7 +250,7 @@ def waits(live: LiveProxy) -> bool:
 def cancel_when_waiting(live: LiveProxy, connection: psycopg.Connection) -> threading.Thread:
     def work() -> None:
         until(lambda: waits(live))
-        connection.cancel_safe(timeout=10)
+        connection.cancel_safe(timeout=60)
 
     thread = threading.Thread(target=work)
     thread.start()
@@ -265,7 +265,7 @@ def test_cancel(text: str, live: LiveProxy, analyst: str) -> None:
             cancelling = cancel_when_waiting(live, connection)
             with pytest.raises(errors.QueryCanceled) as caught:
                 connection.execute(text, arguments)
-            cancelling.join(10)
+            cancelling.join(60)
             assert caught.value.diag.message_primary == "canceling statement due to user request"
             until(lambda: not waits(live))  # the engine's own statement is cancelled too
         assert connection.info.transaction_status is psycopg.pq.TransactionStatus.IDLE
@@ -280,7 +280,7 @@ def test_cancel_in_transaction(live: LiveProxy) -> None:
         cancelling = cancel_when_waiting(live, connection)
         with pytest.raises(errors.QueryCanceled):
             connection.execute(COUNT)
-        cancelling.join(10)
+        cancelling.join(60)
         with pytest.raises(errors.InFailedSqlTransaction):
             connection.execute("SELECT 1")
         connection.execute("ROLLBACK TO before")

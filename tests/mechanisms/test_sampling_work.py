@@ -26,11 +26,12 @@ from proxy.mechanisms.exact_choice import Weight, choose
 from proxy.mechanisms.growing_places import Places
 from proxy.mechanisms.order_statistic import ValueCount
 from proxy.mechanisms.private_bound import UnitTotals
+from tests.machine_speed import allowed_work
 from tests.seeded_bits import SeededBits
 
 pytestmark = pytest.mark.timed
 
-_LONGEST_SECONDS = 0.75  # of processor time, for a few draws
+_LONGEST = allowed_work(0.75)  # of processor time, for a few draws
 _RATES = [Fraction(1, 2**power) for power in (0, 60, 120, 127, 128, 129, 150, 200, 400)]
 _RATES += [Fraction(7, 3**80), Fraction(1, 10**100 + 1), Fraction(600)]
 _SIZES = [Fraction(10) ** power for power in (-400, -200, -20, 0, 20, 200, 400)]
@@ -51,7 +52,7 @@ def _takes(draw: Callable[[SeededBits], object]) -> float:
 @pytest.mark.parametrize("step", [1, 2**40, 2**140])
 def test_choices(rate: Fraction, count: int, step: int) -> None:
     weights = [Weight(1 + number % 3, number * step) for number in range(count)]
-    assert _takes(lambda bits: choose(bits, weights, rate)) < _LONGEST_SECONDS
+    assert _takes(lambda bits: choose(bits, weights, rate)) < _LONGEST
 
 
 _Q = [Fraction(0), Fraction(1, 2), Fraction(1, 10**9), Fraction(1, 10**FRACTION_DIGITS)]
@@ -69,19 +70,19 @@ def test_order_statistics(q: Fraction, epsilon: Fraction, rows: int) -> None:
     def draw(bits: SeededBits) -> int:
         return order_statistic.quantile(values, q, 0, 10**9, epsilon, bits)
 
-    assert _takes(draw) < _LONGEST_SECONDS
+    assert _takes(draw) < _LONGEST
 
 
 @pytest.mark.parametrize("scale", _SIZES, ids=lambda scale: f"{len(str(scale))}")
 def test_noise(scale: Fraction) -> None:
-    assert _takes(lambda bits: discrete_laplace.sample(bits, scale)) < _LONGEST_SECONDS
-    assert _takes(lambda bits: discrete_gaussian.sample(bits, scale)) < _LONGEST_SECONDS
+    assert _takes(lambda bits: discrete_laplace.sample(bits, scale)) < _LONGEST
+    assert _takes(lambda bits: discrete_gaussian.sample(bits, scale)) < _LONGEST
     far = 10**420
     for centre in (-far, 0, far):
         took = _takes(
             lambda bits, centre=centre: polyplace.sample(bits, centre, scale, -far, far)  # type: ignore[misc]
         )
-        assert took < _LONGEST_SECONDS
+        assert took < _LONGEST
 
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10**6), Fraction(1), Fraction(10**6)])
@@ -96,7 +97,7 @@ def test_walks_over_bounds(epsilon: Fraction) -> None:
         took = _takes(
             lambda bits, totals=totals: private_bound.choose(totals, bounds, walk, bits) or 0  # type: ignore[misc]
         )
-        assert took < _LONGEST_SECONDS
+        assert took < _LONGEST
 
 
 @pytest.mark.every(2)
@@ -110,7 +111,7 @@ def test_places(epsilon: Fraction, high: int) -> None:
             took = _takes(
                 lambda bits, values=values, places=places: places.drawn(values, epsilon, bits)  # type: ignore[misc]
             )
-            assert took < _LONGEST_SECONDS
+            assert took < _LONGEST
 
 
 @pytest.mark.parametrize("high", [1, 1_000, 10**60])
@@ -135,7 +136,7 @@ def test_means_and_variances_of_deviations(epsilon: Fraction, high: int) -> None
             parts = (epsilon, epsilon)
             return deviation_variance.noisy(means, each, *around, parts, None, bits)
 
-        assert _takes(draw) < _LONGEST_SECONDS
+        assert _takes(draw) < _LONGEST
 
 
 _OUTPUTS = {
@@ -155,7 +156,7 @@ def test_medians(outputs: str, epsilon: Fraction) -> None:
         lambda bits: smoothed_median.release(given, low, high, epsilon, delta, bits),
         lambda bits: polyplace.release(given, low, high, epsilon, 4, bits),
     ):
-        assert _takes(draw) < _LONGEST_SECONDS
+        assert _takes(draw) < _LONGEST
 
 
 def test_every_mechanism_that_draws_is_here() -> None:

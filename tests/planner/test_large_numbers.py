@@ -9,6 +9,7 @@ import pytest
 
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
+from tests.machine_speed import allowed_work
 from tests.pipeline_world import walk
 
 _LONG = "9" * 299
@@ -42,7 +43,7 @@ def test_numbers_of_too_many_digits_are_refused(question: str) -> None:
     with pytest.raises(Refusal, match="too many digits") as caught:
         walk(question)
     assert caught.value.code is Code.TOO_COMPLEX
-    assert time.process_time() - started < 1
+    assert time.process_time() - started < allowed_work(1)
 
 
 @pytest.mark.parametrize("function", ["sum", "avg", "min", "max", "stddev", "variance"])
@@ -140,4 +141,4 @@ def test_any_arithmetic_is_planned_quickly(seed: int) -> None:
             Code.INFEASIBLE,
             Code.SYNTAX,
         ), refusal
-    assert time.process_time() - started < 2
+    assert time.process_time() - started < allowed_work(2)

@@ -36,10 +36,10 @@ class AddressHop:
     def __exit__(self, *_: object) -> None:
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
-        self._thread.join(10)
+        self._thread.join(60)
         self._listener.close()
         for carrying in self._carrying:
-            carrying.join(10)
+            carrying.join(60)
 
     def _accept(self) -> None:
         while True:

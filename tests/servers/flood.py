@@ -65,7 +65,7 @@ def _raw(host: str, port: str, encoded: str) -> str:
 
 
 def _log_in(dsn: str) -> str:
-    with psycopg.connect(dsn, connect_timeout=15):
+    with psycopg.connect(dsn, connect_timeout=60):
         return "in"
 
 

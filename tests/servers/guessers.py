@@ -46,7 +46,7 @@ def guessing(threads: int, guess: Callable[[int], str]) -> Iterator[Guesses]:
     finally:
         stop.set()
         for one in running:
-            one.join(30)
+            one.join(60)
 
 
 def seconds_of(call: Callable[[], object]) -> float:

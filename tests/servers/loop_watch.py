@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -20,14 +20,13 @@ class Watch:
     """longest: seconds of processor time of a callback, and which it was."""
 
     longest: tuple[float, str] = (0.0, "")
-    over: list[tuple[float, str]] = field(default_factory=list)
 
     def reset(self) -> None:
-        self.longest, self.over = (0.0, ""), []
+        self.longest = (0.0, "")
 
 
 @contextlib.contextmanager
-def watched(monkeypatch: pytest.MonkeyPatch, seconds: float = 0.05) -> Iterator[Watch]:
+def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watch]:
     watch = Watch()
     run = asyncio.events.Handle._run
 
@@ -39,8 +38,6 @@ def watched(monkeypatch: pytest.MonkeyPatch, seconds: float = 0.05) -> Iterator[
             took = time.thread_time() - began
             if took > watch.longest[0]:
                 watch.longest = took, repr(handle)[:300]
-            if took > seconds:
-                watch.over.append((took, repr(handle)[:300]))
 
     with monkeypatch.context() as patch:
         patch.setattr(asyncio.events.Handle, "_run", measured)

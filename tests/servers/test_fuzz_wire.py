@@ -173,7 +173,7 @@ def test_random_sessions(tmp_path: Path) -> None:
 
 
 def _start(served: ServedProcess, packet: bytes, dice: Random, which: str) -> None:
-    with socket.create_connection(("127.0.0.1", served.wire), 10) as client:
+    with socket.create_connection(("127.0.0.1", served.wire), 60) as client:
         client.settimeout(_ANSWER_SECONDS)
         try:
             client.sendall(packet)

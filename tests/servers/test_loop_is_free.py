@@ -19,6 +19,7 @@ import pytest
 from proxy.base.limits import STATEMENT_BYTES
 from proxy.pgwire import frames
 from tests.live_proxy import sample_databases, start_proxy
+from tests.machine_speed import allowed_work
 from tests.query.test_parser_limits import HOSTILE
 from tests.raw_client import RawClient
 from tests.servers.http.both_listeners import BothListeners, open_http
@@ -27,7 +28,7 @@ from tests.servers_fixture import PASSWORD, servers
 
 pytestmark = pytest.mark.timed
 
-LIMIT_SECONDS = 0.05
+_LIMIT = allowed_work(0.05)
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +50,7 @@ def plain() -> Iterator[BothListeners]:
 
 @pytest.fixture
 def watch(monkeypatch: pytest.MonkeyPatch, plain: BothListeners) -> Iterator[Watch]:
-    with watched(monkeypatch, LIMIT_SECONDS) as watching:
+    with watched(monkeypatch) as watching:
         yield watching
 
 
@@ -100,12 +101,12 @@ _PARSED = [name for name in QUERIES if name.startswith("parser: ")]
 _OTHERS = [name for name in QUERIES if name not in _PARSED]
 
 
-def _best_of_three(watch: Watch, act: Callable[[], None], limit: float) -> None:
+def _best_of_three(watch: Watch, act: Callable[[], None]) -> None:
     """Other tests beside add to what a callback takes, and never take away from it."""
     for _ in range(3):
         watch.reset()
         act()
-        if watch.longest[0] < limit:
+        if watch.longest[0] < _LIMIT:
             return
     raise AssertionError(watch)
 
@@ -120,7 +121,7 @@ def test_http(name: str, plain: BothListeners, watch: Watch) -> None:
             plain.query(QUERIES[name], database=database, headers=headers)
         plain.query(QUERIES[name], database=database, path="/v1/explain")
 
-    _best_of_three(watch, act, LIMIT_SECONDS)
+    _best_of_three(watch, act)
 
 
 @pytest.mark.every(12)
@@ -133,7 +134,7 @@ def test_wire(name: str, plain: BothListeners, watch: Watch) -> None:
             with plain.proxy.connect(database) as connection, contextlib.suppress(psycopg.Error):
                 connection.execute(f"{QUERIES[name]} -- {prepare}".encode(), (), prepare=prepare)
 
-    _best_of_three(watch, act, LIMIT_SECONDS)
+    _best_of_three(watch, act)
 
 
 def _post(body: bytes, listeners: BothListeners, chunked: bool = False) -> bytes:
@@ -179,14 +180,14 @@ _BODIES: dict[str, Callable[[], bytes]] = {
 )
 def test_bodies(name: str, chunked: bool, plain: BothListeners, watch: Watch) -> None:
     def act() -> None:
-        with socket.create_connection(plain.server.address, 20) as client:
+        with socket.create_connection(plain.server.address, 60) as client:
             with contextlib.suppress(OSError):  # it was told to stop, and goes on
                 client.sendall(_post(_BODIES[name](), plain, chunked))
             with contextlib.suppress(ConnectionResetError):
                 while client.recv(1 << 16):
                     pass
 
-    _best_of_three(watch, act, LIMIT_SECONDS)
+    _best_of_three(watch, act)
 
 
 _BATCHES = {
@@ -223,7 +224,7 @@ def test_many_at_once(name: str, as_parse: bool, plain: BothListeners, watch: Wa
                 client.send(b"".join(map(frames.query, sent)))
             client.until_ready(len(sent))
 
-    _best_of_three(watch, act, LIMIT_SECONDS)
+    _best_of_three(watch, act)
 
 
 def test_long_stored_statements(plain: BothListeners, watch: Watch) -> None:
@@ -233,7 +234,7 @@ def test_long_stored_statements(plain: BothListeners, watch: Watch) -> None:
             with contextlib.suppress(psycopg.Error):
                 connection.execute("EXECUTE q")
 
-    _best_of_three(watch, act, LIMIT_SECONDS)
+    _best_of_three(watch, act)
 
 
 def test_large_statements(plain: BothListeners, watch: Watch) -> None:
@@ -242,4 +243,4 @@ def test_large_statements(plain: BothListeners, watch: Watch) -> None:
         for text in (f"{_COUNT} -- {'x' * 2**20}", f"SELECT '{'x' * 2**20}' FROM nothing"):
             with pytest.raises(psycopg.Error):
                 connection.execute(text.encode())
-    assert not watch.over
+    assert watch.longest[0] < _LIMIT, watch

@@ -214,7 +214,7 @@ def test_the_state_of_the_process(watched: Watched) -> None:
     assert watched.value("dpproxy_tables_changed", database="shop") == 0
     proxy.assembly.databases["shop"].looked_at -= 100
     busy.close()
-    idle.cancel_safe(timeout=10)
+    idle.cancel_safe(timeout=60)
     idle.close()
     until(lambda: proxy.server.connections == 0)
     watched.look()

@@ -185,7 +185,7 @@ def test_a_client_that_cancels_or_leaves_has_a_line_with_the_receipt(
         connection = watched.proxy.connect(analyst=analyst)
         with _locked("shop.orders"), _thread(lambda: _ended(connection)):
             until(_is_waiting_for_a_lock)
-            connection.cancel_safe(timeout=10)
+            connection.cancel_safe(timeout=60)
             until(lambda: len(watched.recorder.reports) == 1)
         connection.close()
         leaving = watched.proxy.connect(analyst=analyst)
@@ -336,7 +336,7 @@ def _thread(act: Callable[[], object]) -> Iterator[None]:
     try:
         yield
     finally:
-        thread.join(30)
+        thread.join(60)
 
 
 def test_a_repeated_answer_comes_from_the_cache_and_has_no_receipt() -> None:

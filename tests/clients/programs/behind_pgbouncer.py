@@ -70,7 +70,7 @@ def serve(folder: Path, own: int) -> None:
         )
     finally:
         running.send_signal(signal.SIGINT)
-        running.wait(10)
+        running.wait(60)
     version = subprocess.run(["pgbouncer", "--version"], capture_output=True, text=True, check=True)
     print(json.dumps({"version": version.stdout.splitlines()[0]}))
     for line in done.stdout.splitlines()[1:]:

@@ -80,7 +80,7 @@ class SupersetServer:
     def _sign_in(self) -> None:
         for _ in range(240):
             try:
-                urllib.request.urlopen(f"{self.address}/health", timeout=5).close()
+                urllib.request.urlopen(f"{self.address}/health", timeout=60).close()
                 break
             except OSError:
                 time.sleep(0.5)
@@ -89,7 +89,7 @@ class SupersetServer:
 
     def __exit__(self, *_: object) -> None:
         self._process.terminate()
-        self._process.wait(30)
+        self._process.wait(60)
 
     def _run(self, *arguments: str) -> None:
         done = subprocess.run(

@@ -119,4 +119,4 @@ def provider() -> Iterator[Provider]:
     finally:
         server.shutdown()
         server.server_close()
-        thread.join(5)
+        thread.join(60)

@@ -122,7 +122,7 @@ def test_the_cookie_is_kept_from_scripts_and_other_sites(site: Administered) -> 
         data = {"secret": SECRET, "name": "ann", "password": "a long password"}
         for told, is_secure in (("https", True), ("http, https", True), ("https, http", False)):
             headers = {**OWN, "X-Forwarded-For": "192.0.2.7", "X-Forwarded-Proto": told}
-            found = httpx.post(f"{console}/sign-in", data=data, headers=headers, timeout=30)
+            found = httpx.post(f"{console}/sign-in", data=data, headers=headers, timeout=60)
             assert found.status_code == 303
             kept = found.headers["set-cookie"].lower()
             assert ("secure" in kept) == is_secure

@@ -67,8 +67,8 @@ def test_a_history_takes_a_turn_of_the_analyst(listeners: BothListeners) -> None
                 asked.result(1)
         finally:
             goes_on.set()
-        assert asked.result(30) == 200
-    holding.result(30)
+        assert asked.result(60) == 200
+    holding.result(60)
 
 
 def test_values_keep_their_digits(listeners: BothListeners) -> None:

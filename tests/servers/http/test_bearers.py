@@ -350,7 +350,7 @@ def test_a_statement_that_runs_ends_with_the_token_and_with_the_right(door: Door
             door.follow()
             proxy.loop.call_soon_threadsafe(logins.end_not_admitted, frozenset())
         try:
-            assert answer.result(30).status_code == 401
+            assert answer.result(60).status_code == 401
         finally:
             if why != "revoked":
                 open_to_all(door.dsn, source)

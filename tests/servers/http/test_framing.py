@@ -11,6 +11,7 @@ from collections.abc import Iterable
 
 import pytest
 
+from tests.machine_speed import allowed_wait
 from tests.servers.http.both_listeners import BothListeners
 from tests.servers_fixture import PASSWORD
 
@@ -73,7 +74,7 @@ _BROKEN = {
 def _said(listeners: BothListeners, pieces: Iterable[bytes]) -> tuple[list[int], float]:
     """Statuses, until the server has closed; and the seconds from the first to then."""
     heard, first = b"", 0.0
-    with socket.create_connection(listeners.server.address, 15) as client:
+    with socket.create_connection(listeners.server.address, 60) as client:
         for piece in pieces:
             client.sendall(piece)
         while chunk := client.recv(1 << 16):
@@ -96,7 +97,7 @@ def test_ambiguous_requests_are_refused_and_the_connection_is_closed(
     statuses, seconds = _said(listeners, [sent + _BEHIND])
     assert len(statuses) == 1
     assert statuses[0] in (400, 501, 505)
-    assert seconds < 1
+    assert seconds < allowed_wait(1, below=1.9)  # what is left may take 2
 
 
 @pytest.mark.parametrize("size", [1, 3, 7, 5_000])

@@ -67,7 +67,7 @@ def test_no_credentials(listeners: BothListeners, header: str) -> None:
 
 
 def test_the_body_is_not_read_before_the_credentials_are_there(listeners: BothListeners) -> None:
-    with socket.create_connection(listeners.server.address, timeout=10) as client:
+    with socket.create_connection(listeners.server.address, timeout=60) as client:
         client.sendall(
             b"POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
             b"Content-Length: 1000000\r\n\r\n"
@@ -120,7 +120,7 @@ def test_sessions_are_kept_and_end(listeners: BothListeners) -> None:
         assert short.sessions.idle <= 2  # of the database where the password was checked, too
         set_password(listeners.proxy.servers.ledger_dsn, name, "another")
         listeners.proxy.servers.match_roles()
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 60
         while short.query("SELECT 1", analyst=name).status_code == 200:
             assert time.monotonic() < deadline, "the old password goes on"
         while short.sessions.idle:
@@ -237,7 +237,7 @@ def test_headers(listeners: BothListeners, headers: dict[str, str], status: int)
     ],
 )
 def test_ambiguous_requests(listeners: BothListeners, head: bytes) -> None:
-    with socket.create_connection(listeners.server.address, timeout=10) as client:
+    with socket.create_connection(listeners.server.address, timeout=60) as client:
         client.sendall(
             b"POST /v1/query HTTP/1.1\r\nContent-Type: application/json\r\n" + head + b"\r\n\r\n{}"
         )
@@ -256,7 +256,7 @@ def test_other_methods_and_routes(listeners: BothListeners) -> None:
 def test_a_client_that_goes_away_stops_its_statement(listeners: BothListeners) -> None:
     name = listeners.proxy.servers.new_analyst()
     body = json.dumps({"database": "shop", "sql": "SELECT pg_sleep(60)"}).encode()
-    with socket.create_connection(listeners.server.address, timeout=10) as client:
+    with socket.create_connection(listeners.server.address, timeout=60) as client:
         client.sendall(
             b"POST /v1/query HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
             b"Authorization: " + _token(name, PASSWORD).encode() + b"\r\n"
@@ -267,8 +267,8 @@ def test_a_client_that_goes_away_stops_its_statement(listeners: BothListeners) -
 
 
 def _sleeping(listeners: BothListeners, name: str, wanted: int) -> bool:
-    """Whether so many of the analyst's statements sleep, within twenty seconds."""
-    deadline = time.monotonic() + 20
+    """Whether so many of the analyst's statements sleep, within a minute."""
+    deadline = time.monotonic() + 60
     with psycopg.connect(
         listeners.proxy.servers.shadow_server.dsn(), autocommit=True
     ) as connection:
@@ -308,7 +308,7 @@ def test_a_slow_database_keeps_nobody_from_learning_of_the_end(listeners: BothLi
     try:
         slow.server.routes._readiness = silent
         slow.server.routes.is_draining = lambda: True
-        response = slow.client.get("/readyz", timeout=5)
+        response = slow.client.get("/readyz", timeout=30)
         assert (response.status_code, response.json()["status"]) == (503, "draining")
     finally:
         slow.close()

@@ -22,6 +22,7 @@ from proxy.servers.http.connections import ConnectionLimits
 from proxy.servers.http.request_reading import NotStrict, chosen_format, read_credentials, read_json
 from proxy.servers.login_gate import GateLimits
 from proxy.shadow.analyst_sessions import SessionLimits
+from tests.machine_speed import allowed_wait, allowed_work
 from tests.servers.address_hop import AddressHop
 from tests.servers.http.both_listeners import BothListeners, open_http
 from tests.servers_fixture import PASSWORD
@@ -47,7 +48,7 @@ def _post(
 
 
 def _dial(listeners: BothListeners, address: str = "127.0.0.1") -> socket.socket:
-    return socket.create_connection(listeners.server.address, 15, source_address=(address, 0))
+    return socket.create_connection(listeners.server.address, 60, source_address=(address, 0))
 
 
 @contextlib.contextmanager
@@ -110,7 +111,7 @@ def test_what_strangers_send_is_read_in_linear_time(kind: str) -> None:
                 read(given)
             best = min(best, time.thread_time() - began)
         took.append(best)
-    assert took[-1] < 0.3, took
+    assert took[-1] < allowed_work(0.3), took
     assert took[-1] < 24 * max(took[0], 0.001), took  # 8 times the size; 64 times is quadratic
 
 
@@ -143,7 +144,7 @@ def test_a_hostile_body_does_not_hold_up_others(listeners: BothListeners) -> Non
             assert client.recv(100).startswith(b"HTTP/1.1 " + status)
             answered.set()
             watching.join()
-        assert max(longest) < 0.5
+        assert max(longest) < allowed_wait(0.5)
 
 
 # F4: sockets.
@@ -159,13 +160,14 @@ def test_idle_sockets_do_not_keep_others_out(listeners: BothListeners) -> None:
         hop = stack.enter_context(AddressHop(http.server.address[1], "127.0.0.2"))
         for port in (hop.port, http.server.address[1]):  # also from the very address
             began = time.monotonic()
-            response = httpx.get(f"http://127.0.0.1:{port}/healthz", timeout=5)
-            assert (response.status_code, time.monotonic() - began < 1) == (200, True)
+            response = httpx.get(f"http://127.0.0.1:{port}/healthz", timeout=60)
+            assert time.monotonic() - began < allowed_wait(1, below=9)  # a header may take 10
+            assert response.status_code == 200
         for number in range(3, 6):
             for _ in range(100):
                 stack.enter_context(_dial(http, f"127.0.0.{number}"))
         assert len(http.server._connections or ()) <= 300
-        assert httpx.get(f"http://127.0.0.1:{hop.port}/healthz", timeout=5).status_code == 200
+        assert httpx.get(f"http://127.0.0.1:{hop.port}/healthz", timeout=60).status_code == 200
 
 
 @pytest.mark.timed
@@ -184,7 +186,7 @@ def test_who_sends_nothing_more_is_ended(sent: bytes, listeners: BothListeners) 
         client.sendall(sent)
         began = time.monotonic()
         _until_closed(client)
-        assert time.monotonic() - began < 3
+        assert time.monotonic() - began < allowed_wait(3)
 
 
 @pytest.mark.every(2)
@@ -196,10 +198,10 @@ def test_a_header_byte_by_byte_is_ended(head: bytes, listeners: BothListeners) -
         client.sendall(head)
         began = time.monotonic()
         with contextlib.suppress(OSError):
-            while time.monotonic() - began < 10:
+            while time.monotonic() - began < 60:
                 client.sendall(b"G")
                 time.sleep(0.1)
-        assert time.monotonic() - began < 4
+        assert time.monotonic() - began < allowed_wait(4, below=50)
 
 
 def test_who_does_not_read_is_ended(listeners: BothListeners) -> None:
@@ -207,7 +209,7 @@ def test_who_does_not_read_is_ended(listeners: BothListeners) -> None:
     body = {"database": "shop", "sql": "SELECT repeat('x', 1000) FROM generate_series(1, 20000)"}
     with _served(listeners, connections=limits) as http, _dial(http) as client:
         client.sendall(_post(json.dumps(body).encode(), listeners.analyst, PASSWORD))
-        deadline = time.monotonic() + 15
+        deadline = time.monotonic() + 60
         while len(http.server._connections or ()):
             assert time.monotonic() < deadline
             time.sleep(0.1)
@@ -268,10 +270,10 @@ def test_one_analyst_does_not_take_all_places(listeners: BothListeners) -> None:
             held = [pool.submit(hold) for _ in range(63)]
             time.sleep(1)
             beside = _p95(http, bob)
-            health = httpx.get(f"http://127.0.0.1:{http.server.address[1]}/healthz", timeout=5)
+            health = httpx.get(f"http://127.0.0.1:{http.server.address[1]}/healthz", timeout=60)
             assert health.status_code == 200
             responses = [one.result() for one in held]
-    assert beside < 3 * max(alone, 0.01)
+    assert beside < 3 * alone or beside < allowed_wait(0.03, below=0.8)
     told = [response for response in responses if response.status_code != 200]
     assert len(told) > 40  # eight at once, for the seconds that the others wait
     assert {response.status_code for response in told} == {503}
@@ -305,7 +307,7 @@ def test_health_names_what_is_down(listeners: BothListeners) -> None:
 @pytest.mark.timed
 def test_guesses_are_few_a_second(listeners: BothListeners) -> None:
     analyst = listeners.proxy.servers.new_analyst()
-    limits = GateLimits(longest_delay_seconds=2, guesses=10, guess_seconds=10)
+    limits = GateLimits(longest_delay_seconds=4, guesses=10, guess_seconds=10)
     with _served(listeners, gate=limits) as http:
         address = f"http://127.0.0.1:{http.server.address[1]}/v1/databases"
         ends = time.monotonic() + 3
@@ -314,7 +316,7 @@ def test_guesses_are_few_a_second(listeners: BothListeners) -> None:
             tried = 0
             while time.monotonic() < ends:
                 status = httpx.get(
-                    address, auth=(analyst, "wrong"), timeout=30, verify=False
+                    address, auth=(analyst, "wrong"), timeout=60, verify=False
                 ).status_code
                 tried += status == 401
                 if status == 503:
@@ -329,7 +331,7 @@ def test_guesses_are_few_a_second(listeners: BothListeners) -> None:
             time.sleep(2)
             elsewhere = address.replace(str(http.server.address[1]), str(hop.port))
             right = {"auth": (analyst, PASSWORD), "timeout": 30}
-            assert _seconds(lambda: httpx.get(elsewhere, **right)) < 1  # type: ignore[arg-type]
+            assert _seconds(lambda: httpx.get(elsewhere, **right)) < allowed_wait(1, below=3.5)  # type: ignore[arg-type]
             tried = sum(one.result() for one in guessing)
     assert 0 < tried <= 10 + 12  # and what each thread had under way at the end
 

@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from proxy.servers.http.connections import ConnectionLimits
+from tests.machine_speed import allowed_wait
 from tests.servers.http.both_listeners import BothListeners, open_http
 
 
@@ -24,8 +25,8 @@ def encrypted(listeners: BothListeners, certificate: tuple[Path, Path]) -> Itera
 
 @pytest.fixture
 def impatient(listeners: BothListeners, certificate: tuple[Path, Path]) -> Iterator[BothListeners]:
-    """For those that stall: an honest handshake may take longer than its second."""
-    limits = ConnectionLimits(header_seconds=1, rest_seconds=1, stalled_seconds=5, each=20)
+    """For those that stall: an honest handshake is quicker than four seconds."""
+    limits = ConnectionLimits(header_seconds=4, rest_seconds=4, stalled_seconds=10, each=20)
     http = open_http(listeners.proxy, tls=certificate, connections=limits)
     yield http
     http.close()
@@ -39,7 +40,7 @@ def test_https_only(encrypted: BothListeners) -> None:
     assert len(response.json()["rows"]) == 20_000
     address = f"http://127.0.0.1:{encrypted.server.address[1]}/healthz"
     with pytest.raises(httpx.TransportError):
-        httpx.get(address, timeout=5)
+        httpx.get(address, timeout=60)
     assert encrypted.client.get("/healthz").status_code == 200
 
 
@@ -48,15 +49,15 @@ def test_https_only(encrypted: BothListeners) -> None:
 def test_a_stalled_handshake_is_ended_and_keeps_nobody_out(
     sent: bytes, impatient: BothListeners
 ) -> None:
-    stalled = [socket.create_connection(impatient.server.address, 10) for _ in range(30)]
+    stalled = [socket.create_connection(impatient.server.address, 60) for _ in range(30)]
     for client in stalled:
         client.sendall(sent)
     began = time.monotonic()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         address = f"https://127.0.0.1:{impatient.server.address[1]}/healthz"
-        assert httpx.get(address, timeout=5, verify=False).status_code == 200
-    assert time.monotonic() - began < 1
+        assert httpx.get(address, timeout=60, verify=False).status_code == 200
+    assert time.monotonic() - began < allowed_wait(1, below=3.5)
     for client in stalled:
         with client:
             try:
@@ -64,4 +65,4 @@ def test_a_stalled_handshake_is_ended_and_keeps_nobody_out(
                     pass
             except ConnectionResetError:
                 pass
-    assert time.monotonic() - began < 4
+    assert time.monotonic() - began < allowed_wait(8, below=50)

@@ -44,7 +44,7 @@ def _listening(
     listener = HttpListener(_app, limits=limits, proxies=proxies)
 
     def do(work: object) -> None:
-        asyncio.run_coroutine_threadsafe(work, loop).result(30)  # type: ignore[arg-type]
+        asyncio.run_coroutine_threadsafe(work, loop).result(60)  # type: ignore[arg-type]
 
     do(listener.start(host, 0))
     try:
@@ -52,7 +52,7 @@ def _listening(
     finally:
         do(listener.stop(0.1))
         loop.call_soon_threadsafe(loop.stop)
-        thread.join(10)
+        thread.join(60)
         loop.close()
 
 
@@ -66,7 +66,7 @@ def _who(listener: HttpListener, *forwarded: str, source: str = "127.0.0.1") -> 
     url = f"http://127.0.0.1:{listener.address[1]}/who"
     headers = [("X-Forwarded-For", one) for one in forwarded]
     with httpx.Client(transport=httpx.HTTPTransport(local_address=source)) as client:
-        return client.get(url, headers=headers, timeout=10)
+        return client.get(url, headers=headers, timeout=60)
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_a_proxy_may_have_more_connections_than_a_client(host: str) -> None:
             contextlib.ExitStack() as closing,
         ):
             for _ in range(5):
-                closing.enter_context(socket.create_connection(listener.address, 10))
+                closing.enter_context(socket.create_connection(listener.address, 60))
             connections = listener._connections
             assert connections is not None
             until(lambda connections=connections, most=most: len(connections) == most)  # type: ignore[misc]

@@ -19,7 +19,7 @@ def startup(version: int = 196608, **parameters: str) -> bytes:
 
 
 def dial(relay: Running) -> socket.socket:
-    return socket.create_connection((relay.shadow.host, relay.port), 10)
+    return socket.create_connection((relay.shadow.host, relay.port), 60)
 
 
 def answer(connection: socket.socket) -> bytes:

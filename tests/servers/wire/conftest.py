@@ -38,7 +38,7 @@ class Running:
 
     def do(self, work: Coroutine[Any, Any, T]) -> T:
         """Run it on the server's loop."""
-        return asyncio.run_coroutine_threadsafe(work, self.loop).result(30)
+        return asyncio.run_coroutine_threadsafe(work, self.loop).result(60)
 
 
 def serve(
@@ -59,7 +59,7 @@ def serve(
     finally:
         running.do(server.stop(grace_seconds=0.5))
         loop.call_soon_threadsafe(loop.stop)
-        thread.join(10)
+        thread.join(60)
         loop.close()
 
 

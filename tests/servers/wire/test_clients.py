@@ -154,7 +154,7 @@ def test_psycopg_cancel(relay: Running) -> None:
         cancelling = asyncio.run_coroutine_threadsafe(cancel(), relay.loop)
         with pytest.raises(errors.QueryCanceled, match="due to user request"):
             connection.execute(f"{COUNT} WHERE amount > 777")
-        cancelling.result(10)
+        cancelling.result(60)
         assert relay.engine.cancelled == 1
         assert connection.execute(COUNT).fetchone() == (42,)
         with pytest.raises(errors.QueryCanceled):

@@ -93,7 +93,7 @@ def test_the_client_is_whom_the_header_names(name: str, behind: Running) -> None
 def test_a_header_in_pieces_is_waited_for(name: str, behind: Running) -> None:
     header, address = _GOOD[name]
     whole = header + startup(user="bob", database="shop")
-    with socket.create_connection(("127.0.0.1", behind.port), 10) as client:
+    with socket.create_connection(("127.0.0.1", behind.port), 60) as client:
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         for at in range(len(whole)):
             client.sendall(whole[at : at + 1])
@@ -107,7 +107,7 @@ def test_a_header_in_pieces_is_waited_for(name: str, behind: Running) -> None:
 def test_what_is_no_such_header_is_refused(name: str, behind: Running) -> None:
     with (
         capture_logs() as told,
-        socket.create_connection(("127.0.0.1", behind.port), 10) as client,
+        socket.create_connection(("127.0.0.1", behind.port), 60) as client,
     ):
         client.sendall(_BAD[name])
         heard = answer(client)
@@ -121,7 +121,7 @@ def test_nobody_else_says_it(name: str, behind: Running) -> None:
     with (
         capture_logs() as told,
         socket.create_connection(
-            ("127.0.0.1", behind.port), 10, source_address=(_OTHER, 0)
+            ("127.0.0.1", behind.port), 60, source_address=(_OTHER, 0)
         ) as client,
     ):
         client.sendall(_GOOD[name][0] + startup(user="bob", database="shop"))
@@ -133,13 +133,13 @@ def test_nobody_else_says_it(name: str, behind: Running) -> None:
 
 
 def test_without_balancers_there_are_no_headers(relay: Running) -> None:
-    with socket.create_connection(("127.0.0.1", relay.port), 10) as client:
+    with socket.create_connection(("127.0.0.1", relay.port), 60) as client:
         client.sendall(_header() + startup(user="bob", database="shop"))
         assert answer(client) == b""
 
 
 def test_a_second_header_is_none(behind: Running) -> None:
-    with socket.create_connection(("127.0.0.1", behind.port), 10) as client:
+    with socket.create_connection(("127.0.0.1", behind.port), 60) as client:
         client.sendall(_header() + _header("198.51.100.1"))
         assert answer(client) == b""
 
@@ -163,7 +163,7 @@ def test_limits_of_strangers_are_of_the_client() -> None:
 
         def stranger(address: str) -> socket.socket:
             before = relay.server.connections
-            client = closing.enter_context(socket.create_connection(("127.0.0.1", relay.port), 10))
+            client = closing.enter_context(socket.create_connection(("127.0.0.1", relay.port), 60))
             client.sendall(_header(address))
             until(lambda: relay.server.connections in (before + 1, 2 * 2))
             until(lambda: any(one._address == address for one in relay.server._connections))
@@ -200,7 +200,7 @@ def test_tls_begins_behind_the_header(encrypted: Running) -> None:
 def test_a_header_after_the_request_for_tls_is_none(encrypted: Running) -> None:
     with (
         capture_logs() as told,
-        socket.create_connection(("127.0.0.1", encrypted.port), 10) as client,
+        socket.create_connection(("127.0.0.1", encrypted.port), 60) as client,
     ):
         client.sendall(_header() + SSL_REQUEST)
         assert client.recv(1) == b"S"
@@ -209,7 +209,7 @@ def test_a_header_after_the_request_for_tls_is_none(encrypted: Running) -> None:
     assert [one["event"] for one in told] == ["tls_failed"]
     unchecked = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     unchecked.check_hostname, unchecked.verify_mode = False, ssl.CERT_NONE
-    with socket.create_connection(("127.0.0.1", encrypted.port), 10) as client:
+    with socket.create_connection(("127.0.0.1", encrypted.port), 60) as client:
         client.sendall(_header() + SSL_REQUEST)
         assert client.recv(1) == b"S"
         with unchecked.wrap_socket(client) as inside:
@@ -219,7 +219,7 @@ def test_a_header_after_the_request_for_tls_is_none(encrypted: Running) -> None:
 
 def test_what_comes_along_with_a_request_for_tls_is_refused(encrypted: Running) -> None:
     """As without a balancer (CVE-2021-23214)."""
-    with socket.create_connection(("127.0.0.1", encrypted.port), 10) as client:
+    with socket.create_connection(("127.0.0.1", encrypted.port), 60) as client:
         client.sendall(_header() + SSL_REQUEST + startup(user="bob", database="shop"))
         assert b"unencrypted data after request" in answer(client)
 

@@ -126,7 +126,7 @@ def test_stop_lets_a_transaction_end() -> None:
     for relay in serve():
         with RawClient(relay.conninfo()) as idle, psycopg.connect(relay.conninfo()) as busy:
             busy.execute("SELECT 1")
-            stopping = asyncio.run_coroutine_threadsafe(relay.server.stop(20), relay.loop)
+            stopping = asyncio.run_coroutine_threadsafe(relay.server.stop(120), relay.loop)
             last = idle.receive()
             assert last is not None
             assert last[0] == b"E"
@@ -135,7 +135,7 @@ def test_stop_lets_a_transaction_end() -> None:
             assert busy.execute(COUNT).fetchone() == (42,)
             assert relay.server.connections == 1
             busy.commit()
-            stopping.result(10)
+            stopping.result(60)
             assert relay.server.connections == 0
         with pytest.raises(psycopg.OperationalError):
             relay.connect()
