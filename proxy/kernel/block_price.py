@@ -264,17 +264,17 @@ def check_rows(block: BlockPlan, rows: RowNeighbours, source: Known) -> None:
             if not hashed <= owner.filled:
                 raise NotPrivate(Rule.NEIGHBOURS, "partitions by a column that may be NULL")
             if rows.partitions is not None and rows.partitions < owner.changed:
-                _check_partitions(rows, hashed, owner, source)
+                _check_partitions(rows.partitions, hashed, owner, source)
         case Public():
             raise NotPrivate(Rule.NEIGHBOURS, "rows of nobody")
         case _:
             assert_never(source.owner)
 
 
-def _check_partitions(rows: RowNeighbours, hashed: ColumnNames, owner: Rows, source: Known) -> None:
+def _check_partitions(partitions: int, hashed: ColumnNames, owner: Rows, source: Known) -> None:
     """Rows that change are in as many partitions as they have values, if equal values have one hash."""
     touched = [most for columns, most in owner.touched if hashed and hashed <= columns]
-    if rows.partitions is None or min(touched, default=owner.changed) > rows.partitions:
+    if min(touched, default=owner.changed) > partitions:
         raise NotPrivate(Rule.NEIGHBOURS, "rows that change are in more partitions")
     if not all(is_grouped_in_one_form(source.types[column]) for column in hashed):
         raise NotPrivate(Rule.NEIGHBOURS, "partitions by values that are hashed in several forms")

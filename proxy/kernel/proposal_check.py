@@ -74,11 +74,12 @@ def check_proposals(tables: Sequence[TableProposals], world: World) -> CheckedPr
         names = [table.table for table in tables]
         if len(set(names)) < len(names):
             raise NotPrivate(Rule.PROPOSAL, "a table that is charged once and read twice")
+        read = [check_scans(table, world) for table in tables]
         prices = [price_of_table(table, world) for table in tables]
     charged: dict[str, Loss] = {}
-    for one, price in zip(tables, prices, strict=True):
-        for read in map(str, check_scans(one, world)):
-            charged[read] = charged.get(read, NOTHING) + price.loss
+    for of_one, price in zip(read, prices, strict=True):
+        for table_name in map(str, of_one):
+            charged[table_name] = charged.get(table_name, NOTHING) + price.loss
     return CheckedProposals(
         proposed=tuple(tables),
         price=sum(prices, NOTHING_PAID),
@@ -96,10 +97,9 @@ def price_of_table(table: TableProposals, world: World) -> Price:
     Where each row is a unit, or k rows are protected together, each row has its band, and k of them change.
 
     Raises:
-        NotPrivate: Rows that are not gathered by their unit, or other tables than are charged.
+        NotPrivate: Rows that are not gathered by their unit.
     """
     source = relation_of(table.relation, world)
-    check_scans(table, world)
     if not table.bounds:
         raise NotPrivate(Rule.PROPOSAL, "a table that is read for nothing")
     check_relation(table.relation, world)
@@ -130,9 +130,8 @@ def check_scans(table: TableProposals, world: World) -> tuple[TableName, ...]:
         raise NotPrivate(Rule.PROPOSAL, "a table that budgets of blocks of time pay for")
     path = unit.path if isinstance(unit, IdentifierUnit) else None
     charged = (table.table,) if path is None else (table.table, path.table)
-    if any(scan.copy is not None for scan in scans(table.relation)):
-        raise NotPrivate(Rule.PROPOSAL, "a prepared copy")
-    if Counter(scan.table for scan in scans(table.relation)) != Counter(charged):
+    read = Counter((scan.table, scan.copy) for scan in scans(table.relation))
+    if read != Counter((one, None) for one in charged):
         raise NotPrivate(Rule.PROPOSAL, "other tables than are charged")
     return charged
 
@@ -155,7 +154,7 @@ def _rows_that_change(table: TableProposals, source: Known) -> int:
             if table.unit is not None:
                 raise NotPrivate(Rule.PROPOSAL, "rows by themselves that are gathered")
             return owner.changed
-        case Public():
+        case Public():  # never of a table that is protected
             raise NotPrivate(Rule.PROPOSAL, "rows of nobody")
         case _:
             assert_never(source.owner)
@@ -165,7 +164,7 @@ def _price_of_bound(
     bound: ProposedBound, table: TableProposals, source: Known, changed: int
 ) -> Price:
     """Price one walk and its report, k times where k rows change: the chain of PROOFS.md 16."""
-    if bound.times < changed or bound.times < 1:
+    if bound.times < changed:  # which is 1 at least
         raise NotPrivate(Rule.PROPOSAL, "more rows change")
     if bound.choice.is_given:
         raise NotPrivate(Rule.PROPOSAL, "a bound that is given")

@@ -27,7 +27,7 @@ from proxy.kernel.proposal_check import CheckedProposals
 from proxy.kernel.refusals import NotPrivate, Rule
 from proxy.kernel.sensitivities import laplace, of_sum
 from proxy.kernel.shape import shape_of
-from proxy.kernel.statistics import Counted, Measured
+from proxy.kernel.statistics import Counted, Measured, Statistic
 from proxy.mechanisms.deviation_mean import NoisyCentres
 from proxy.mechanisms.loss import Loss
 from proxy.planner.bound_proposals import proposal_plan
@@ -35,7 +35,14 @@ from proxy.planner.facts import PlanningContext
 from proxy.policy.policy_model import Bounds
 from proxy.release.deviation_means import with_centres
 from tests.engine.test_order import Recorder, ask, asked
-from tests.kernel.examples import WORLD
+from tests.kernel.examples import (
+    WORLD,
+    distinct_count,
+    key_plan,
+    scan,
+    value_choice,
+    weight_choice,
+)
 from tests.pipeline_world import CATALOG, POLICIES, walk
 from tests.unchecked_blocks import louder
 
@@ -185,6 +192,61 @@ def test_another_question_has_no_bounds_of_this_one() -> None:
     assert refused.value.rule is Rule.PRICE
 
 
+_OTHER_BLOCKS: dict[str, tuple[str, Callable[[BlockPlan], BlockPlan]]] = {
+    "another table": (
+        "another question than was charged",
+        lambda block: replace(block, source=scan("r1", "calls")),
+    ),
+    "a key": (
+        "another question than was charged",
+        lambda block: replace(block, keys=(key_plan("i2", ("1",)),)),
+    ),
+    "combinations of keys": (
+        "another question than was charged",
+        lambda block: replace(block, combinations=()),
+    ),
+    "a choice of values": (
+        "other choices of bounds than were drawn",
+        lambda block: replace(block, value_choices=(value_choice(Fraction(1)),)),
+    ),
+    "a choice of weights": (
+        "other choices of bounds than were drawn",
+        lambda block: replace(block, weight_choice=weight_choice(Fraction(10))),
+    ),
+    "a larger loss": ("a bound that made it dearer", lambda block: _dearer(block)),
+    "a further release": (
+        "other sums than were read with the totals of units",
+        lambda block: replace(block, releases=(*block.releases, distinct_count(of_unit=True))),
+    ),
+}
+
+
+def _dearer(block: BlockPlan) -> BlockPlan:
+    """For twice the loss, with noise that is enough for it."""
+    (release,) = block.releases
+    assert isinstance(release, NoisyStatistic)
+    twice = Loss(release.loss.epsilon * 2, release.loss.delta)
+    return replace(block, releases=(replace(release, loss=twice),))
+
+
+@pytest.mark.parametrize("name", _OTHER_BLOCKS)
+def test_one_condition_refuses_another_block_than_was_charged(name: str) -> None:
+    where, change = _OTHER_BLOCKS[name]
+    (charged,) = _chosen().blocks
+    with pytest.raises(NotPrivate) as refused:
+        check_bounded(change(charged.block), charged)
+    assert refused.value.where == where
+
+
+def test_a_bound_that_is_chosen_has_its_own_price() -> None:
+    """Before it is chosen rho is that of any mechanism with this loss."""
+    (charged,) = _chosen().blocks
+    bounded = check_bounded(charged.block, charged)
+    assert bounded.price.epsilon == charged.price.epsilon
+    assert bounded.price.rho < charged.price.rho
+    assert bounded.paid is charged and bounded.tables == charged.tables
+
+
 def _forgetting_the_choice(block: BlockPlan, epsilon: Fraction) -> BlockPlan:
     """The block as if its bound had been given: with noise for more than was left for it."""
     (release,) = block.releases
@@ -248,6 +310,29 @@ def test_what_was_read_before_its_bound_gets_the_noise_for_it(answers: str) -> N
     assert refused.value.rule is Rule.PRICE
     assert "sums" in refused.value.where
     check_bounded(charged.block, charged)
+
+
+def _other_statistic(release: Release) -> Release:
+    is_sum = isinstance(release, NoisyStatistic) and release.statistic is Statistic.CENTRED
+    return replace(release, statistic=Statistic.SQUARES) if is_sum else release  # type: ignore[arg-type]
+
+
+def _of_units(release: Release) -> Release:
+    return distinct_count(of_unit=True) if isinstance(release, NoisyStatistic) else release
+
+
+@pytest.mark.parametrize("change", [_other_statistic, _of_units])
+def test_what_was_read_before_its_bound_is_of_the_same_rows(
+    change: Callable[[Release], Release],
+) -> None:
+    pipeline = walk("SELECT covar_pop(i4, i2) FROM visits", POLICIES["chosen"])
+    assert pipeline is not None
+    (charged,) = pipeline.checked.blocks
+    other = _releases(charged.block, change)
+    assert charged.block.sums_of_totals and other != charged.block
+    with pytest.raises(NotPrivate) as refused:
+        check_bounded(other, charged)
+    assert refused.value.where == "other sums than were read with the totals of units"
 
 
 def test_a_changed_block_is_checked_again_and_has_a_price_of_its_own() -> None:

@@ -55,6 +55,7 @@ def _inside(
 @pytest.mark.parametrize(
     "call",
     [
+        _call(_F.SUBSTR, -3),
         _call(_F.SUBSTR, -3, 0),
         _call(_F.SUBSTR, 1, None),
         _call(_F.LEFT, -3),
@@ -111,6 +112,7 @@ def test_paths_are_constants_and_places_whole_numbers_of_their_type() -> None:
         _call(_F.SPLIT_PART, _LONG, 1),
         _call(_F.STARTS_WITH, _LONG),
         _call(_F.REPLACE, _LONG, _PUT),
+        _call(_F.BTRIM),
         _call(_F.BTRIM, "x" * limits.TRIM_CHARACTERS),
         _call(_F.LPAD, limits.PADDED_CHARACTERS, _LONG),
         _call(_F.LPAD, _ANSWER),

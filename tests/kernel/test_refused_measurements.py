@@ -26,6 +26,7 @@ from proxy.kernel.plan import (
     SampleAggregate,
     SmoothedMedian,
 )
+from proxy.kernel.price import laplace_price, pure_price
 from proxy.kernel.proposal_plan import Proposed, ProposedBound, TableProposals
 from proxy.kernel.refusals import NotPrivate, Rule
 from proxy.kernel.sensitivities import Sensitivity
@@ -36,7 +37,9 @@ from proxy.mechanisms.deviation_mean import NoisyCentres
 from proxy.mechanisms.loss import Loss
 from proxy.planner.neighbours import choice_of
 from proxy.policy.policy_model import MedianNoise
+from proxy.query.ir.expressions import Constant, Is, Quotient
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
+from proxy.query.ir.relations import Subquery
 from tests.kernel.examples import (
     deviation_mean,
     measured,
@@ -289,7 +292,24 @@ _PROPOSED_ANYHOW = (
     _proposed(_bound()),
     _proposed(_bound(Proposed.GROUPS)),
     _proposed(_bound(Proposed.HIGH, column=_I4)),
+    _proposed(_bound(Proposed.HIGH, column=of_table("r1", "orders", "d"))),
     _of_rows(_OF_TRIPS),
+    _proposed(
+        _bound(Proposed.HIGH, column=of_table("r1", "members", "i4")),
+        table=scan("r1", "members").table,
+        relation=scan("r1", "members"),
+        unit=None,
+        not_null=of_table("r1", "members", "uid"),
+    ),
+)
+_BY_0 = Quotient(
+    Constant(Fraction(1), SqlType.INT4), Constant(Fraction(0), SqlType.INT4), False, SqlType.NUMERIC
+)
+_RAISING = Subquery(
+    "r1",
+    scan("r2", "orders"),
+    Is(_BY_0, None),
+    tuple((name, of_table("r2", "orders", name)) for name in ("uid", "t")),
 )
 _NEVER_PROPOSED: tuple[tuple[str, TableProposals], ...] = (
     ("rows of nobody", _proposed(_bound(), not_null=None)),
@@ -314,11 +334,31 @@ _NEVER_PROPOSED: tuple[tuple[str, TableProposals], ...] = (
         _proposed(_bound(Proposed.LOW, column=_TEXT)),
     ),
     ("rows that are not gathered by their unit", _of_rows(_bound(times=3))),
-    ("rows that are not gathered by their unit", _of_rows(_bound(Proposed.GROUPS, times=3))),
+    (
+        "rows that are not gathered by their unit",
+        _of_rows(_bound(Proposed.GROUPS, times=3), keys=(of_table("r1", "trips", "t"),)),
+    ),
     (
         "rows that are not gathered by their unit",
         _proposed(_bound(Proposed.GROUPS), keys=()),
     ),
+    (
+        "a report with less noise than it pays for",
+        _proposed(_bound(choice=replace(_CHOICE, report_scale=_CHOICE.report_scale / 2))),
+    ),
+    ("a column of another type", _proposed(_bound(), unit=replace(_UID, type=SqlType.TEXT))),
+    ("a column of another type", _proposed(_bound(), not_null=replace(_UID, type=SqlType.TEXT))),
+    ("a column of another type", _proposed(_bound(), keys=(replace(_I4, type=SqlType.TEXT),))),
+    (
+        "a column of another type",
+        _proposed(_bound(Proposed.HIGH, column=replace(_I4, type=SqlType.TEXT))),
+    ),
+    (
+        "a text of a value of an unknown type, or of any length",
+        _proposed(_bound(), keys=(of_table("r1", "orders", "j"),)),
+    ),
+    ("a part of another type", _proposed(_bound(most=0.5))),
+    ("a divisor that may be 0", _proposed(_bound(), relation=_RAISING)),
 )
 
 
@@ -336,6 +376,14 @@ def test_one_condition_refuses_proposals(where: str, proposed: TableProposals) -
     with pytest.raises(NotPrivate) as refused:
         proposal_check.check_proposals([proposed], _WORLD)
     assert refused.value.where == where
+
+
+def test_rows_that_are_protected_together_pay_for_each() -> None:
+    plan = proposal_check.check_proposals([_of_rows(_OF_TRIPS)], _WORLD)
+    walk, report = _CHOICE.walk.epsilon * 3, Loss(_CHOICE.report.epsilon * 3, Fraction(0))
+    wanted = pure_price(Loss(walk, Fraction(0))) + laplace_price(report, 6, _CHOICE.report_scale)
+    assert plan.price == wanted
+    assert plan.loss.epsilon == 3
 
 
 def test_a_table_is_proposed_for_once() -> None:

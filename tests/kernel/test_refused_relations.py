@@ -11,7 +11,8 @@ import pytest
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
 from proxy.kernel.attribution import relation_of
-from proxy.kernel.block_price import price_of_block
+from proxy.kernel.block_price import check_rows, price_of_block
+from proxy.kernel.bound_choices import UnitTotal
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import BlockPlan
 from proxy.kernel.refusals import NotPrivate
@@ -25,6 +26,7 @@ from proxy.query.ir.expressions import (
     DateTrunc,
     Expression,
     InPublic,
+    Is,
     TextCall,
     TextFunction,
 )
@@ -36,14 +38,23 @@ from tests.kernel.examples import (
     columns_of,
     cut_visits,
     joined,
+    joined_cuts,
+    measured,
     numbered_visits,
     of_table,
     scan,
+    value_choice,
+    weight_choice,
 )
 from tests.pipeline_world import CATALOG, POLICIES, walk
 
 _UID, _I4 = of_table("r1", "visits", "uid"), of_table("r1", "visits", "i4")
+_NOTHING = column("r1", "nothing", SqlType.INT4)
+_OTHER = Is(_NOTHING, None)
 _CHOICE = choice_of(Loss(Fraction(1), Fraction(0)), 100)
+_OF_VISITS = replace(measured(0, 100), operand=_I4)
+_OF_NOTHING = replace(measured(0, 100), operand=_NOTHING)
+_TWICE = (replace(value_choice(Fraction(1)), measured=_OF_VISITS),) * 2
 
 
 def _grouped(*keys: str, kind: AggregateKind = AggregateKind.MAX) -> GroupByUnit:
@@ -93,11 +104,46 @@ def _with_neighbours(**other: object) -> Callable[[BlockPlan], BlockPlan]:
     return lambda block: replace(block, neighbours=replace(block.neighbours, **other))  # type: ignore[arg-type]
 
 
+def _with_release(**other: object) -> Callable[[BlockPlan], BlockPlan]:
+    """The first release is another one."""
+
+    def changed(block: BlockPlan) -> BlockPlan:
+        first, *others = block.releases
+        return replace(block, releases=(replace(first, **other), *others))  # type: ignore[arg-type]
+
+    return changed
+
+
+def _with_another_key(block: BlockPlan) -> BlockPlan:
+    return replace(block, keys=(replace(block.keys[0], expression=_OTHER),))
+
+
+def _with_a_total_by_choice(block: BlockPlan) -> BlockPlan:
+    total = UnitTotal(low=0, high=100, parts=1, choice=_CHOICE)
+    return replace(_with_release(total=total)(block), value_choices=_TWICE[:1])
+
+
 def _windows_of_rows() -> Subquery:
     window = numbered_visits("uid").windows[0]
     column = of_table("r1", "people", "i4")
     moved = replace(window, partition=(column,), order=(), ties=())
     return Subquery("q", scan("r1", "people"), None, (("i4", column),), windows=(moved,))
+
+
+def _rows_of_nobody() -> None:
+    rows = RowNeighbours(rows=1, hashed_by=(), not_null=None)
+    found = walk("SELECT count(*) FROM people")
+    assert found is not None
+    check_rows(found.plan.blocks[0], rows, relation_of(scan("r1", "rates"), WORLD))
+
+
+def _rows_of_a_join(*hashed_by: ColumnRef) -> Callable[[], object]:
+    """Of the 10 rows that change no more than 4 values of the column of the join change."""
+    rows = RowNeighbours(rows=10, hashed_by=hashed_by, not_null=None, partitions=4)
+    found = walk("SELECT count(*) FROM people")
+    assert found is not None
+    block = found.plan.blocks[0]
+    return lambda: check_rows(block, rows, relation_of(joined_cuts(3, 2), WORLD))
 
 
 _LISTED = InPublic(_I4, TableName("w", "rates"), "l", ColumnRef("k", SqlType.INT8, None, "l"), None)
@@ -174,6 +220,79 @@ _REFUSED: tuple[tuple[str, Callable[[], object]], ...] = (
             _with_neighbours(hashed_by=(of_table("r1", "members", "i4"),)),
         ),
     ),
+    (
+        "a bound below 1",
+        _block("SELECT count(*) FROM visits", _with_neighbours(rows_per_group=0)),
+    ),
+    ("rows of nobody", _block("SELECT count(*) FROM members", _with_neighbours(not_null=None))),
+    (
+        "rows of nobody",
+        _block(
+            "SELECT count(*) FROM members",
+            _with_neighbours(not_null=of_table("r1", "members", "i4")),
+        ),
+    ),
+    (
+        "a column of another type",
+        _block(
+            "SELECT count(*) FROM members",
+            _with_neighbours(not_null=column("r1", "uid", SqlType.TEXT)),
+        ),
+    ),
+    (
+        "a column of another type",
+        _block(
+            "SELECT count(*) FROM visits",
+            _with_neighbours(column=column("r1", "uid", SqlType.TEXT)),
+        ),
+    ),
+    ("rows of nobody", _rows_of_nobody),
+    (
+        "a column that is not there",
+        _block("SELECT count(*) FROM visits", lambda block: replace(block, where=_OTHER)),
+    ),
+    (
+        "a column that is not there",
+        _block("SELECT b, count(*) FROM visits GROUP BY b", _with_another_key),
+    ),
+    (
+        "a column that is not there",
+        _block(
+            "SELECT count(*) FROM visits",
+            lambda block: replace(block, value_choices=(replace(_TWICE[0], measured=_OF_NOTHING),)),
+        ),
+    ),
+    (
+        "a column that is not there",
+        _block("SELECT sum(i4) FROM visits", _with_release(of=(_OF_NOTHING,))),
+    ),
+    (
+        "a column that is not there",
+        _block(
+            "SELECT sum(i4) FROM visits",
+            _with_release(aggregate=Aggregate(AggregateKind.SUM, _NOTHING, None, SqlType.INT8)),
+        ),
+    ),
+    (
+        "two bounds of one name",
+        _block("SELECT count(*) FROM visits", lambda block: replace(block, value_choices=_TWICE)),
+    ),
+    (
+        "two bounds of one name",
+        _block(
+            "SELECT count(*) FROM visits",
+            lambda block: replace(
+                block, value_choices=_TWICE[:1], weight_choice=weight_choice(Fraction(10))
+            ),
+        ),
+    ),
+    ("two bounds of one name", _block("SELECT sum(i4) FROM visits", _with_a_total_by_choice)),
+    ("rows that change are in more partitions", _rows_of_a_join()),
+    ("rows that change are in more partitions", _rows_of_a_join(of_table("a", "people", "id"))),
+    (
+        "a column that is not there",
+        _block("SELECT count(DISTINCT i4) FROM visits", _with_release(condition=_OTHER)),
+    ),
 )
 
 
@@ -192,6 +311,7 @@ def test_what_they_are_made_of_passes() -> None:
     calls = joined("orders", "uid", "calls", "uid")
     for relation in (_grouped("t"), cut_visits("uid", 1), calls, text, listed):
         relation_of(relation, WORLD)
+    _rows_of_a_join(of_table("a", "people", "i2"))()
     for table, kind in (("people", RowNeighbours), ("visits", UnitNeighbours)):
         found = walk(f"SELECT count(*) FROM {table}", POLICIES["best"])
         assert found is not None and isinstance(found.plan.blocks[0].neighbours, kind)
