@@ -37,6 +37,16 @@ from proxy.shadow.shadow_database import Shadow
 from proxy.shadow.shadow_tables import ShadowError
 from tests.asked_by import run_by
 from tests.chosen_slots import reuse_with_far_step, with_chosen_slots
+from tests.cli.held_statements import (
+    CHANGED_POLICIES,
+    DOCTORS,
+    HELD_FORMS,
+    JOINED,
+    NAME,
+    SCRIPT,
+    TABLES,
+    VISITS,
+)
 from tests.ledger_key import LEDGER_CIPHER
 from tests.live.served_database import (
     READER,
@@ -49,25 +59,6 @@ from tests.live_proxy import LiveProxy, start_proxy
 from tests.raw_client import RawClient
 from tests.servers_fixture import Servers, servers
 
-_NAME = "reloaded"
-_SCRIPT = """\
-CREATE TABLE public.visits (id int PRIMARY KEY, patient int NOT NULL, cost int NOT NULL, ward text NOT NULL);
-CREATE TABLE public.beds (number int, patient int);
-CREATE TABLE public.wards (name text PRIMARY KEY);
-CREATE TABLE public.doctors (id int PRIMARY KEY, age int);
-INSERT INTO public.wards VALUES ('north'), ('south');
-INSERT INTO public.visits SELECT i, i % 500, 10, CASE WHEN i % 2 = 0 THEN 'north' ELSE 'south' END
-    FROM generate_series(1, 2000) i;
-INSERT INTO public.doctors SELECT i, 40 FROM generate_series(1, 300) i;
-"""
-_VISITS = """\
-  public.visits:
-    unit: {patient: patient}
-    max_rows_per_unit: 4
-    columns: {cost: {bounds: [0, 100]}, ward: {values: [north, south]}}
-"""
-_TABLES = f"tables:\n{_VISITS}  public.wards: public\n"
-_DOCTORS = "  public.doctors: {unit: row, columns: {age: {bounds: [0, 120]}}}\n"
 _SUM = "SELECT sum(cost) FROM visits"
 _MOST = "2"
 
@@ -82,9 +73,9 @@ class Served:
     watch: PolicyWatch
     clock: float = 0.0
 
-    def write(self, tables: str = _TABLES, **replaced: str) -> None:
+    def write(self, tables: str = TABLES, **replaced: str) -> None:
         """A policy file, and two looks at it."""
-        text = policy_head(_NAME, "best", _MOST) + tables
+        text = policy_head(NAME, "best", _MOST) + tables
         text += "" if "reuse:" in tables else "reuse: none\n"
         for old, new in replaced.items():
             assert old in text, old
@@ -101,7 +92,7 @@ class Served:
         self.watch.look(self.clock)
 
     def connect(self) -> psycopg.Connection:
-        return self.proxy.connect(_NAME)
+        return self.proxy.connect(NAME)
 
     def value(self, statement: str) -> object:
         with self.connect() as connection:
@@ -134,9 +125,9 @@ def pair() -> Servers:
 
 @pytest.fixture(scope="module")
 def world(pair: Servers, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    database = served_database(pair, _NAME, _SCRIPT, _TABLES, "best", most=_MOST)
-    with psycopg.connect(pair.protected.dsn(_NAME), autocommit=True) as owner:
-        limit = f"ALTER ROLE {READER} IN DATABASE {_NAME} SET temp_file_limit = '1GB'"
+    database = served_database(pair, NAME, SCRIPT, TABLES, "best", most=_MOST)
+    with psycopg.connect(pair.protected.dsn(NAME), autocommit=True) as owner:
+        limit = f"ALTER ROLE {READER} IN DATABASE {NAME} SET temp_file_limit = '1GB'"
         owner.execute(limit.encode())
     pair.match_roles()
     proxy = start_proxy(pair, [database])
@@ -148,7 +139,7 @@ def world(pair: Servers, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
         proxy.stop()
         for server in (pair.protected, pair.shadow_server):
             with psycopg.connect(server.dsn(), autocommit=True) as connection:
-                connection.execute(f"DROP DATABASE {_NAME} WITH (FORCE)")
+                connection.execute(f"DROP DATABASE {NAME} WITH (FORCE)")
 
 
 @pytest.fixture
@@ -164,6 +155,28 @@ def served(world: Served, pair: Servers, monkeypatch: pytest.MonkeyPatch) -> Ser
     assert world.database.policy.digest == hashlib.sha256(world.file.read_bytes()).hexdigest()
     world.proxy.analyst = pair.new_analyst()
     return world
+
+
+@contextlib.contextmanager
+def _added(
+    served: Served, pair: Servers, added: str, made: str, beneath: str = ""
+) -> Iterator[psycopg.Connection]:
+    """A connection of the owner, while there is one more table or view that the proxy may read.
+
+    Args:
+        added: Its kind and name.
+        made: The statements that make it.
+        beneath: The statements that drop what else they made.
+    """
+    _, name = added.split()
+    with psycopg.connect(pair.protected.dsn(NAME), autocommit=True) as owner:
+        owner.execute(f"{made}; GRANT SELECT ON {name} TO {READER}".encode())
+        try:
+            served.database.look_for_changes()
+            yield owner
+        finally:
+            owner.execute(f"DROP {added} CASCADE; {beneath}".encode())
+            served.database.look_for_changes()
 
 
 def test_a_changed_bound_is_taken_up(served: Served) -> None:
@@ -190,7 +203,7 @@ def test_a_changed_bound_is_taken_up(served: Served) -> None:
 def test_a_table_that_goes_is_refused_at_the_next_statement(served: Served) -> None:
     with served.connect() as connection:
         connection.execute("SELECT count(*) FROM visits")
-        served.write(f"tables:\n{_DOCTORS}")
+        served.write(f"tables:\n{DOCTORS}")
         with pytest.raises(errors.UndefinedTable):
             connection.execute("SELECT count(*) FROM visits")
         counted = connection.execute("SELECT count(*) FROM doctors").fetchone()
@@ -205,7 +218,7 @@ def test_a_public_table_that_becomes_protected_is_shown_no_more(served: Served) 
         held = connection.cursor()
         held.execute("SELECT name FROM wards ORDER BY 1", prepare=True)
         assert held.fetchall() == [("north",), ("south",)]
-        served.write(f"tables:\n{_VISITS}  public.wards: {{unit: row, columns: {{name: {{}}}}}}\n")
+        served.write(f"tables:\n{VISITS}  public.wards: {{unit: row, columns: {{name: {{}}}}}}\n")
         with pytest.raises(psycopg.Error):
             held.execute("SELECT name FROM wards ORDER BY 1", prepare=True)
         with pytest.raises(errors.InsufficientPrivilege):
@@ -218,7 +231,7 @@ def test_what_is_prepared_goes_on_under_the_new_policy(served: Served) -> None:
         connection.execute(question, (50,), prepare=True)
         served.write(**{"max_rows_per_unit: 4": "max_rows_per_unit: 2"})
         connection.execute(question, (50,), prepare=True)
-        served.write(f"tables:\n{_VISITS}{_DOCTORS}")  # other tables: the shadow is made anew
+        served.write(f"tables:\n{VISITS}{DOCTORS}")  # other tables: the shadow is made anew
         connection.execute(question, (50,), prepare=True)
     assert len({digest for digest, *_ in served.receipts()}) == 3
 
@@ -265,9 +278,8 @@ def test_a_column_that_goes_is_gone_from_what_is_prepared(served: Served) -> Non
 
 
 @pytest.mark.long
-@pytest.mark.long
 def test_caching_begins_and_what_it_kept_is_of_its_policy(served: Served) -> None:
-    reused = with_chosen_slots(f"reuse: 24h\n{_TABLES}")  # one slot for all of them
+    reused = with_chosen_slots(f"reuse: 24h\n{TABLES}")  # one slot for all of them
     assert served.value(_SUM) != served.value(_SUM)
     served.write(reused)
     kept = served.value(_SUM)
@@ -288,7 +300,7 @@ def test_what_is_prepared_says_the_present_as_it_was_read(served: Served) -> Non
     with served.connect() as connection:
         connection.execute(question, prepare=True)
         charged = len(served.receipts())
-        served.write(f"{reuse_with_far_step()}\n{_TABLES}")
+        served.write(f"{reuse_with_far_step()}\n{TABLES}")
         with pytest.raises(errors.FeatureNotSupported, match="policy has changed"):
             connection.execute(question, prepare=True)
         assert len(served.receipts()) == charged
@@ -317,13 +329,13 @@ def test_a_lower_epsilon_holds_in_sessions_that_are_open(served: Served) -> None
         ("tables: [", "error in the file"),
         ("", "error in the file"),
         ("tables: {public.visits: {unit: {patient: nobody}}}\n", "error in the file"),
-        ("tables:\n" + _VISITS + "  public.beds: public\n", "severe finding"),
+        ("tables:\n" + VISITS + "  public.beds: public\n", "severe finding"),
     ],
 )
 def test_a_bad_file_leaves_what_is_in_force(served: Served, text: str, reason: str) -> None:
     before = served.database.policy, served.database.engine
     with capture_logs() as logged:
-        served.put(policy_head(_NAME, "best", _MOST) + text if text else "")
+        served.put(policy_head(NAME, "best", _MOST) + text if text else "")
         served.look()
         served.look()
     assert (served.database.policy, served.database.engine) == before
@@ -337,7 +349,7 @@ def test_a_bad_file_leaves_what_is_in_force(served: Served, text: str, reason: s
 
 
 _ACCEPTED = (
-    f"tables:\n{_VISITS}  public.wards: public\n  public.doctors: public\n"
+    f"tables:\n{VISITS}  public.wards: public\n  public.doctors: public\n"
     'accept: {PUBLIC_LOOKS_LIKE_PEOPLE: {public.doctors: "their names are on their doors"}}\n'
 )
 
@@ -367,7 +379,7 @@ def test_the_log_tells_that_a_policy_is_in_force_again(served: Served) -> None:
         served.put(text)
         served.look()
     events = [(one["event"], one["database"]) for one in logged]
-    assert events == [("policy_not_taken", _NAME), ("policy_in_force_again", _NAME)]
+    assert events == [("policy_not_taken", NAME), ("policy_in_force_again", NAME)]
     assert logged[1]["digest"] == served.database.policy.digest[:12]
 
 
@@ -378,29 +390,23 @@ def test_an_acceptance_does_not_cover_a_column_that_comes_later(
     covering = _ACCEPTED.replace("doctors", "desks").replace(
         '"their names are on their doors"', '{covers: [phone], because: "the desk has one"}'
     )
-    with psycopg.connect(pair.protected.dsn(_NAME), autocommit=True) as owner:
-        owner.execute("CREATE TABLE public.desks (number int PRIMARY KEY, phone text)")
-        owner.execute(f"GRANT SELECT ON public.desks TO {READER}".encode())
-        try:
+    made = "CREATE TABLE public.desks (number int PRIMARY KEY, phone text)"
+    with _added(served, pair, "TABLE public.desks", made) as owner:
+        served.write(covering)
+        taken = served.database.policy
+        assert served.standing() == (taken.digest, True)
+        owner.execute("ALTER TABLE public.desks ADD patient_email text")
+        with capture_logs() as logged:
             served.database.look_for_changes()
-            served.write(covering)
-            taken = served.database.policy
-            assert served.standing() == (taken.digest, True)
-            owner.execute("ALTER TABLE public.desks ADD patient_email text")
-            with capture_logs() as logged:
-                served.database.look_for_changes()
-                served.look()
-            (told,) = [one for one in logged if one["event"] == "policy_not_taken"]
-            assert "accept does not cover patient_email" in told["problems"][0]
-            line = served.file.read_text().splitlines().index("  public.desks: public") + 1
-            assert told["problems"][0].startswith(f"{line}:3: PUBLIC_LOOKS_LIKE_PEOPLE: ")
-            assert served.watch.refusal == f"{told['reason']}: {told['problems'][0]}"
-            assert served.standing() == (taken.digest, False)
-            with pytest.raises(errors.UndefinedColumn):
-                served.value("SELECT patient_email FROM desks")
-        finally:
-            owner.execute("DROP TABLE public.desks")
-            served.database.look_for_changes()
+            served.look()
+        (told,) = [one for one in logged if one["event"] == "policy_not_taken"]
+        assert "accept does not cover patient_email" in told["problems"][0]
+        line = served.file.read_text().splitlines().index("  public.desks: public") + 1
+        assert told["problems"][0].startswith(f"{line}:3: PUBLIC_LOOKS_LIKE_PEOPLE: ")
+        assert served.watch.refusal == f"{told['reason']}: {told['problems'][0]}"
+        assert served.standing() == (taken.digest, False)
+        with pytest.raises(errors.UndefinedColumn):
+            served.value("SELECT patient_email FROM desks")
 
 
 _PUBLIC_VIEW = "SELECT name AS kind FROM public.wards"
@@ -409,33 +415,27 @@ _PUBLIC_VIEW = "SELECT name AS kind FROM public.wards"
 @pytest.mark.long
 def test_what_a_view_shows_is_judged_at_each_look(served: Served, pair: Servers) -> None:
     """A refusal lasts until what is wrong is mended, not until the next look."""
-    with psycopg.connect(pair.protected.dsn(_NAME), autocommit=True) as owner:
-        owner.execute(f"CREATE VIEW public.kinds AS {_PUBLIC_VIEW}".encode())
-        owner.execute(f"GRANT SELECT ON public.kinds TO {READER}".encode())
-        try:
-            served.database.look_for_changes()
-            served.write(f"{_TABLES}  public.kinds: public\n")
-            taken = served.database.policy
-            assert served.standing() == (taken.digest, True)
-            people = "SELECT patient::text AS kind FROM public.visits"
-            owner.execute(f"CREATE OR REPLACE VIEW public.kinds AS {people}".encode())
-            with capture_logs() as logged:
-                for _ in range(3):
-                    served.database.look_for_changes()
-                    served.look()
-                    assert served.standing() == (taken.digest, False)
-            (told,) = [one for one in logged if one["event"] == "policy_not_taken"]
-            assert "PUBLIC_SHOWS_PEOPLE" in told["problems"][0]
-            assert "policy_in_force_again" not in [one["event"] for one in logged]
-            owner.execute(f"CREATE OR REPLACE VIEW public.kinds AS {_PUBLIC_VIEW}".encode())
-            with capture_logs() as logged:
+    made = f"CREATE VIEW public.kinds AS {_PUBLIC_VIEW}"
+    with _added(served, pair, "VIEW public.kinds", made) as owner:
+        served.write(f"{TABLES}  public.kinds: public\n")
+        taken = served.database.policy
+        assert served.standing() == (taken.digest, True)
+        people = "SELECT patient::text AS kind FROM public.visits"
+        owner.execute(f"CREATE OR REPLACE VIEW public.kinds AS {people}".encode())
+        with capture_logs() as logged:
+            for _ in range(3):
                 served.database.look_for_changes()
                 served.look()
-            assert "policy_in_force_again" in [one["event"] for one in logged]
-            assert served.standing() == (taken.digest, True)
-        finally:
-            owner.execute("DROP VIEW public.kinds")
+                assert served.standing() == (taken.digest, False)
+        (told,) = [one for one in logged if one["event"] == "policy_not_taken"]
+        assert "PUBLIC_SHOWS_PEOPLE" in told["problems"][0]
+        assert "policy_in_force_again" not in [one["event"] for one in logged]
+        owner.execute(f"CREATE OR REPLACE VIEW public.kinds AS {_PUBLIC_VIEW}".encode())
+        with capture_logs() as logged:
             served.database.look_for_changes()
+            served.look()
+        assert "policy_in_force_again" in [one["event"] for one in logged]
+        assert served.standing() == (taken.digest, True)
 
 
 @pytest.mark.long
@@ -445,7 +445,7 @@ def test_a_finding_that_comes_with_the_database_alone_is_told(
     """No table is declared otherwise: the role may write now."""
     served.write()
     taken = served.database.policy
-    with psycopg.connect(pair.protected.dsn(_NAME), autocommit=True) as owner:
+    with psycopg.connect(pair.protected.dsn(NAME), autocommit=True) as owner:
         owner.execute(f"GRANT INSERT ON public.visits TO {READER}".encode())
         try:
             with capture_logs() as logged:
@@ -467,140 +467,113 @@ def test_a_protected_view_that_shows_something_else_is_closed(
 ) -> None:
     honest = "SELECT id, patient, cost FROM public.visits"
     other = "SELECT patient AS id, id AS patient, cost FROM public.visits"
-    made = "CREATE OR REPLACE VIEW public.{} AS {}"
-    function = (
-        "CREATE OR REPLACE FUNCTION public.whose(int, int) RETURNS int LANGUAGE sql AS 'SELECT ${}'"
-    )
+    made = "CREATE OR REPLACE VIEW public.{} AS {};"
+    function = "CREATE OR REPLACE FUNCTION public.whose(int, int) RETURNS int LANGUAGE sql AS 'SELECT ${}';"
     by_function = "SELECT id, public.whose(id, patient) AS patient, cost FROM public.visits"
     first, second = {
-        "view": ([made.format("seen", honest)], made.format("seen", other)),
+        "view": (made.format("seen", honest), made.format("seen", other)),
         "view beneath": (
-            [
-                made.format("inner_seen", honest),
-                made.format("seen", "SELECT * FROM public.inner_seen"),
-            ],
+            made.format("inner_seen", honest)
+            + made.format("seen", "SELECT * FROM public.inner_seen"),
             made.format("inner_seen", other),
         ),
         "function beneath": (
-            [function.format(2), made.format("seen", by_function)],
+            function.format(2) + made.format("seen", by_function),
             function.format(1),
         ),
     }[place]
-    with psycopg.connect(pair.protected.dsn(_NAME), autocommit=True) as owner:
-        for one in first:
-            owner.execute(one.encode())
-        owner.execute(f"GRANT SELECT ON public.seen TO {READER}".encode())
-        try:
-            served.database.look_for_changes()
-            served.write(
-                f"{_TABLES}  public.seen:\n    unit: {{patient: patient}}\n    max_rows_per_unit: 4\n"
-                "    columns: {cost: {bounds: [0, 100]}}\n"
-            )
-            assert served.value("SELECT count(*) FROM seen") is not None
-            owner.execute(second.encode())
-            served.database.look_for_changes()
-            with pytest.raises(psycopg.Error, match="not what the policy was checked against"):
-                served.value("SELECT count(*) FROM seen")
-        finally:
-            owner.execute("DROP VIEW public.seen")
-            owner.execute("DROP VIEW IF EXISTS public.inner_seen")
-            owner.execute("DROP FUNCTION IF EXISTS public.whose")
-            served.database.look_for_changes()
+    beneath = "DROP VIEW IF EXISTS public.inner_seen; DROP FUNCTION IF EXISTS public.whose"
+    with _added(served, pair, "VIEW public.seen", first, beneath) as owner:
+        served.write(
+            f"{TABLES}  public.seen:\n    unit: {{patient: patient}}\n    max_rows_per_unit: 4\n"
+            "    columns: {cost: {bounds: [0, 100]}}\n"
+        )
+        assert served.value("SELECT count(*) FROM seen") is not None
+        owner.execute(second.encode())
+        served.database.look_for_changes()
+        with pytest.raises(psycopg.Error, match="not what the policy was checked against"):
+            served.value("SELECT count(*) FROM seen")
 
 
 def test_a_column_of_a_public_table_that_comes_later_is_not_shown(
     served: Served, pair: Servers
 ) -> None:
     """Not by itself, nor after a restart, nor after another change of the file."""
-    with psycopg.connect(pair.protected.dsn(_NAME), autocommit=True) as owner:
-        owner.execute("CREATE TABLE public.floors (number int PRIMARY KEY)")
-        owner.execute(f"GRANT SELECT ON public.floors TO {READER}".encode())
-        try:
+    made = "CREATE TABLE public.floors (number int PRIMARY KEY)"
+    with _added(served, pair, "TABLE public.floors", made) as owner:
+        served.write(f"{TABLES}  public.floors: public\n")
+        taken = served.database.policy
+        assert served.standing() == (taken.digest, True)
+        owner.execute("ALTER TABLE public.floors ADD remark text")
+        with capture_logs() as logged:
             served.database.look_for_changes()
-            served.write(f"{_TABLES}  public.floors: public\n")
-            taken = served.database.policy
-            assert served.standing() == (taken.digest, True)
-            owner.execute("ALTER TABLE public.floors ADD remark text")
-            with capture_logs() as logged:
-                served.database.look_for_changes()
-                served.look()
-                served.write(f"{_TABLES}  public.floors: public\n# another text\n")
-            told = [one for one in logged if one["event"] == "policy_not_taken"]
-            assert [one["reason"] for one in told] == ["columns of public tables came later"] * 2
-            assert "shown it: remark" in told[0]["problems"][0]
-            assert served.standing() == (taken.digest, False)
-            with pytest.raises(errors.UndefinedColumn):
-                served.value("SELECT remark FROM floors")
-            lease = served.database.lease
-            source = Source(lease.source, _NAME, ())
-            checked = load_policy(served.file, served.watch.environment)
-            with pytest.raises(
-                CliError, match=r"columns that it did not have .*: remark"
-            ) as refused:
-                refuse_new_columns(checked, lease.ledger_dsn, source)
-            listed = re.search(r"public, new ones only if they are, too: (.*)", str(refused.value))
-            assert listed is not None
-            served.write(f"{_TABLES}  public.floors: {listed[1]}\n")
-            assert served.standing()[1] is True
-            with pytest.raises(errors.UndefinedColumn):
-                served.value("SELECT remark FROM floors")
-            named = listed[1].replace("number: {}", "number: {}, remark: {}")
-            served.write(f"{_TABLES}  public.floors: {named}\n")
-            assert served.value("SELECT count(remark) FROM floors") == 0
-            served.write(f"{_TABLES}  public.floors: public\n")
-            assert served.standing()[1] is True, "it has been named"
-            refuse_new_columns(
-                load_policy(served.file, served.watch.environment), lease.ledger_dsn, source
-            )
-        finally:
-            owner.execute("DROP TABLE public.floors")
-            served.database.look_for_changes()
+            served.look()
+            served.write(f"{TABLES}  public.floors: public\n# another text\n")
+        told = [one for one in logged if one["event"] == "policy_not_taken"]
+        assert [one["reason"] for one in told] == ["columns of public tables came later"] * 2
+        assert "shown it: remark" in told[0]["problems"][0]
+        assert served.standing() == (taken.digest, False)
+        with pytest.raises(errors.UndefinedColumn):
+            served.value("SELECT remark FROM floors")
+        lease = served.database.lease
+        source = Source(lease.source, NAME, ())
+        checked = load_policy(served.file, served.watch.environment)
+        with pytest.raises(CliError, match=r"columns that it did not have .*: remark") as refused:
+            refuse_new_columns(checked, lease.ledger_dsn, source)
+        listed = re.search(r"public, new ones only if they are, too: (.*)", str(refused.value))
+        assert listed is not None
+        served.write(f"{TABLES}  public.floors: {listed[1]}\n")
+        assert served.standing()[1] is True
+        with pytest.raises(errors.UndefinedColumn):
+            served.value("SELECT remark FROM floors")
+        named = listed[1].replace("number: {}", "number: {}, remark: {}")
+        served.write(f"{TABLES}  public.floors: {named}\n")
+        assert served.value("SELECT count(remark) FROM floors") == 0
+        served.write(f"{TABLES}  public.floors: public\n")
+        assert served.standing()[1] is True, "it has been named"
+        refuse_new_columns(
+            load_policy(served.file, served.watch.environment), lease.ledger_dsn, source
+        )
 
 
 @pytest.mark.long
 def test_a_column_that_is_made_anew_is_one_that_came_later(served: Served, pair: Servers) -> None:
     """Its name was shown, its contents were not. The line that the message tells is taken."""
     lease, database = served.database.lease, served.database
-    source = Source(lease.source, _NAME, ())
-    with psycopg.connect(pair.protected.dsn(_NAME), autocommit=True) as owner:
-        owner.execute(
-            "CREATE TABLE public.levels (number int PRIMARY KEY, remark text, area int);"
-            "INSERT INTO public.levels VALUES (1, 'low', 5);"
-            f"GRANT SELECT ON public.levels TO {READER}"
-        )
-        try:
+    source = Source(lease.source, NAME, ())
+    made = (
+        "CREATE TABLE public.levels (number int PRIMARY KEY, remark text, area int);"
+        "INSERT INTO public.levels VALUES (1, 'low', 5)"
+    )
+    with _added(served, pair, "TABLE public.levels", made) as owner:
+        served.write(f"{TABLES}  public.levels: public\n")
+        assert served.value("SELECT remark FROM levels") == "low"
+        for change in (
+            "ALTER TABLE public.levels DROP area, ADD area int",
+            "ALTER TABLE public.levels DROP remark; ALTER TABLE public.levels ADD remark text;"
+            " UPDATE public.levels SET remark = 'p1@x.org'",
+        ):
+            owner.execute(change.encode())
+            owner.execute(f"GRANT SELECT ON public.levels TO {READER}".encode())
             database.look_for_changes()
-            served.write(f"{_TABLES}  public.levels: public\n")
+            served.look()
+            assert served.standing()[1] is False
+            database.refresh()
             assert served.value("SELECT remark FROM levels") == "low"
-            for change in (
-                "ALTER TABLE public.levels DROP area, ADD area int",
-                "ALTER TABLE public.levels DROP remark; ALTER TABLE public.levels ADD remark text;"
-                " UPDATE public.levels SET remark = 'p1@x.org'",
-            ):
-                owner.execute(change.encode())
-                owner.execute(f"GRANT SELECT ON public.levels TO {READER}".encode())
-                database.look_for_changes()
-                served.look()
-                assert served.standing()[1] is False
-                database.refresh()
-                assert served.value("SELECT remark FROM levels") == "low"
-            checked = load_policy(served.file, served.watch.environment)
-            with pytest.raises(CliError, match=r"dropped and added again.*: area, remark") as told:
-                refuse_new_columns(checked, lease.ledger_dsn, source)
-            listed = re.search(r"public, new ones only if they are, too: (.*)", str(told.value))
-            assert listed is not None and "remark" not in listed[1]
-            served.write(f"{_TABLES}  public.levels: {listed[1]}\n")
-            assert served.standing()[1] is True
-            with pytest.raises(errors.UndefinedColumn):
-                served.value("SELECT remark FROM levels")
-            named = "{unit: public, columns: {number: {}, remark: {}, area: {}}}"
-            served.write(f"{_TABLES}  public.levels: {named}\n")
-            assert served.value("SELECT remark FROM levels") == "p1@x.org"
-            served.write(f"{_TABLES}  public.levels: public\n")
-            assert served.standing()[1] is True, "it has been named"
-        finally:
-            owner.execute("DROP TABLE public.levels")
-            database.look_for_changes()
+        checked = load_policy(served.file, served.watch.environment)
+        with pytest.raises(CliError, match=r"dropped and added again.*: area, remark") as told:
+            refuse_new_columns(checked, lease.ledger_dsn, source)
+        listed = re.search(r"public, new ones only if they are, too: (.*)", str(told.value))
+        assert listed is not None and "remark" not in listed[1]
+        served.write(f"{TABLES}  public.levels: {listed[1]}\n")
+        assert served.standing()[1] is True
+        with pytest.raises(errors.UndefinedColumn):
+            served.value("SELECT remark FROM levels")
+        named = "{unit: public, columns: {number: {}, remark: {}, area: {}}}"
+        served.write(f"{TABLES}  public.levels: {named}\n")
+        assert served.value("SELECT remark FROM levels") == "p1@x.org"
+        served.write(f"{TABLES}  public.levels: public\n")
+        assert served.standing()[1] is True, "it has been named"
 
 
 @pytest.mark.long
@@ -611,57 +584,47 @@ def test_a_column_of_a_unit_that_is_made_anew_closes_its_table(
 ) -> None:
     """Also a view that is created again over it. Then its owner says that it names the same people."""
     lease, database = served.database.lease, served.database
-    source = Source(lease.source, _NAME, ())
+    source = Source(lease.source, NAME, ())
     view = (
         "CREATE VIEW public.seen_stays AS SELECT patient, cost FROM public.stays;"
         f"GRANT SELECT ON public.stays, public.seen_stays TO {READER};"
     )
     count = f"SELECT count(*) FROM {name}"
-    with psycopg.connect(pair.protected.dsn(_NAME), autocommit=True) as owner:
+    made = (
+        "CREATE TABLE public.stays (id int PRIMARY KEY, cost int, patient int);"
+        "INSERT INTO public.stays SELECT i, 10, i % 500 FROM generate_series(1, 2000) i;"
+    )
+    with _added(served, pair, "TABLE public.stays", made + view) as owner:
+        served.write(
+            f"{TABLES}  public.{name}: {{unit: {{patient: patient}}, max_rows_per_unit: 4}}\n"
+        )
+        assert served.value(count) is not None
         owner.execute(
             (
-                "CREATE TABLE public.stays (id int PRIMARY KEY, cost int, patient int);"
-                "INSERT INTO public.stays SELECT i, 10, i % 500 FROM generate_series(1, 2000) i;"
-                + view
+                "ALTER TABLE public.stays DROP patient CASCADE;"
+                "ALTER TABLE public.stays ADD patient int;"
+                "UPDATE public.stays SET patient = id;" + view
             ).encode()
         )
-        try:
-            database.look_for_changes()
-            served.write(
-                f"{_TABLES}  public.{name}: {{unit: {{patient: patient}}, max_rows_per_unit: 4}}\n"
-            )
-            assert served.value(count) is not None
-            owner.execute(
-                (
-                    "ALTER TABLE public.stays DROP patient CASCADE;"
-                    "ALTER TABLE public.stays ADD patient int;"
-                    "UPDATE public.stays SET patient = id;" + view
-                ).encode()
-            )
-            with capture_logs() as logged:
-                for _ in range(2):
-                    database.look_for_changes()
-                    served.look()
-                    with pytest.raises(psycopg.Error, match="not what the policy was checked"):
-                        served.value(count)
-            assert "policy_taken" not in [one["event"] for one in logged]
-            assert served.standing()[1] is False
-            assert served.value("SELECT count(*) FROM visits") is not None, "no other is closed"
-            checked = load_policy(served.file, served.watch.environment)
-            with pytest.raises(
-                CliError, match=r"dropped and added again.*: public\.stays\.patient"
-            ):
-                refuse_new_columns(checked, lease.ledger_dsn, source)
-            with psycopg.connect(lease.ledger_dsn) as ledger:
-                UNIT_COLUMNS.forget_numbers(ledger, lease.source)
+        with capture_logs() as logged:
+            for _ in range(2):
+                database.look_for_changes()
+                served.look()
+                with pytest.raises(psycopg.Error, match="not what the policy was checked"):
+                    served.value(count)
+        assert "policy_taken" not in [one["event"] for one in logged]
+        assert served.standing()[1] is False
+        assert served.value("SELECT count(*) FROM visits") is not None, "no other is closed"
+        checked = load_policy(served.file, served.watch.environment)
+        with pytest.raises(CliError, match=r"dropped and added again.*: public\.stays\.patient"):
             refuse_new_columns(checked, lease.ledger_dsn, source)
-            database.look_for_changes()
-            served.look()
-            assert served.standing()[1] is True
-            assert served.value(count) is not None
-        finally:
-            owner.execute("DROP TABLE public.stays CASCADE")
-            database.look_for_changes()
+        with psycopg.connect(lease.ledger_dsn) as ledger:
+            UNIT_COLUMNS.forget_numbers(ledger, lease.source)
+        refuse_new_columns(checked, lease.ledger_dsn, source)
+        database.look_for_changes()
+        served.look()
+        assert served.standing()[1] is True
+        assert served.value(count) is not None
 
 
 @pytest.mark.long
@@ -671,30 +634,24 @@ def test_a_table_that_is_created_again_is_told_and_goes_on(served: Served, pair:
         "CREATE TABLE public.storeys (number int PRIMARY KEY{});"
         f"GRANT SELECT ON public.storeys TO {READER}"
     )
-    with psycopg.connect(pair.protected.dsn(_NAME), autocommit=True) as owner:
-        owner.execute(made.format(", remark text").encode())
-        try:
-            served.database.look_for_changes()
-            served.write(f"{_TABLES}  public.storeys: public\n")
-            # In a dump a dropped column leaves no number behind.
-            owner.execute("DROP TABLE public.storeys")
-            owner.execute(made.format(", gap int, remark text").encode())
-            owner.execute("ALTER TABLE public.storeys DROP gap")
-            with capture_logs() as logged:
-                for _ in range(2):
-                    served.database.look_for_changes()
-                    served.look()
-            assert served.standing()[1] is True
-            (told,) = [one for one in logged if one["event"] == "public_tables_created_again"]
-            assert told["tables"] == ["public.storeys"]
-            owner.execute("ALTER TABLE public.storeys DROP remark")
-            owner.execute("ALTER TABLE public.storeys ADD remark text")
-            served.database.look_for_changes()
-            served.look()
-            assert served.standing()[1] is False
-        finally:
-            owner.execute("DROP TABLE public.storeys")
-            served.database.look_for_changes()
+    with _added(served, pair, "TABLE public.storeys", made.format(", remark text")) as owner:
+        served.write(f"{TABLES}  public.storeys: public\n")
+        # In a dump a dropped column leaves no number behind.
+        owner.execute("DROP TABLE public.storeys")
+        owner.execute(made.format(", gap int, remark text").encode())
+        owner.execute("ALTER TABLE public.storeys DROP gap")
+        with capture_logs() as logged:
+            for _ in range(2):
+                served.database.look_for_changes()
+                served.look()
+        assert served.standing()[1] is True
+        (told,) = [one for one in logged if one["event"] == "public_tables_created_again"]
+        assert told["tables"] == ["public.storeys"]
+        owner.execute("ALTER TABLE public.storeys DROP remark")
+        owner.execute("ALTER TABLE public.storeys ADD remark text")
+        served.database.look_for_changes()
+        served.look()
+        assert served.standing()[1] is False
 
 
 def test_the_log_says_the_same_once_within_a_few_seconds(served: Served) -> None:
@@ -715,7 +672,7 @@ def test_the_log_says_the_same_once_within_a_few_seconds(served: Served) -> None
 def test_another_database_or_source_takes_a_start(served: Served) -> None:
     before = served.database.policy
     with capture_logs() as logged:
-        served.write(**{f"database: {_NAME}": "database: other"})
+        served.write(**{f"database: {NAME}": "database: other"})
         served.write(**{"source: ${DSN}": "source: ${DSN} application_name=x"})
     assert served.database.policy is before
     reasons = [one["reason"] for one in logged if one["event"] == "policy_not_taken"]
@@ -736,15 +693,15 @@ def test_limits_change_with_the_policy(served: Served) -> None:
 @pytest.mark.long
 def test_limits_of_tables_and_rho_change_with_the_policy(served: Served) -> None:
     served.value(_SUM)  # what was drawn before counts for a table that gets a limit
-    head = policy_head(_NAME, "best", _MOST)
+    head = policy_head(NAME, "best", _MOST)
     budgets = "budgets: {"
     assert head.count(budgets) == 1
     limit = f"{budgets}tables: {{public.visits: {{epsilon: 0.5, delta: 0}}}}, "
-    served.put(head.replace(budgets, limit) + _TABLES)
+    served.put(head.replace(budgets, limit) + TABLES)
     assert served.standing() == (hashlib.sha256(served.file.read_bytes()).hexdigest(), True)
     with pytest.raises(psycopg.Error, match=r"public\.visits"):
         served.value(_SUM)
-    served.put(f"accounting: zcdp\n{head}{_TABLES}")
+    served.put(f"accounting: zcdp\n{head}{TABLES}")
     assert served.standing() == (hashlib.sha256(served.file.read_bytes()).hexdigest(), True)
     served.value(_SUM)
     with psycopg.connect(served.database.lease.ledger_dsn) as ledger:
@@ -759,7 +716,7 @@ def test_limits_of_tables_and_rho_change_with_the_policy(served: Served) -> None
 @pytest.mark.long
 def test_statements_are_kept_from_the_policy_on_that_says_so(served: Served) -> None:
     served.value(_SUM)
-    served.write(f"statements: encrypted\n{_TABLES}")
+    served.write(f"statements: encrypted\n{TABLES}")
     assert served.standing() == (hashlib.sha256(served.file.read_bytes()).hexdigest(), True)
     served.value(_SUM)
     with served.connect() as connection:
@@ -814,9 +771,7 @@ def test_what_fails_half_way_changes_nothing(
         adopt(policy, catalog, old, take_and_fail, rows)
 
     monkeypatch.setattr(served.database.shadow, "adopt", failing, raising=False)
-    served.write(
-        f"tables:\n{_DOCTORS}", **{"default: {epsilon: 100000,": "default: {epsilon: 0.1,"}
-    )
+    served.write(f"tables:\n{DOCTORS}", **{"default: {epsilon: 100000,": "default: {epsilon: 0.1,"})
     assert (served.database.policy, served.database.catalog, served.database.engine) == before
     served.value(_SUM)
     assert served.standing() == (before[0].digest, False)
@@ -832,14 +787,14 @@ def test_an_open_transaction_keeps_its_tables(
     with served.connect() as connection, connection.transaction():
         connection.execute("SELECT * FROM wards")
         connection.execute(_SUM)
-        served.write(f"tables:\n{_VISITS}{_DOCTORS}")
+        served.write(f"tables:\n{VISITS}{DOCTORS}")
         assert served.database.policy.digest == before
         connection.execute(_SUM)
         served.write(**{"bounds: [0, 100]": "bounds: [0, 50]"})
         between = served.database.policy.digest
         assert between != before
         connection.execute(_SUM)
-    served.write(f"tables:\n{_VISITS}{_DOCTORS}")
+    served.write(f"tables:\n{VISITS}{DOCTORS}")
     assert served.database.policy.digest not in (before, between)
     assert served.value("SELECT count(*) FROM doctors") is not None
 
@@ -858,7 +813,7 @@ def test_pauses_between_attempts_grow(served: Served, monkeypatch: pytest.Monkey
     monkeypatch.setattr(Shadow, "adopt", noted)
     with served.connect() as connection, connection.transaction():
         connection.execute("SELECT * FROM wards")
-        served.write(f"tables:\n{_VISITS}{_DOCTORS}")
+        served.write(f"tables:\n{VISITS}{DOCTORS}")
         begun = served.clock
         for _ in range(20):
             served.clock += 0.5
@@ -882,7 +837,7 @@ def test_logins_are_not_held_for_ever(served: Served, monkeypatch: pytest.Monkey
     held: list[float] = []
     with served.connect() as connection, connection.transaction():
         connection.execute("SELECT * FROM wards")
-        served.write(f"tables:\n{_VISITS}{_DOCTORS}")
+        served.write(f"tables:\n{VISITS}{DOCTORS}")
         begun = served.clock
         for _ in range(38):
             served.clock += 1.0
@@ -893,12 +848,12 @@ def test_logins_are_not_held_for_ever(served: Served, monkeypatch: pytest.Monkey
         served.file.write_text("tables: wrong")
         served.watch.look(served.clock, at_once=True)
         assert not served.watch.logins.is_held, "a file that is wrong waits for nobody"
-    served.write(f"tables:\n{_VISITS}{_DOCTORS}")
+    served.write(f"tables:\n{VISITS}{DOCTORS}")
     assert served.standing()[1] is True
 
 
 def test_a_changed_catalogue_is_taken_up(served: Served, pair: Servers) -> None:
-    with psycopg.connect(pair.protected.dsn(_NAME), autocommit=True) as owner:
+    with psycopg.connect(pair.protected.dsn(NAME), autocommit=True) as owner:
         owner.execute("ALTER TABLE public.visits ALTER COLUMN cost TYPE bigint")
         served.database.look_for_changes()
         with served.connect() as connection, pytest.raises(errors.SystemError):
@@ -922,9 +877,9 @@ def test_a_changed_catalogue_is_taken_up(served: Served, pair: Servers) -> None:
 
 def test_a_table_that_appears_later_is_taken_up(served: Served, pair: Servers) -> None:
     """By the next look at the catalogue, of which there is one each minute."""
-    served.write(_TABLES + _DOCTORS.replace("doctors", "nurses"))
+    served.write(TABLES + DOCTORS.replace("doctors", "nurses"))
     assert "nurses" in served.watch.refusal and served.standing()[1] is False
-    with psycopg.connect(pair.protected.dsn(_NAME), autocommit=True) as owner:
+    with psycopg.connect(pair.protected.dsn(NAME), autocommit=True) as owner:
         owner.execute("CREATE TABLE public.nurses (id int PRIMARY KEY, age int)")
         owner.execute("INSERT INTO public.nurses SELECT i, 40 FROM generate_series(1, 300) i")
         owner.execute(f"GRANT SELECT ON public.nurses TO {READER}".encode())
@@ -939,7 +894,7 @@ publish:
   - {name: by_ward, sql: "SELECT name, count(*) AS visits FROM public.visits v JOIN public.wards w
       ON w.name = v.ward GROUP BY name", every: 24h, epsilon: 1}
 """
-_REFERRING = _TABLES.replace(
+_REFERRING = TABLES.replace(
     "ward: {values: [north, south]}", "ward: {references: public.wards.name}"
 )
 
@@ -989,7 +944,7 @@ def test_what_is_published_changes_while_serving(
 def test_a_policy_that_cannot_be_looked_at_says_so(served: Served, pair: Servers) -> None:
     """It is tried again, and taken when it can be."""
     before = served.database.policy.digest
-    with psycopg.connect(pair.protected.dsn(_NAME), autocommit=True) as owner:
+    with psycopg.connect(pair.protected.dsn(NAME), autocommit=True) as owner:
         owner.execute(f"ALTER ROLE {READER} NOLOGIN".encode())
         with capture_logs() as logged:
             served.write(_REFERRING + _BY_WARD)
@@ -1013,7 +968,7 @@ def test_a_look_that_fails_says_so_everywhere(
         (found,) = asyncio.run(reloads.reload())["policies"]
         return dict(found)
 
-    assert reload() == {"database": _NAME, "digest": before, "not_taken": None}
+    assert reload() == {"database": NAME, "digest": before, "not_taken": None}
     readiness = [reloads.are_taken]
     text = served.file.read_text()
     for broken, what in (
@@ -1024,7 +979,7 @@ def test_a_look_that_fails_says_so_everywhere(
         with monkeypatch.context() as patch, capture_logs() as logged:
             patch.setattr(reloading, broken, _fails, raising=broken != "look_for_changes")
             patch.setattr(Database, "look_for_changes", _fails if "look" in broken else _nothing)
-            served.file.write_text(f"{text}# {broken}\n{_BY_WARD}".replace(_TABLES, _REFERRING))
+            served.file.write_text(f"{text}# {broken}\n{_BY_WARD}".replace(TABLES, _REFERRING))
             told = reload()
         assert told["digest"] == before
         assert told["not_taken"] == f"it could not be {what} (ZeroDivisionError: other)", broken
@@ -1067,7 +1022,7 @@ def test_each_charge_is_of_the_policy_that_it_names(served: Served) -> None:
     for number in range(8):
         gaussian = number % 2 == 0
         noise = {"mechanism: best": "mechanism: best, noise: gaussian"} if gaussian else {}
-        served.write(f"{_TABLES}{_DOCTORS if number % 4 > 1 else ''}# {number}\n", **noise)
+        served.write(f"{TABLES}{DOCTORS if number % 4 > 1 else ''}# {number}\n", **noise)
         delta[served.database.policy.digest] = gaussian
     stop.set()
     for thread in asking:
@@ -1086,7 +1041,7 @@ publish:
 
 @pytest.mark.long
 def test_published_tables_come_and_go_with_the_policy(served: Served) -> None:
-    served.write(f"{_PUBLISHED}{_TABLES}")
+    served.write(f"{_PUBLISHED}{TABLES}")
     publishing = served.database.publishing
     assert publishing is not None
     served.proxy.do(publishing.release_due())
@@ -1095,11 +1050,11 @@ def test_published_tables_come_and_go_with_the_policy(served: Served) -> None:
         before = connection.execute("SELECT * FROM published.costs ORDER BY ward").fetchall()
         assert [row[0] for row in before] == ["north", "south"]
         in_force = served.database.policy.digest
-        served.write(f"{_PUBLISHED.replace('sum(cost)', 'sum(price)')}{_TABLES}")
+        served.write(f"{_PUBLISHED.replace('sum(cost)', 'sum(price)')}{TABLES}")
         assert served.database.policy.digest == in_force, "what cannot be released is not taken"
         assert served.watch.refusal.startswith("1 error in the file: 7:24: it cannot be")
-        more = _DOCTORS + _PUBLISHED.replace("every: 24h", "every: 12h")
-        served.write(f"tables:\n{_VISITS}  public.wards: public\n{more}")
+        more = DOCTORS + _PUBLISHED.replace("every: 24h", "every: 12h")
+        served.write(f"tables:\n{VISITS}  public.wards: public\n{more}")
         assert served.database.publishing is not publishing
         found = connection.execute("SELECT * FROM published.costs ORDER BY ward").fetchall()
         assert found == before, "shown on, though the schema was made anew"
@@ -1118,7 +1073,7 @@ _COSTS = "SELECT ward, sum(cost) AS cost FROM visits GROUP BY ward ORDER BY ward
 
 def test_what_is_published_answers_on_where_it_is_the_same(served: Served) -> None:
     """Also between a change and the next look at what is published, which is up to a second later."""
-    published = f"{_PUBLISHED}{_TABLES}"
+    published = f"{_PUBLISHED}{TABLES}"
     served.write(published)
     publishing = _publishing_of(served)
     served.proxy.do(publishing.release_due())
@@ -1138,7 +1093,7 @@ def test_what_is_published_answers_on_where_it_is_the_same(served: Served) -> No
         assert not is_charged()
         larger = {"max_rows_per_unit: 4": "max_rows_per_unit: 4\n    min_units_per_group: 3"}
         for tables, changed, is_free in (
-            (f"{published}{_DOCTORS}", {}, True),  # the shadow is made anew
+            (f"{published}{DOCTORS}", {}, True),  # the shadow is made anew
             (published, {"bounds: [0, 100]": "bounds: [0, 50]"}, False),
             (published, {"max_epsilon: 2": "max_epsilon: 3"}, True),
             (published, larger, False),
@@ -1153,74 +1108,6 @@ def _publishing_of(served: Served) -> Publishing:
     return publishing
 
 
-def _as_copy(question: str) -> str:
-    return f"COPY ({question}) TO STDOUT"
-
-
-# What a client has sent before a change, and what it sends after it.
-_HELD_FORMS: dict[str, Callable[[str], tuple[bytes, bytes]]] = {
-    "parse": lambda question: (_parsed(question), _run_of("held")),
-    "execute": lambda question: (_parsed(question), f.query(b"EXECUTE held")),
-    "prepare": lambda question: (_of_text("PREPARE held AS", question), f.query(b"EXECUTE held")),
-    "prepare-bind": lambda question: (_of_text("PREPARE held AS", question), _run_of("held")),
-    "parse-of-execute": lambda question: (
-        _parsed(question) + f.parse(b"run", b"EXECUTE held", ()) + f.SYNC,
-        _run_of("run"),
-    ),
-    "copy": lambda question: (_parsed(_as_copy(question)), _run_of("held")),
-    "into": lambda question: (_parsed(f"CREATE TEMP TABLE made AS {question}"), _run_of("held")),
-    "cursor": lambda question: (
-        _parsed(f"DECLARE held CURSOR WITH HOLD FOR {question}"),
-        _run_of("held"),
-    ),
-    "other-path": lambda question: (
-        _parsed(question),
-        f.query(b"SET search_path = pg_catalog, public") + _run_of("held"),
-    ),
-}
-_JOINED = "SELECT w.name, sum(cost) FROM visits v JOIN wards w ON w.name = v.ward GROUP BY 1"
-_GONE, _REFUSED = ("0A000", "42P01", "42501", "42703"), ("0A000",)
-# The policy then, and how the statement ends: none, or a refusal by one of these.
-_CHANGED_POLICIES: dict[str, tuple[str, Mapping[str, str], tuple[str, ...]]] = {
-    "narrower": (_TABLES, {"bounds: [0, 100]": "bounds: [0, 5]"}, ()),
-    "fewer-rows": (_TABLES, {"max_rows_per_unit: 4": "max_rows_per_unit: 1"}, ()),
-    "larger-groups": (
-        _TABLES,
-        {"max_rows_per_unit: 4": "max_rows_per_unit: 4\n    min_units_per_group: 3"},
-        (),
-    ),
-    "less-epsilon": (_TABLES, {"max_epsilon: 2": "max_epsilon: 1.5"}, ("22023",)),
-    "another-mechanism": (_TABLES, {"mechanism: best": "mechanism: smooth_median"}, ()),
-    "another-unit": (
-        _TABLES.replace("unit: {patient: patient}", "unit: row").replace(
-            "    max_rows_per_unit: 4\n", ""
-        ),
-        {},
-        (),
-    ),
-    "no-key": (_TABLES.replace(", ward: {values: [north, south]}", ""), {}, _GONE),
-    "protected-list": (
-        _TABLES.replace("wards: public", "wards: {unit: row, columns: {name: {}}}"),
-        {},
-        _REFUSED,
-    ),
-    "no-list": (_TABLES.replace("  public.wards: public\n", ""), {}, _GONE),
-    "no-table": (f"tables:\n{_DOCTORS}  public.wards: public\n", {}, _GONE),
-}
-
-
-def _parsed(text: str) -> bytes:
-    return f.parse(b"held", text.encode(), ()) + f.SYNC
-
-
-def _of_text(before: str, question: str) -> bytes:
-    return f.query(f"{before} {question}".encode())
-
-
-def _run_of(name: str) -> bytes:
-    return f.bind(b"", name.encode(), ()) + f.describe_portal(b"") + f.execute(b"") + f.SYNC
-
-
 def _errors_of(client: RawClient, sent: bytes) -> list[str]:
     client.send(sent, f.query(b""))
     heard = [*client.until(b"I"), *client.until_ready()]
@@ -1229,17 +1116,17 @@ def _errors_of(client: RawClient, sent: bytes) -> list[str]:
 
 
 @pytest.mark.every(5)
-@pytest.mark.parametrize("changed", _CHANGED_POLICIES)
+@pytest.mark.parametrize("changed", CHANGED_POLICIES)
 def test_what_is_held_is_answered_under_the_new_policy_or_refused(
     served: Served, changed: str
 ) -> None:
     """Whichever way it is held: at the new policy's price, or free of charge and never as a fault."""
-    tables, replaced, refused = _CHANGED_POLICIES[changed]
+    tables, replaced, refused = CHANGED_POLICIES[changed]
     with contextlib.ExitStack() as open_ones:
         held = {}
-        for name, form in _HELD_FORMS.items():
-            client = open_ones.enter_context(RawClient(served.proxy.dsn(_NAME)))
-            before, after = form(_JOINED)
+        for name, form in HELD_FORMS.items():
+            client = open_ones.enter_context(RawClient(served.proxy.dsn(NAME)))
+            before, after = form(JOINED)
             assert _errors_of(client, f.query(b"SET dp.epsilon = 2") + before) == []
             held[name] = client, after
         served.write(tables, **replaced)
@@ -1261,13 +1148,13 @@ _OF_WARDS = "SELECT w.name, count(*) FROM visits v JOIN wards w ON w.name = v.wa
 
 def test_rows_of_a_public_table_concern_what_reads_it_alone(served: Served, pair: Servers) -> None:
     """They are copied each hour. What is kept or published of other tables answers on."""
-    served.write(with_chosen_slots(f"reuse: 24h\n{_PUBLISHED}{_TABLES}"))
+    served.write(with_chosen_slots(f"reuse: 24h\n{_PUBLISHED}{TABLES}"))
     publishing = _publishing_of(served)
     served.proxy.do(publishing.release_due())
     served.proxy.do(publishing.show())
     with (
         served.connect() as connection,
-        psycopg.connect(pair.protected.dsn(_NAME), autocommit=True) as owner,
+        psycopg.connect(pair.protected.dsn(NAME), autocommit=True) as owner,
     ):
 
         def charged() -> list[int]:
