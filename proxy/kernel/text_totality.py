@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 
-from proxy.base.errors import Refusal
+from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.kernel.constant_checks import check_inside, check_size, check_text_call
 from proxy.kernel.known_values import NULL, Value, refused
@@ -33,7 +33,6 @@ from proxy.query.ir.expressions import (
     TextFunction,
 )
 from proxy.query.ir.json_constants import json_constant
-from proxy.query.ir.pattern_checks import check_pattern
 
 _COUNTS = (TextFunction.LENGTH, TextFunction.STRPOS)
 _NO_LONGER = (
@@ -122,6 +121,26 @@ def concatenation_rule(concat: Concat, operands: Sequence[Value]) -> Value:
         raise refused("a text of another type")
     lengths = [one.characters for one in operands if one.characters is not None]
     return Value(characters=sum(lengths) if len(lengths) == len(operands) else None)
+
+
+def check_pattern(like: Like) -> None:
+    """LIKE raises 22025 on a row that matches up to a trailing escape (docs/design/sql.md 2.1)."""
+    if not isinstance(like.pattern, Constant):  # the answer of another block
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "a LIKE pattern on a protected table is a constant",
+            "Write the pattern itself, not a subquery.",
+            like.position,
+        )
+    value = like.pattern.value
+    text = "" if value is None else str(value)
+    if (len(text) - len(text.rstrip("\\"))) % 2:
+        raise Refusal(
+            Code.UNSUPPORTED,
+            "a LIKE pattern cannot end with an escape character",
+            "Remove the last backslash, or double it.",
+            like.position,
+        )
 
 
 def like_rule(like: Like) -> Value:

@@ -17,6 +17,7 @@ from proxy.base.errors import Code, Refusal
 from proxy.base.node_parts import with_parts
 from proxy.base.sql_types import SqlType
 from proxy.kernel.constant_checks import check_inside, check_text_call
+from proxy.kernel.text_totality import check_pattern
 from proxy.planner import divisors, intervals
 from proxy.planner.calendar_clamps import (
     can_overflow,
@@ -68,7 +69,6 @@ from proxy.query.ir.expressions import (
     TextCall,
     TimeBin,
 )
-from proxy.query.ir.pattern_checks import check_pattern
 from proxy.query.syntax.placeholders import ScalarAnswer
 
 # numeric holds 131,072 digits before the point; far below that nothing can overflow.

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from typing_extensions import assert_never
+
 from proxy.catalog.catalog_model import TableName
 from proxy.policy.policy_model import (
     JOIN_ROWS_AT_MOST,
@@ -14,6 +16,7 @@ from proxy.policy.policy_model import (
     IdentifierUnit,
     JoinKey,
     Mechanism,
+    PreparedCopy,
     ProtectedTable,
     PublicTable,
     RowUnit,
@@ -22,6 +25,7 @@ from proxy.policy.policy_model import (
     UnitPath,
 )
 from proxy.policy_file.policy_accept import SAID_KEYS, read_said
+from proxy.policy_file.policy_answers import LENGTH, seconds_of_length
 from proxy.policy_file.policy_columns import (
     CHOSEN_PRIVATELY,
     COLUMN,
@@ -43,7 +47,6 @@ from proxy.policy_file.policy_nodes import (
     text,
     whole,
 )
-from proxy.policy_file.policy_prepared import PREPARED, read_prepared
 from proxy.policy_file.policy_shapes import (
     SWITCH,
     TEXT,
@@ -51,6 +54,7 @@ from proxy.policy_file.policy_shapes import (
     Keyed,
     NamedBy,
     OneOf,
+    Plain,
     one_of,
     whole_number,
 )
@@ -94,6 +98,11 @@ def read_join_keys(entry: Entry | None, problems: ProblemList) -> Mapping[str, J
     return keys
 
 
+_PREPARED = Keyed(
+    {"table": TEXT, "max_age": Plain(LENGTH.pattern)},
+    required=("table", "max_age"),
+    about="tables.T.prepared",
+)
 _RESERVED_SCHEMAS = ("dp", "information_schema")
 _ROW, _PUBLIC = OneOf(("row",)), OneOf(("public",))
 _COUNT = whole_number(1, 1_000_000_000)
@@ -121,7 +130,7 @@ _TABLE = Keyed(
         "join_keys": JOIN_KEYS,
         "columns": NamedBy(COLUMN),
         **dict.fromkeys(_CHOSEN_KEYS, _COUNT),
-        "prepared": PREPARED,
+        "prepared": _PREPARED,
     },
     required=("unit",),
     about="tables.T",
@@ -208,7 +217,7 @@ def _table(
     at_most, joined = (whole(found.get(key), _COUNT, problems) for key in _CHOSEN_KEYS)
     if chooses_rows:
         rows = at_most or ROWS_AT_MOST
-    _check_contributions(entry, found, unit, problems)
+    _check_contributions(found, unit, problems)
     for key, value in ((_COUNT_KEYS[1], groups), (_COUNT_KEYS[2], rows_in_group)):
         if value is not None and rows is not None and value > rows:
             bound = _CHOSEN_KEYS[0] if chooses_rows else _ROWS_KEY
@@ -255,7 +264,7 @@ def _table(
         join_rows_at_most=joined or JOIN_ROWS_AT_MOST,
         is_unbounded=is_unbounded,
         min_units_per_group=fewest,
-        prepared=read_prepared(found.get("prepared"), unit, problems),
+        prepared=_read_prepared(found.get("prepared"), unit, problems),
     )
 
 
@@ -376,8 +385,54 @@ def _through(entry: Entry, written: str, problems: ProblemList) -> IdentifierUni
     return None if found is None else IdentifierUnit(entry.key, column, UnitPath(*found))
 
 
+def _read_prepared(
+    entry: Entry | None, unit: Unit | None, problems: ProblemList
+) -> PreparedCopy | None:
+    """`{table: dp.events, max_age: 24h}`. None: there is none, or a problem is reported."""
+    if entry is None:
+        return None
+    if unit is not None and (hint := _no_copies(unit)) is not None:
+        what = "prepared is for a unit with an identifier, without per"
+        problems.add(entry.key_at, what, hint)
+    found = fields(entry.value, "prepared", entry.key_at, _PREPARED, problems)
+    if found is None or len(found) < len(_PREPARED.keys):
+        return None
+    table, age = found["table"], found["max_age"]
+    written, word = text(table.value, "table", problems), text(age.value, "max_age", problems)
+    if written is None or word is None:
+        return None
+    schema, dot, name = written.partition(".")
+    if not dot or "." in name:
+        what = f"{quoted_text(written)} is not a table name"
+        problems.add(table.value.at, what, "write schema.table, such as dp.events")
+        return None
+    if not is_identifier(schema, "a schema", table.value.at, problems):
+        return None
+    if not is_identifier(name, "a table", table.value.at, problems):
+        return None
+    seconds = seconds_of_length(word)
+    if seconds < 60:
+        what = "max_age must be 1min or more, such as 24h"
+        problems.add(age.value.at, what, "write max_age: 24h, 30min or 7d")
+        return None
+    return PreparedCopy(table=TableName(schema, name), max_age=seconds)
+
+
+def _no_copies(unit: Unit) -> str | None:
+    """What to do about `prepared` where units of this kind have no copies. None: they have."""
+    match unit:
+        case RowUnit():
+            return "leave it out: rows that are units need no copy"
+        case IdentifierUnit(blocks=TimeBlocks()):
+            return "leave it out: a copy knows no blocks of time"
+        case IdentifierUnit():
+            return None
+        case _:
+            assert_never(unit)
+
+
 def _check_contributions(
-    entry: Entry, found: Mapping[str, Entry], unit: Unit | None, problems: ProblemList
+    found: Mapping[str, Entry], unit: Unit | None, problems: ProblemList
 ) -> None:
     match unit:
         case IdentifierUnit():
