@@ -54,7 +54,7 @@ def people_findings(
     needed = needed_tables(policy, guessed)
     for table in policy.tables.values():
         if isinstance(table, PublicTable):
-            by_keys = list(_public(table.name, policy, catalog, relations, found, names))
+            by_keys = list(_public(table.name, policy, relations, found, names))
             yield from by_keys
             if not any(one.severity is Severity.SEVERE for one in by_keys):
                 yield from public_table_findings(table, policy, catalog, guessed, needed)
@@ -72,7 +72,6 @@ def people_findings(
 def _public(
     name: TableName,
     policy: Policy,
-    catalog: Catalog,
     relations: Relations,
     found: People,
     names: IdentifierNames,

@@ -71,7 +71,7 @@ def truncation_rule(cut: Truncate, inner: Known, world: World) -> Known:
         if cut.most is not None and not is_placed:
             _check_order(cut, inner, found, there)
         keys = tuple(key for key in found if key <= there)
-        owner = _cut_by(cut, by, owner, present, there, keys)
+        owner = _cut_by(cut, by, owner, present, keys)
     return Known(
         owner=_visible(owner, there),
         types=types,
@@ -164,7 +164,6 @@ def _cut_by(
     by: ColumnName,
     owner: Owner,
     present: ColumnNames,
-    there: ColumnNames,
     keys: tuple[ColumnNames, ...],
 ) -> Owner:
     most = 1 if cut.most is None else cut.most

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from fractions import Fraction
 
 from proxy.ledger.published_releases import LEASE_SECONDS
 from proxy.policy.publication import Publication
@@ -232,10 +231,6 @@ class PublishingModel(SimpleModel):
             if one.released is None:
                 self.happened.append(ReleaseGone(one.charged.row))
         super().restored()
-
-    def cost_of(self, row: int) -> Fraction:
-        one = self._release(row)
-        return Fraction(0) if one is None else one.charged.cost.epsilon
 
 
 def _reason(short: frozenset[Line]) -> str:

@@ -49,7 +49,6 @@ _shares = recentred_mean.allocation
 _recentred = recentred_mean_estimate.release
 _cost = recentred_mean.cost
 _variance_scales = variance.scales
-_ratio_mean_of = ratio_mean_estimate.mean
 _population = variance.population
 _split_weighted = split.split_weighted
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from random import Random  # noqa: TID251  the same units for the same seed
@@ -277,9 +276,6 @@ def test_a_range_of_few_steps_has_fine_centres() -> None:
     for width in (1, 2, 100, 511, 512, 10**6):
         assert 2 * width * fineness(0, width) >= 1024
         assert fineness(0, width) == 1 or 2 * width * fineness(0, width) < 2048
-
-
-_Measure = Callable[[], float]
 
 
 @pytest.mark.every(4)

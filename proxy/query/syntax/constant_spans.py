@@ -376,11 +376,11 @@ class _Finder:
         if named is None or (named.is_array and not takes_arrays):
             return None
         is_bare = found[1] is _Form.NUMBER or (found[1] is _Form.LITERAL and found[0] == start + 1)
-        is_read = named.is_plain and is_bare and not self._is_other_number(start, found, named.name)
+        is_read = named.is_plain and is_bare and not self._is_other_number(found, named.name)
         is_made = not is_read or has_words(self.lexed, start, named.name)
         return named.end, _Form.MADE if is_made else _Form.LITERAL
 
-    def _is_other_number(self, start: int, found: _Found, name: str) -> bool:
+    def _is_other_number(self, found: _Found, name: str) -> bool:
         """A number cast to a type whose values it is not as it stands: 5.5::int, 1::boolean."""
         if found[1] is not _Form.NUMBER:
             return False
