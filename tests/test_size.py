@@ -10,8 +10,8 @@ from pathlib import Path
 
 _PRODUCT = Path(__file__).resolve().parents[1] / "proxy"
 
-MOST_LINES = 142_090
-MOST_FILES = 623
+MOST_LINES = 142_065
+MOST_FILES = 621
 
 
 def lines_and_files(files: Iterable[Path]) -> tuple[int, int]:
