@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from datetime import datetime, timedelta, timezone
+from datetime import datetime, timezone
 from fractions import Fraction
 from typing import Any
 
 import psycopg
-from hypothesis import strategies as st
 
 from proxy.accounting.amounts import Amount, charge, decimal, limit, rho_limit
-from proxy.accounting.events import Event, dlaplace, gaussian, mechanism
+from proxy.accounting.events import Event, gaussian, mechanism
 from proxy.mechanisms.loss import Loss
 from proxy.mechanisms.zcdp import rho_of_loss
 from tests.ledger_model.two_ways import Cost, Most, drawn, fits, priced
@@ -24,11 +23,6 @@ MILLIONTH = Fraction(1, 10**6)
 def pure(epsilon: Fraction) -> tuple[Loss, list[Event]]:
     loss = Loss(epsilon, Fraction(0))
     return loss, [mechanism(loss)]
-
-
-def count(epsilon: Fraction) -> tuple[Loss, list[Event]]:
-    loss = Loss(epsilon, Fraction(0))
-    return loss, [dlaplace(loss, 50, 50 / epsilon)]
 
 
 def approx_of(epsilon: Fraction) -> tuple[Loss, list[Event]]:
@@ -67,87 +61,61 @@ def mostly_pure(epsilon: Fraction) -> tuple[Loss, list[Event]]:
     return Loss(epsilon, MILLIONTH), [mechanism(Loss(epsilon - small, Fraction(0))), noisy]
 
 
-_KINDS: list[Callable[[Fraction], tuple[Loss, list[Event]]]] = [
-    *(pure, count, approx_of, gaussian_of, mixed, untold, half_told, mostly_pure),
-]
-_CHARGES = st.tuples(
-    st.just("charge"),
-    st.sampled_from(["a", "b"]),
-    st.sampled_from(_KINDS),
-    st.tuples(st.integers(1, 30), st.sampled_from([0, 1, 2, 2, 2])),
-)
-STEPS = st.one_of(
-    *[_CHARGES] * 6,
-    st.tuples(st.just("window"), st.integers(1, 2), st.none(), st.none()),
-    st.tuples(st.just("limits"), st.integers(1, 9), st.integers(0, 24), st.booleans()),
-)
+Kind = Callable[[Fraction], tuple[Loss, list[Event]]]
+Asked = tuple[Kind, int, int]
 
 
-_Kind = Callable[[Fraction], tuple[Loss, list[Event]]]
-
-
-def asked(
-    kind: _Kind, tenths: int, times: int = 1, share: int = 2
-) -> list[tuple[Any, Any, Any, Any]]:
-    return [("charge", "a", kind, (tenths, share))] * times
+def asked(kind: Kind, tenths: int, times: int = 1, share: int = 2) -> list[Asked]:
+    """
+    Args:
+        kind: Of the charge.
+        tenths: Of epsilon.
+        times: How often it is asked.
+        share: How many halves of it are drawn, which the shared budget pays.
+    """
+    return [(kind, tenths, share)] * times
 
 
 class _Model:
     def __init__(self) -> None:
-        self.receipts: list[tuple[int, str, Cost, Cost]] = []
-        self.window = 0
-        self.own = self.total = Most(epsilon=Fraction(0), delta=Fraction(0), rho=None)
+        self.receipts: list[tuple[Cost, Cost]] = []
+        self.own, self.total = (
+            Most(epsilon=of.epsilon, delta=of.delta, rho=rho_limit(of))
+            for of in (limit(Loss(Fraction(2) * n, 8 * MILLIONTH * n)) for n in (1, 2))
+        )
 
-    def limit(self, epsilon: Fraction, delta: Fraction, is_zcdp: bool) -> tuple[Most, Most]:
-        def most(times: int) -> Most:
-            of = limit(Loss(epsilon * times, delta * times))
-            rho = rho_limit(of) if is_zcdp else None
-            return Most(epsilon=of.epsilon, delta=of.delta, rho=rho)
+    def spent(self) -> tuple[Cost, Cost]:
+        own, total = zip(*self.receipts, strict=True) if self.receipts else ((), ())
+        return sum(own, Cost()), sum(total, Cost())
 
-        self.own, self.total = most(1), most(2)
-        return self.own, self.total
-
-    def spent(self, analyst: str) -> tuple[Cost, Cost]:
-        own = [c for w, who, c, _ in self.receipts if who == analyst and w == self.window]
-        return sum(own, Cost()), sum((c for *_, c in self.receipts), Cost())
-
-    def charge(self, analyst: str, cost: Cost, of_total: Cost) -> bool:
-        own, total = self.spent(analyst)
+    def charge(self, cost: Cost, of_total: Cost) -> bool:
+        own, total = self.spent()
         is_admitted = fits(own + cost, self.own) and fits(total + of_total, self.total)
         if is_admitted:
-            self.receipts.append((self.window, analyst, cost, of_total))
+            self.receipts.append((cost, of_total))
         return is_admitted
 
 
-def compare(ledger_dsn: str, steps: list[tuple[Any, Any, Any, Any]]) -> str:
+def compare(ledger_dsn: str, steps: list[Asked]) -> str:
     """Which were admitted, y or n each."""
     model = _Model()
     decisions = ""
     now = datetime(2026, 11, 20, 13, 30, tzinfo=UTC)
     with psycopg.connect(ledger_dsn) as connection:
-        write_limits(connection, *model.limit(Fraction(2), 8 * MILLIONTH, True))
-        for kind, first, second, third in steps:
-            if kind == "window":
-                now += timedelta(days=31 * first)
-                model.window += 1
-                continue
-            if kind == "limits":
-                limits = model.limit(Fraction(first, 2), second * MILLIONTH, third)
-                write_limits(connection, *limits)
-                continue
-            tenths, share = third
-            loss, events = second(Fraction(tenths, 10))
+        write_limits(connection, model.own, model.total)
+        for kind, tenths, share in steps:
+            loss, events = kind(Fraction(tenths, 10))
             amount = charge(loss)
             cost = priced(events, *amount)
             paid = Amount(amount.epsilon * share / 2, amount.delta * share / 2)
             of_total = drawn(cost, *paid)
-            before = model.spent(first)
-            is_admitted = model.charge(first, cost, of_total)
+            before = model.spent()
+            is_admitted = model.charge(cost, of_total)
             row = connection.execute(
                 "SELECT receipt IS NOT NULL, own_epsilon, own_delta, total_epsilon, total_delta"
                 " FROM ledger.charge_at(1, %s, %s, %s, %s, %s, %s::jsonb, 'f', 'p', %s)",
                 (
-                    first,
+                    "a",
                     *map(decimal, (*amount, *paid)),
                     json.dumps(events),
                     now,
@@ -156,14 +124,14 @@ def compare(ledger_dsn: str, steps: list[tuple[Any, Any, Any, Any]]) -> str:
             assert row is not None
             assert row[0] is is_admitted
             decisions += "y" if is_admitted else "n"
-            own, total = model.spent(first)
+            own, total = model.spent()
             left = [Fraction(number) for number in row[1:]]
             if not is_admitted:
                 _is_told_truly(model, before, (cost, of_total), left)
             shown = connection.execute(
                 "SELECT epsilon_spent, delta_spent, rho_spent FROM ledger.lines_at(1, %s, '{}', %s)"
                 " ORDER BY kind",
-                (first, now),
+                ("a", now),
             ).fetchall()
             assert [tuple(map(Fraction, line)) for line in shown] == [
                 (one.epsilon, one.delta, one.rho) for one in (own, total)
@@ -179,9 +147,7 @@ def _is_told_truly(
     for most, before, asked, epsilon, delta in zip(
         (model.own, model.total), spent, cost, left[::2], left[1::2], strict=True
     ):
-        if most.rho is None:
-            assert (epsilon, delta) == (most.epsilon - before.epsilon, most.delta - before.delta)
-        elif fits(before + asked, most):
+        if fits(before + asked, most):
             assert epsilon >= asked.epsilon and delta >= asked.delta
         else:
             is_over_already = not fits(before, most)

@@ -1,5 +1,7 @@
-"""Budgets that are fitted in two ways: SQL beside the model, over any history, with cached answers of others,
-receipts of before, and windows."""
+"""Budgets that are fitted in two ways: what decides, what is told, receipts of before.
+
+The ledger's machine (tests/ledger_machine) has any history of them.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,6 @@ from typing import Any
 
 import psycopg
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from proxy.accounting.amounts import charge, decimal, limit, rho_limit
 from proxy.base.errors import Refusal
@@ -20,7 +20,6 @@ from proxy.mechanisms.loss import NOTHING, Loss
 from tests.databases.ledger_database import rows, with_ledger
 from tests.databases.ledger_histories import (
     MILLIONTH,
-    STEPS,
     approx_of,
     asked,
     compare,
@@ -60,33 +59,6 @@ _DECIDED = {
 def test_what_decides(ledger_dsn: str, name: str) -> None:
     steps, admitted = _DECIDED[name]
     assert compare(ledger_dsn, steps) == admitted
-
-
-@given(st.lists(STEPS, min_size=1, max_size=40))
-@settings(
-    max_examples=15,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-    database=None,
-)
-def test_the_database_decides_as_the_model(
-    ledger_dsn: str, steps: list[tuple[Any, Any, Any, Any]]
-) -> None:
-    compare(ledger_dsn, steps)
-
-
-@pytest.mark.long
-@given(st.lists(STEPS, min_size=1, max_size=80))
-@settings(
-    max_examples=2000,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-    database=None,
-)
-def test_the_database_decides_as_the_model_in_many_histories(
-    ledger_dsn: str, steps: list[tuple[Any, Any, Any, Any]]
-) -> None:
-    compare(ledger_dsn, steps)
 
 
 def _limits(dsn: str, epsilon: str, delta: str) -> None:
@@ -163,7 +135,7 @@ def test_receipts_of_before_have_a_rho(ledger_dsn: str) -> None:
     assert Fraction(spent) == Fraction("0.045") + Fraction(1, 2) + Fraction("7.000000000000000001")
 
 
-def test_delta_0_is_basic(ledger_dsn: str) -> None:
+def test_delta_0_is_basic() -> None:
     assert rho_limit(limit(Loss(Fraction(10), Fraction(0)))) is None
     assert rho_limit(limit(NOTHING)) is None
 

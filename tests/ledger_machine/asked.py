@@ -10,7 +10,7 @@ from functools import cache
 
 from proxy.accounting import amounts
 from proxy.accounting.amounts import charge, limit
-from proxy.accounting.events import Event, gaussian, mechanism
+from proxy.accounting.events import Event, dlaplace, gaussian, mechanism
 from proxy.mechanisms.loss import Loss
 from proxy.mechanisms.zcdp import rho_of_loss
 from proxy.policy.policy_model import Period
@@ -56,6 +56,22 @@ PRICES = (
     _price(Loss(Fraction(1), MILLIONTH), mechanism(Loss(Fraction(1, 2), MILLIONTH))),  # nor these
     # More rho than the Gaussian noise of that epsilon, and nothing else.
     _price(Loss(_THIRD.epsilon, Fraction(0)), mechanism(Loss(_THIRD.epsilon, Fraction(0)))),
+    # Less of it, as noise of many steps has.
+    _price(
+        Loss(_THIRD.epsilon, Fraction(0)),
+        dlaplace(Loss(_THIRD.epsilon, Fraction(0)), 50, Fraction(150)),
+    ),
+    # Of both kinds, each rounded up.
+    _price(
+        Loss(Fraction(1), MILLIONTH),
+        *[mechanism(Loss(Fraction(1, 3), MILLIONTH / 3))] * 2,
+        gaussian(
+            Loss(Fraction(1, 3), MILLIONTH / 3),
+            Fraction(2),
+            1 / rho_of_loss(Fraction(1, 3), MILLIONTH / 3),
+        ),
+    ),
+    _price(Loss(Fraction(1), Fraction(0))),  # nothing told
 )
 PURE, THIRD, GAUSSIAN, LAPLACE = 0, 3, 4, 7  # places among them
 UNREADABLE: Event = {"kind": "pure", "epsilon": "0", "delta": "0", "rho": "?"}

@@ -213,7 +213,7 @@ OF_TOKENS: Mapping[str, SqlFault] = {
 }
 OF_RELEASES: Mapping[str, SqlFault] = {
     "a release that is taken over is charged again": SqlFault(
-        text="IF ledger.covers(one.receipt,", instead="IF false AND ledger.covers(one.receipt,"
+        text="        IF is_paid THEN", instead="        IF false THEN"
     ),
     "a release costs everybody nothing": SqlFault(
         text="cost_epsilon, cost_delta, cost_epsilon, cost_delta, publish_at.events",
@@ -242,8 +242,9 @@ OF_RELEASES: Mapping[str, SqlFault] = {
         instead="WHERE id = of_published AND released_at IS NULL\n$$",
     ),
     "what costs more is drawn under the charge that there is": SqlFault(
-        text="IF ledger.covers(one.receipt, cost_epsilon, cost_delta, publish_at.events)",
-        instead="IF true",
+        text="AND ledger.covers(coalesce(one.paid_by, one.receipt), cost_epsilon, cost_delta,"
+        " publish_at.events)",
+        instead="",
     ),
     "noise of more rho is drawn under the charge that there is": SqlFault(
         text="AND paid.rho >= wanted.rho", instead=""
@@ -252,7 +253,7 @@ OF_RELEASES: Mapping[str, SqlFault] = {
         text="AND paid.gaussian_delta >= wanted.gaussian_delta", instead=""
     ),
     "a table that was not read then pays nothing": SqlFault(
-        text="AND ledger.paid_of_tables(one.receipt, tables) THEN", instead="THEN"
+        text="AND ledger.paid_of_tables(coalesce(one.paid_by, one.receipt), tables)", instead=""
     ),
     "tables pay nothing of a release": SqlFault(
         text="publish_at.at, of_tables => publish_at.tables)", instead="publish_at.at)"
@@ -265,7 +266,23 @@ OF_RELEASES: Mapping[str, SqlFault] = {
         instead="a.delta, 'day', a.rho FROM ledger.allowance a\n    WHERE a.source = publish_at",
     ),
 }
+# Few histories meet them: an example finds them.
+OF_PRICES: Mapping[str, SqlFault] = {
+    "a part of a Gaussian price is bounded as a pure one": SqlFault(
+        text="IF whole.gaussian_delta = 0 OR drawn_delta = 0 THEN", instead="IF true THEN"
+    ),
+    "what was drawn fails as all of it": SqlFault(
+        text="whole.approx_delta := least(whole.approx_delta, drawn_delta);", instead=""
+    ),
+    "failures are not added up": SqlFault(
+        text="known.approx_delta + price.approx_delta", instead="price.approx_delta"
+    ),
+    "half of delta is not kept for rho": SqlFault(
+        text="<= 2 * most.delta", instead="<= 4 * most.delta"
+    ),
+}
 SQL: Mapping[str, SqlFault] = {
+    **OF_PRICES,
     **OF_CHARGES,
     **OF_BATCHES,
     **OF_PEOPLE,
@@ -376,7 +393,7 @@ CALLS: Mapping[str, Any] = {
     ),
     "who was removed asks for what is cached": lambda: _for_all(charge_statements, "_CLAIM"),
 }
-FAULTS = (*SQL, *CALLS)
+FAULTS = (*(name for name in SQL if name not in OF_PRICES), *CALLS)
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from fractions import Fraction
 from pathlib import Path
@@ -19,6 +19,10 @@ from psycopg.conninfo import make_conninfo
 from proxy.base.errors import Fault
 from proxy.policy.policy_model import Period
 from tests.ledger_machine.asked import (
+    GAUSSIAN,
+    LAPLACE,
+    PRICES,
+    THIRD,
     TOTAL,
     AskedCharge,
     AskedClaim,
@@ -30,12 +34,15 @@ from tests.ledger_machine.asked import (
 from tests.ledger_machine.faults import planted
 from tests.ledger_machine.machine import LedgerMachine
 from tests.ledger_machine.one_transaction import LedgerInOneTransaction
+from tests.ledger_machine.steps import NOON, SLOTS
 from tests.servers_fixture import servers
 
 _WIDE = Limit(epsilon=20, delta=20)
 _ONE = Limit(epsilon=2, delta=20)  # epsilon 1, as a part costs here
 _PRICE = 1  # of asked.PRICES: epsilon 1
+_OF_BOTH = len(PRICES) - 2  # of failures and of Gaussian noise
 _BACK = (Fraction(-1, 2), Fraction(0), None)
+_X = AskedRelease(name="x", price=_PRICE, tables=("s.t",), slot=SLOTS[0])
 
 
 def _terms(
@@ -44,8 +51,11 @@ def _terms(
     *,
     groups: Mapping[str, Limit] | None = None,
     tables: Mapping[str, Limit] | None = None,
+    is_zcdp: bool = False,
 ) -> Terms:
-    return Terms(default=default, total=total, groups=groups or {}, tables=tables or {})
+    return Terms(
+        default=default, total=total, groups=groups or {}, tables=tables or {}, is_zcdp=is_zcdp
+    )
 
 
 def _part(name: int | None = None, *tables: str, price: int = _PRICE) -> AskedPart:
@@ -65,6 +75,20 @@ class _Example(LedgerMachine):
 
     def charge(self, *who: str, part: AskedPart | None = None) -> None:
         self.charges([AskedCharge(who=one, part=part or _part()) for one in who], 0)
+        self.compare()
+
+    def take_over(self, first: AskedRelease, second: AskedRelease, pause: timedelta) -> None:
+        """Whoever began the first one does nothing more; another asks for the second, later."""
+        self.release(first, 0)
+        self.now += pause
+        self.release(second, 1)
+        self.compare()
+
+    def store_all(self, *, is_table: bool = True) -> None:
+        """The latest first; whoever is late may not."""
+        for begun in self.releasing[::-1]:
+            self.store(begun, is_table=is_table)
+        self.releasing.clear()
         self.compare()
 
     def pass_days(self, days: int) -> None:
@@ -274,6 +298,142 @@ def _settled_once(one: _Example) -> None:
     one.compare()
 
 
+def _fitted_in_two_ways(one: _Example) -> None:
+    """Until epsilon, rho, or delta of either kind is spent."""
+    for price in range(1, len(PRICES)):
+        most = Limit(epsilon=4, delta=5 + price % 2 * 11, period=Period.DAY)
+        one.write_terms(_terms(most, replace(most, epsilon=6), is_zcdp=True))
+        one.pass_days(1)
+        prices = [price, GAUSSIAN, GAUSSIAN, price, THIRD, price, *[THIRD] * 4, price]
+        one.charges([AskedCharge(who="a", part=_part(price=each)) for each in prices], 0)
+        one.charge("b", part=_part(price=price))
+
+
+def _shared_budget_pays_what_is_drawn(one: _Example) -> None:
+    most = Limit(epsilon=6, delta=9, period=Period.DAY)
+    one.write_terms(_terms(Limit(epsilon=40, delta=40), most, is_zcdp=True))
+    for price in range(1, len(PRICES)):
+        one.pass_days(1)
+        one.draw("a", _part(1, price=price - 1))
+        one.draw("b", _part(1, price=price - 1), _part(2, price=price))
+        prices = [GAUSSIAN, price, *[THIRD] * 4, GAUSSIAN, _PRICE]
+        one.charges([AskedCharge(who="c", part=_part(price=each)) for each in prices], 0)
+        one.compare()
+
+
+def _releases_are_scheduled(one: _Example) -> None:
+    """Each slot once, what was missed not at all, whatever way the clock goes."""
+    for hours in (0, 17, 18, 19, 17, 240, 241):
+        one.now = NOON + timedelta(hours=hours)
+        one.release(_X, 0)
+        one.store_all()
+
+
+def _releases_are_taken_over(one: _Example) -> None:
+    """In the same slot, or when the next is due by then."""
+    for pause in (timedelta(seconds=61), timedelta(days=3)):
+        one.pass_days(1)
+        one.take_over(_X, _X, timedelta(seconds=30))
+        one.take_over(_X, _X, pause)
+        one.store_all()
+        one.release(_X, 0)
+
+
+def _release_is_held(one: _Example) -> None:
+    for does in ("hold", "let go", "store"):
+        one.pass_days(1)
+        one.lose_a_release(_X, does)
+        one.store_all()
+    one.pass_days(1)
+    one.release(_X, 0)
+    for _ in range(4):
+        one.now += timedelta(seconds=50)
+        one.release(_X, 1)
+        one._hold(one.releasing[0])
+    one._let_go_of(one.releasing[0], 30)
+    one.release(_X, 1)
+    one.now += timedelta(seconds=31)
+    one.release(_X, 1)
+    one._hold(one.releasing[0])
+
+
+def _released_now(one: _Example) -> None:
+    """One more each, which counts for its slot."""
+    now = replace(_X, is_now=True)
+    for _ in range(2):
+        one.release(now, 0)
+        one.store_all()
+    one.release(_X, 0)
+    one.take_over(now, now, timedelta(minutes=2))
+
+
+def _releases_are_paid_by_all(one: _Example) -> None:
+    """Own budgets do not count; what cannot be paid is stale until it can."""
+    small = Limit(epsilon=3, delta=20)
+    for terms in (
+        _terms(Limit(epsilon=1, delta=0), small),
+        _terms(Limit(epsilon=1, delta=0), tables={"s.t": small}),
+        _terms(Limit(epsilon=1, delta=0), replace(small, period=Period.WEEK)),
+    ):
+        one.write_terms(terms)
+        for _ in range(3):
+            one.release(_X, 0)
+            one.store_all()
+            one.pass_days(1)
+        one.write_terms(_terms())
+        one.release(_X, 0)
+        one.store_all()
+        one.pass_days(70)
+
+
+def _releases_of_other_noise(one: _Example) -> None:
+    """The policy has changed between a failure and its repetition: a charge pays for what is drawn now in each
+    currency, or there is another."""
+    one.write_terms(_terms(total=Limit(epsilon=1000, delta=1000)))
+    for before, after in (
+        *((THIRD, GAUSSIAN), (GAUSSIAN, THIRD), (GAUSSIAN, LAPLACE)),
+        *((LAPLACE, _OF_BOTH), (_OF_BOTH, GAUSSIAN), (THIRD, _PRICE)),
+    ):
+        one.pass_days(1)
+        first, second = replace(_X, price=before), replace(_X, price=after)
+        one.take_over(first, second, timedelta(seconds=61))
+        one.store_all()
+
+
+def _release_reads_another_table(one: _Example) -> None:
+    one.take_over(_X, _X, timedelta(hours=1))
+    one.take_over(_X, replace(_X, tables=("s.t", "s.u")), timedelta(hours=1))
+
+
+def _releases_of_versions(one: _Example) -> None:
+    """The former stays what it was, should the policy go back to it."""
+    for text in ("SELECT 1", "SELECT 2", "SELECT 1"):
+        one.release(replace(_X, sql=text), 0)
+        one.store_all()
+
+
+def _release_is_no_table(one: _Example) -> None:
+    """It is not drawn again. Else one would draw until the statement does not fail."""
+    for is_table in (True, False):
+        for _ in range(2):
+            one.release(_X, 0)
+            one.store_all(is_table=is_table)
+        one.pass_days(1)
+
+
+def _releases_are_put_back(one: _Example) -> None:
+    """What was drawn at a backup may have been finished, and shown, since."""
+    one.release(_X, 0)
+    one.store_all()
+    one.pass_days(1)
+    one.release(_X, 0)
+    one.back_up()
+    one.store_all()
+    one.restore(False)
+    one.now += timedelta(minutes=2)
+    one.release(_X, 0)
+
+
 @dataclass(frozen=True, slots=True)
 class _History:
     """faults: those of faults.py that it finds."""
@@ -394,6 +554,57 @@ _HISTORIES = (
         _waits_for_the_disk, ("one that pays nothing lets others go before they are on disk",)
     ),
     _History(_settled_once),
+    _History(
+        _fitted_in_two_ways,
+        (
+            "rho is not added up",
+            "Gaussian noise beyond a quarter of delta",
+            "what events do not tell is not charged",
+        ),
+    ),
+    _History(
+        _shared_budget_pays_what_is_drawn,
+        (
+            "a part of a Gaussian price is bounded as a pure one",
+            "what was drawn fails as all of it",
+            "failures are not added up",
+            "half of delta is not kept for rho",
+        ),
+    ),
+    _History(_releases_are_scheduled, ("a clock that goes back releases again",)),
+    _History(
+        _releases_are_taken_over,
+        (
+            "a release that is taken over is charged again",
+            "a release is taken over at once",
+            "a release is never taken over",
+            "the last to store is shown",
+        ),
+    ),
+    _History(
+        _release_is_held, ("whoever lost a release holds it", "whoever lost a release lets it go")
+    ),
+    _History(_released_now, ("what is finished is drawn again under its charge",)),
+    _History(
+        _releases_are_paid_by_all,
+        (
+            "a release costs everybody nothing",
+            "tables pay nothing of a release",
+            "the account is not held to the shared budget's window",
+        ),
+    ),
+    _History(
+        _releases_of_other_noise,
+        (
+            "what costs more is drawn under the charge that there is",
+            "noise of more rho is drawn under the charge that there is",
+            "a delta of another kind is drawn under the charge that there is",
+        ),
+    ),
+    _History(_release_reads_another_table, ("a table that was not read then pays nothing",)),
+    _History(_releases_of_versions),
+    _History(_release_is_no_table),
+    _History(_releases_are_put_back, ("releases that were being drawn are restored",)),
 )
 
 
