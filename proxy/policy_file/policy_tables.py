@@ -43,7 +43,7 @@ from proxy.policy_file.policy_nodes import (
     text,
     whole,
 )
-from proxy.policy_file.policy_prepared import PREPARED, read_prepared
+from proxy.policy_file.policy_prepared import PREPARED, check_copies, read_prepared
 from proxy.policy_file.policy_shapes import (
     SWITCH,
     TEXT,
@@ -143,11 +143,13 @@ def read_tables(
     if not entries and isinstance(entry.value, MappingNode):
         hint = f"such as {EXAMPLES['tables']}; dpproxy policy init writes a first policy"
         problems.add(entry.key_at, "tables names no table", hint)
+    places: dict[TableName, Position] = {}
     for table_entry in entries.values():
         name = _table_name(table_entry.key, table_entry.key_at, problems)
         table = _table(table_entry, name or TableName("", table_entry.key), problems)
         if name is not None and table is not None:
-            tables[name] = table
+            tables[name], places[name] = table, table_entry.key_at
+    check_copies(tables, places, problems)
     return tables
 
 
