@@ -304,7 +304,7 @@ def is_of_copy(block: BlockPlan) -> bool:
 def unit_text(block: BlockPlan) -> str:
     match block.neighbours:
         case RowNeighbours(rows=rows) if is_of_copy(block):
-            return f"one unit is protected, up to {rows:,} rows of the copy"
+            return f"one unit has up to {rows:,} rows of the prepared copy"
         case RowNeighbours(rows=1, not_null=None):
             return "one row is protected"
         case RowNeighbours(not_null=None, partitions=int()):
