@@ -49,7 +49,8 @@ def prepare(
         bound = rows or (None if one.chooses_rows else one.max_rows_per_unit)
         if bound is None:
             raise CliError(
-                f"table {one.name} has no fixed max_rows_per_unit: add --rows, of each unit"
+                f"table {one.name} has no fixed max_rows_per_unit: say how many rows of each unit are copied:"
+                f" --table {one.name} --rows 100"
             )
         script = copy_script(one, checked.catalog, bound, role_of(checked.policy.source))
         if script is None:
