@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import mmap
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 # Of the two pieces below on a usual machine: 3 GHz, nothing else running.
@@ -39,16 +39,16 @@ def copy_memory() -> int:
         return pages.write(_MESSAGE)
 
 
-PIECES: dict[Piece, float] = {run_code: _CODE_SECONDS, copy_memory: _MEMORY_SECONDS}
+PIECES: Mapping[Piece, float] = {run_code: _CODE_SECONDS, copy_memory: _MEMORY_SECONDS}
 
 
-def work_slowness(pieces: dict[Piece, float] = PIECES) -> float:
+def work_slowness(pieces: Mapping[Piece, float] = PIECES) -> float:
     """By processor time of this thread, at least 1: that of the slowest look, since a turn may be as slow."""
     looks = [_worked(piece) / usual for piece, usual in pieces.items() for _ in range(LOOKS)]
     return _bounded(max(looks))
 
 
-def wait_slowness(pieces: dict[Piece, float] = PIECES) -> float:
+def wait_slowness(pieces: Mapping[Piece, float] = PIECES) -> float:
     """By the clock on the wall, at least 1: with what others take of the processors, and how long it is
     until a thread that has slept gets one. All looks together, since a long wait meets the mean of that.
 

@@ -19,6 +19,7 @@ from tests.machine_speed import (
     PAUSE_SECONDS,
     PIECES,
     Allowed,
+    Piece,
     allowed_wait,
     allowed_work,
     run_code,
@@ -27,9 +28,9 @@ from tests.machine_speed import (
 )
 from tests.pgwire.test_turns import test_a_turn_on_what_a_client_sends as check_turns
 
-_USUAL = {run_code: PIECES[run_code]}
+_USUAL: dict[Piece, float] = {run_code: PIECES[run_code]}
 # So small that no machine is faster than that, and not so small that one reaches the most.
-_FAST = {run_code: PIECES[run_code] / 3}
+_FAST: dict[Piece, float] = {run_code: PIECES[run_code] / 3}
 
 
 def _many_times(times: int) -> dict[Callable[[], object], float]:

@@ -9,8 +9,8 @@ import psycopg
 from psycopg import sql
 
 from proxy.catalog.catalog_model import Catalog, Table, TableName
-from proxy.compiler.copy_view import SEEDS, copy_select, made_copy
-from proxy.policy.policy_model import IdentifierUnit, Policy, ProtectedTable
+from proxy.compiler.copy_view import copy_select, made_copy
+from proxy.policy.policy_model import SEEDS_OF_COPIES, IdentifierUnit, Policy, ProtectedTable
 
 _SEED = 4_242_424_242
 
@@ -57,7 +57,7 @@ def create_copies(connection: psycopg.Connection, copies: tuple[SyntheticCopy, .
     """Make the copies of tables that are there."""
     for copy in copies:
         place = copy.made.name
-        seeds = sql.Identifier(place.schema, SEEDS)
+        seeds = sql.Identifier(place.schema, SEEDS_OF_COPIES)
         select = copy_select(copy.policy, copy.stored, copy.rows)
         assert select is not None, "it was made"
         connection.execute(

@@ -199,7 +199,8 @@ def main(fail: Callable[[str], None] = _say_error) -> None:
 
 def _told_to_operators() -> tuple[type[Exception], ...]:
     from proxy.ledger.users import UserError
+    from proxy.policy_file.policy_errors import PolicyErrors
     from proxy.postgres.postgres_error import EmbeddedPostgresError
     from proxy.protected.catalog_reader import Unreachable
 
-    return CliError, EmbeddedPostgresError, Unreachable, UserError, Fault
+    return CliError, EmbeddedPostgresError, PolicyErrors, Unreachable, UserError, Fault

@@ -40,14 +40,17 @@ def prepare(
     named = [one for one in checked.policy.protected() if one.prepared is not None]
     wanted = [one for one in named if table in (None, str(one.name))]
     if not wanted:
+        of = "no table" if table is None else f"no protected table {table}"
+        copy = f"dp.{'events' if table is None else table.rpartition('.')[2]}"
         raise CliError(
-            f"{policy}: no such table has `prepared`: add prepared: {{table: dp.events, max_age: 24h}} to one"
+            f"{policy} has {of} with `prepared`: add it to the table: prepared: {{table: {copy}, max_age: 24h}}"
         )
     for one in wanted:
         bound = rows or (None if one.chooses_rows else one.max_rows_per_unit)
         if bound is None:
             raise CliError(
-                f"table {one.name} has no fixed max_rows_per_unit: add --rows, of each unit"
+                f"table {one.name} has no fixed max_rows_per_unit: say how many rows of each unit are copied:"
+                f" --table {one.name} --rows 100"
             )
         script = copy_script(one, checked.catalog, bound, role_of(checked.policy.source))
         if script is None:

@@ -14,11 +14,18 @@ from proxy.base.sql_types import SqlType
 from proxy.base.written_names import written_name
 from proxy.catalog.catalog_model import Catalog, Column, RowBound, Table, TableName
 from proxy.policy.grid import index_name, index_steps
-from proxy.policy.policy_model import Bounds, IdentifierUnit, Policy, ProtectedTable
+from proxy.policy.policy_model import (
+    SEEDS_OF_COPIES,
+    TIMES_OF_COPIES,
+    Bounds,
+    IdentifierUnit,
+    Policy,
+    ProtectedTable,
+)
 
 SLOT = "slot"
+_MADE = "dpproxy prepare"  # how the comments begin of what it makes
 _UNWRITABLE = frozenset("'$%\\")  # of names, in the literals of the script
-SEEDS, TIMES = "prepared_seeds", "prepared"  # tables beside the copy
 _FIXED_WIDTH = frozenset(
     {
         *(SqlType.BOOL, SqlType.INT2, SqlType.INT4, SqlType.INT8, SqlType.FLOAT4, SqlType.FLOAT8),
@@ -51,24 +58,17 @@ class WantedCopy:
 
     Attributes:
         table: Its name.
+        view: That of the view that says what is in it.
         printed: The digest of the view that `dpproxy prepare` prints for it; empty: it prints none.
         holder: The table that holds the units: that of the rows, or where their references lead.
         held: The column there.
     """
 
     table: TableName
+    view: TableName
     printed: str
     holder: TableName
     held: str
-
-
-def view_of(copy: TableName) -> TableName:
-    """The name of the view that says what is in a copy.
-
-    >>> str(view_of(TableName("dp", "events")))
-    'dp.events_source'
-    """
-    return TableName(copy.schema, f"{copy.name}_source")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,7 +248,7 @@ def copy_select(policy: ProtectedTable, catalog: Catalog, rows: int) -> str | No
             f"FROM (SELECT {inner}, row_number() OVER (PARTITION BY {unit.sql}",
             f"        ORDER BY hash_record_extended(ROW({key}), s.seed), {key})::integer AS slot",
             f"    FROM {written_name(*policy.name)} t{unit.join}"
-            f" CROSS JOIN {written_name(copy.table.schema, SEEDS)} s",
+            f" CROSS JOIN {written_name(copy.table.schema, SEEDS_OF_COPIES)} s",
             f"    WHERE s.name = '{policy.name}' AND {unit.sql} IS NOT NULL) r",
             f"WHERE r.slot <= {rows}",
         )
@@ -274,6 +274,7 @@ def wanted_copies(policy: Policy, catalog: Catalog) -> Mapping[TableName, Wanted
         path = unit.path
         found[table.name] = WantedCopy(
             table=copy.table,
+            view=copy.view,
             printed="" if select is None else printed_digest(select),
             holder=table.name if path is None else path.table,
             held=unit.column if path is None else path.column,
@@ -284,7 +285,8 @@ def wanted_copies(policy: Policy, catalog: Catalog) -> Mapping[TableName, Wanted
 def copy_script(policy: ProtectedTable, catalog: Catalog, rows: int, reader: str) -> str | None:
     """Print the SQL by which the owner makes a copy, and makes it anew.
 
-    All is one transaction, of which the time is stated: rows that come meanwhile are younger than that.
+    All is one transaction, of which the time is stated: rows that come meanwhile are younger than that. It ends
+    before anything is dropped that no such script has made.
 
     Args:
         policy: Of the table; it names the copy.
@@ -300,12 +302,12 @@ def copy_script(policy: ProtectedTable, catalog: Catalog, rows: int, reader: str
         return None
     copy = policy.prepared.table
     schema, place = written_name(copy.schema), written_name(*copy)
-    new = written_name(copy.schema, f"{copy.name}_new")
-    view, role = written_name(*view_of(copy)), written_name(reader)
-    seeds, times = (written_name(copy.schema, name) for name in (SEEDS, TIMES))
+    new = written_name(*policy.prepared.refreshed)
+    view, role = written_name(*policy.prepared.view), written_name(reader)
+    seeds, times = (written_name(copy.schema, name) for name in (SEEDS_OF_COPIES, TIMES_OF_COPIES))
     label = f"'{policy.name}'"
     person = written_name(unit.column.name)
-    of_each = f"{person}, which is {unit.sql}" if unit.join else person
+    assert isinstance(policy.unit, IdentifierUnit)
     filled = "".join(
         f"    ALTER {written_name(column.name)} SET NOT NULL,\n"
         for column in _columns_of_copy(policy, catalog)
@@ -316,11 +318,20 @@ def copy_script(policy: ProtectedTable, catalog: Catalog, rows: int, reader: str
         for name in indexed_columns(policy, catalog)
     )
     return f"""\
--- A copy of {policy.name} with at most {rows} rows of each {of_each}, printed by `dpproxy prepare`.
+-- A copy of {policy.name} with at most {rows} rows of each {policy.unit.kind}, printed by `dpproxy prepare`.
 -- Run it with psql as the owner of the table, not as {reader}. Run it again for each refresh, and after a
 -- deletion that has to count at once.
 BEGIN;
 SET LOCAL search_path = '';
+SET LOCAL client_min_messages = warning;
+DO $$ BEGIN
+    IF EXISTS (SELECT FROM pg_catalog.pg_class c
+            WHERE c.oid IN (pg_catalog.to_regclass('{place}'), pg_catalog.to_regclass('{view}'))
+            AND coalesce(pg_catalog.obj_description(c.oid, 'pg_class'), '') NOT LIKE '{_MADE}%') THEN
+        RAISE EXCEPTION '{place} or {view} was not made by dpproxy prepare, and would be dropped'
+            USING HINT = 'Name another table under prepared in the policy, or drop these yourself.';
+    END IF;
+END $$;
 CREATE SCHEMA IF NOT EXISTS {schema};
 CREATE TABLE IF NOT EXISTS {times} (name text PRIMARY KEY, as_of timestamptz NOT NULL);
 CREATE TABLE IF NOT EXISTS {seeds} (name text PRIMARY KEY, seed bigint NOT NULL);
@@ -330,10 +341,10 @@ DROP VIEW IF EXISTS {view};
 CREATE VIEW {view} AS
 {select};
 DO $$ BEGIN EXECUTE pg_catalog.format('COMMENT ON VIEW {view} IS %L',
-    'dpproxy prepare {printed_digest(select)} '
+    '{_MADE} {printed_digest(select)} '
     || pg_catalog.hashtextextended(pg_catalog.pg_get_viewdef('{view}'::pg_catalog.regclass), 0)); END $$;
-DROP TABLE IF EXISTS {new};
 CREATE TABLE {new} AS SELECT * FROM {view};
+COMMENT ON TABLE {new} IS '{_MADE}';
 ALTER TABLE {new}
 {filled}    ADD CONSTRAINT slot_is_bounded CHECK (slot >= 1 AND slot <= {rows}),
     ADD PRIMARY KEY ({person}, slot);

@@ -28,7 +28,7 @@ from proxy.protected.found_copies import copy_statement, different_columns, foun
 from proxy.protected.reading_settings import IS_DISTRIBUTED
 
 _LARGE_BYTES = 100 * 2**20  # of a smaller table every answer is there within a second
-_PRINT = "dpproxy prepare --policy FILE -- prints the SQL; run it as the owner of the table"
+_REMOVE = "remove `prepared` from the table in the policy"
 _BYTES = "SELECT pg_catalog.pg_table_size(%s::pg_catalog.regclass)"
 
 
@@ -42,42 +42,75 @@ def copies_findings(connection: Connection, policy: Policy, catalog: Catalog) ->
         if stored is None or not isinstance(table.unit, IdentifierUnit):
             continue
         if table.prepared is not None:
-            yield from _why_not(
-                connection, table, catalog, wanted[table.name], is_distributed=is_distributed
+            yield from _never(connection, policy, table, is_distributed=is_distributed) or _why_not(
+                connection, table, catalog, wanted[table.name]
             )
-        elif not is_distributed and _would_pay(connection, table, catalog):
+        elif not (is_distributed or _has_smallest_groups(policy, table)) and _would_pay(
+            connection, table, catalog
+        ):
             yield _found(
                 FindingName.COPY_WOULD_PAY,
                 table,
                 f"{table_text(connection, table.name)} is large, and a unit has several rows in it: a prepared"
                 " copy makes its answers several times faster",
                 "add to the table in the policy: prepared: {table: dp."
-                f"{table.name.name}, max_age: 24h}}, then run what `dpproxy prepare` prints",
+                f"{table.name.name}, max_age: 24h}}; then {_print_and_run(table)}",
             )
 
 
+def _print_and_run(table: ProtectedTable) -> str:
+    """What to do where the script helps. Without a fixed bound it has to be told one."""
+    rows = " --rows K" if table.chooses_rows else ""
+    return (
+        "run as the owner of the table what this prints:"
+        f" dpproxy prepare --policy FILE --table {table.name}{rows}"
+    )
+
+
+def _has_smallest_groups(policy: Policy, table: ProtectedTable) -> bool:
+    unit = table.unit
+    path = unit.path if isinstance(unit, IdentifierUnit) else None
+    read = {table.name} if path is None else {table.name, path.table}
+    return policy.fewest_units(frozenset(read)) > 1
+
+
+def _never(
+    connection: Connection, policy: Policy, table: ProtectedTable, *, is_distributed: bool
+) -> list[Finding]:
+    """Why no copy of the table is read, whoever makes it."""
+    assert table.prepared is not None
+    if is_distributed:
+        what, fix = "the nodes of its server share no snapshot", _REMOVE
+    elif _has_smallest_groups(policy, table):
+        what = "the policy asks for a smallest group (min_units_per_group), and a copy counts rows, not units"
+        fix = f"{_REMOVE}, or min_units_per_group"
+    else:
+        return []
+    said = f"the prepared copy {table_text(connection, table.prepared.table)} is not read: {what}"
+    return [_found(FindingName.COPY_IS_NOT_USED, table, said, fix)]
+
+
 def _why_not(
-    connection: Connection,
-    table: ProtectedTable,
-    catalog: Catalog,
-    wanted: WantedCopy,
-    *,
-    is_distributed: bool,
+    connection: Connection, table: ProtectedTable, catalog: Catalog, wanted: WantedCopy
 ) -> Iterator[Finding]:
     text = table_text(connection, wanted.table)
-    found = None if is_distributed else _found_copy(connection, table, wanted)
-    what = "the nodes of its server share no snapshot" if is_distributed else None
-    what = what or _not_usable(connection, table, catalog, wanted, found)
-    if what is not None:
+    if not copied_columns(table, catalog):
+        what = f"the table has no unit that a copy can hold, or a column called {UNIT_OF_COPY}"
         said = f"the prepared copy {text} is not read: {what}"
-        yield _found(FindingName.COPY_IS_NOT_USED, table, said, _PRINT)
+        yield _found(FindingName.COPY_IS_NOT_USED, table, said, f"{_REMOVE}, or rename the column")
+        return
+    found = _found_copy(connection, table, wanted)
+    reason = _not_usable(connection, table, catalog, wanted, found)
+    if reason is not None:
+        said = f"the prepared copy {text} is not read: {reason}"
+        yield _found(FindingName.COPY_IS_NOT_USED, table, said, _print_and_run(table))
     elif found is not None and not found.is_as_printed:
         yield _found(
             FindingName.COPY_IS_NOT_AS_PRINTED,
             table,
             f"the view of the prepared copy {text} is not what `dpproxy prepare` prints for this policy:"
             " people may not be kept apart, so the copy is not read",
-            _PRINT,
+            _print_and_run(table),
         )
 
 
@@ -97,8 +130,6 @@ def _not_usable(
     assert copy is not None
     if made is None:
         return "it is not there, or the role of source may not read it"
-    if not columns:
-        return f"the table has no unit that a copy can hold, or a column called {UNIT_OF_COPY}"
     there, *others = columns
     bound, person = made.row_bound, made.column(there.name)
     if bound is None or bound.column != there.name:

@@ -308,6 +308,19 @@ class ChargedQueries:
         parts = await self._parts(query)
         return parts is not None and not parts.claimed
 
+    async def look_at_copies(self, query: PlannedQuery) -> None:
+        """See of when the copies of a statement are that is not to be run. No row is read.
+
+        Raises:
+            CopiesChanged: As of CopiesInUse.confirm.
+        """
+
+        async def looked() -> None:
+            async with self._drawer.session(query.run.turn) as session:
+                await self.copies.confirm(session, query.prepared.copied, query.prepared.offered)
+
+        await query.run.before_charge(query.prepared.settings.seconds, looked())
+
     async def explained(self, query: PlannedQuery) -> Mapping[int, FreeBlock]:
         """What of the plan would cost less, and why, by the number of the block."""
         if has_no_group(query.prepared.private):

@@ -1,6 +1,7 @@
 """Which prepared copies are read, and as of when: as the session that reads them says, before the charge.
 
-Nothing is looked at in the background. The first statement about a table finds its copy, and is planned again.
+Nothing is looked at in the background. The first statement or EXPLAIN about a table finds its copy, and is
+planned again.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from dataclasses import dataclass
 from proxy.catalog.catalog_model import Catalog, TableName
 from proxy.compiler.copy_view import FoundCopy, wanted_copies
 from proxy.drawing.protected_reads import ProtectedSession
+from proxy.engine.unit_words import with_article
 from proxy.policy.finding_names import FindingName
-from proxy.policy.policy_model import Policy
+from proxy.policy.policy_model import IdentifierUnit, Policy
 
 # By the protected table: the time that its owner states, as PostgreSQL prints it in UTC.
 AsOf = Mapping[TableName, str]
@@ -43,6 +45,11 @@ class CopiesInUse:
         self._named = {
             table.name: table.prepared for table in policy.protected() if table.prepared is not None
         }
+        self._units = {
+            table.name: table.unit.kind
+            for table in policy.protected()
+            if isinstance(table.unit, IdentifierUnit)
+        }
         self._accepted = frozenset(
             one.where for one in policy.accepted if one.name is FindingName.COPY_IS_NOT_AS_PRINTED
         )
@@ -53,6 +60,15 @@ class CopiesInUse:
         """The copies that can be read now, as far as is known."""
         now = time.monotonic()
         return {name: one.as_of for name, one in self._usable.items() if now < one.until}
+
+    def texts(self, as_of: AsOf) -> tuple[str, ...]:
+        """What is told with answers of copies, a line for each table."""
+        found = []
+        for name, text in sorted(as_of.items()):
+            stored, unit = self._catalog.tables[self._named[name].table], self._units[name]
+            assert stored.row_bound is not None  # a plan was made with it
+            found.append(copy_text(name, text, stored.row_bound.rows, unit))
+        return tuple(found)
 
     async def confirm(
         self, session: ProtectedSession, names: Collection[TableName], offered: AsOf
@@ -90,15 +106,15 @@ class CopiesInUse:
         return copy.is_as_printed or not self._accepted.isdisjoint((None, str(name)))
 
 
-def copies_text(as_of: AsOf) -> tuple[str, ...]:
-    """Say of when the rows are, a line for each table.
+def copy_text(table: TableName, as_of: str, rows: int, unit: str) -> str:
+    """Say of when the rows of a table are, and how many of a unit there can be.
 
-    >>> copies_text({TableName("shop", "sales"): "2026-11-28 01:00:00.25+00"})
-    ('rows of shop.sales are those of its prepared copy, as of 2026-11-28 01:00:00+00',)
+    >>> copy_text(TableName("shop", "sales"), "2026-11-28 01:00:00.25+00", 400, "customer")
+    'rows of shop.sales are those of its prepared copy, as of 2026-11-28 01:00:00+00, at most 400 of a customer'
     """
-    return tuple(
-        f"rows of {name} are those of its prepared copy, as of {_without_fraction(text)}"
-        for name, text in sorted(as_of.items())
+    return (
+        f"rows of {table} are those of its prepared copy, as of {_without_fraction(as_of)},"
+        f" at most {rows:,} of {with_article(unit)}"
     )
 
 

@@ -16,7 +16,7 @@ from proxy.engine.answer_conditions import conditions
 from proxy.engine.answer_origin import AnswerSource
 from proxy.engine.expected_errors import ExpectedError, expected_error, short_number
 from proxy.engine.policy_limits import threshold_text, units_needed
-from proxy.engine.unit_words import aggregate_word, one_unit
+from proxy.engine.unit_words import aggregate_word, one_unit, units_word
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import BlockPlan, PrivatePlan
 from proxy.mechanisms.loss import NOTHING, Loss
@@ -220,7 +220,9 @@ def _lines(
 
 def units_of(plan: PrivatePlan) -> str:
     """Name one unit, or one of each kind, of what a plan reads."""
-    return " or ".join(dict.fromkeys(map(one_unit, plan.blocks)))
+    return " or ".join(
+        dict.fromkeys("a unit" if is_of_copy(block) else one_unit(block) for block in plan.blocks)
+    )
 
 
 def charge_of(plan: PrivatePlan, free: Mapping[int, FreeBlock]) -> Loss:
@@ -294,14 +296,19 @@ def _users(block: BlockPlan, releases: frozenset[int]) -> Iterator[str]:
             yield answer.aggregate.kind.value
 
 
+def is_of_copy(block: BlockPlan) -> bool:
+    """Whether rows of a prepared copy are read, of which one unit has several."""
+    return any(scan.copy is not None for scan in scans(block.source))
+
+
 def unit_text(block: BlockPlan) -> str:
     match block.neighbours:
+        case RowNeighbours(rows=rows) if is_of_copy(block):
+            return f"one unit has up to {rows:,} rows of the prepared copy"
         case RowNeighbours(rows=1, not_null=None):
             return "one row is protected"
         case RowNeighbours(not_null=None, partitions=int()):
             rows = block.neighbours.rows
-            if any(scan.copy is not None for scan in scans(block.source)):
-                return f"one unit has up to {rows} rows of the prepared copy"
             return f"one unit changes up to {rows} rows of the join, whose tables are truncated"
         case RowNeighbours(not_null=None):
             return f"any {block.neighbours.rows} rows are protected"
@@ -423,7 +430,7 @@ def _summary_lines(
     """The answers of all blocks first: they are what is asked for."""
     is_even = _is_even([entry for entry, _, _ in expectations])
     for number, block in enumerate(of.plan.blocks, start=1):
-        yield f"  {_protected(block)}{_groups(block)}"
+        yield f"  {_protected(block)}{_group_clause(block)}"
         if number - 1 in of.free:
             yield f"  {of.free[number - 1].text()}"
         for entry, name, expected in expectations:
@@ -469,10 +476,22 @@ def _is_even(entries: Sequence[Accuracy]) -> bool:
 def _protected(block: BlockPlan) -> str:
     tables = ", ".join(dict.fromkeys(block.tables()))
     neighbours = block.neighbours
+    if is_of_copy(block):
+        return f"On {tables}; protected: one unit, with up to {block.neighbours.rows:,} rows of the copy"
     if isinstance(neighbours, RowNeighbours) and neighbours.not_null is None:
         rows = "one row" if neighbours.rows == 1 else f"any {neighbours.rows} rows"
         return f"On {tables}; protected: {rows}"
     return f"On {tables}; protected: {one_unit(block)} with all rows"
+
+
+def _group_clause(block: BlockPlan) -> str:
+    if not block.keys:
+        return ""
+    if block.selection is None:
+        return f"; {block.groups():,} groups, empty ones too"
+    loss = text_of(block.selection.loss.epsilon)
+    appear = threshold_text(block.selection)
+    return f"; groups that appear, for epsilon {loss}: {appear} {units_word(block)}"
 
 
 def _wrapped(line: str) -> Iterator[str]:

@@ -23,7 +23,7 @@ from proxy.engine.advice import advice_for
 from proxy.engine.cached_answers import CachedAnswers, CachedLedger
 from proxy.engine.charged_queries import ChargedQueries, PlannedQuery
 from proxy.engine.column_errors import reported, unreported
-from proxy.engine.copies_in_use import AsOf, CopiesChanged, copies_text
+from proxy.engine.copies_in_use import AsOf, CopiesChanged
 from proxy.engine.explain_text import (
     Explained,
     FreeBlock,
@@ -215,13 +215,14 @@ class Engine:
             self.statements.check_preview(question, settings)
             return NoisyAnswer("{}", NOTHING, None, None, None, False, question.why_empty)
         day = await self.day_of(question) if day is None else day
+        if question.statement.kind is StatementKind.EXPLAIN:
+            found = await self._to_explain(question, arguments, settings, run, day)
+            return await self._explained(question, found, run)
         for left in reversed(range(_COPIES_TRIED)):
             if not left:
                 settings = {**settings, **_WITHOUT_COPIES}
             with run.in_stage(Stage.PLAN):
                 query = await self._offered(question, arguments, settings, run, day)
-            if question.statement.kind is StatementKind.EXPLAIN:
-                return await self._explained(question, query.prepared, run)
             self.refuse_changed(query.prepared.private)
             if query.loss == NOTHING:
                 return await self._charged.unread(query)
@@ -229,6 +230,30 @@ class Engine:
                 return await self._charged.run(query)
             except CopiesChanged:
                 continue
+        raise AssertionError("without copies none can change")
+
+    async def _to_explain(
+        self,
+        question: ProtectedQuery,
+        arguments: tuple[str | None, ...],
+        settings: Mapping[str, str],
+        run: StatementRun,
+        day: int | None,
+    ) -> PreparedQuery:
+        """The plan that the statement would run with now. Of copies the times are read, as before a charge."""
+        for left in reversed(range(_COPIES_TRIED)):
+            if not left:
+                settings = {**settings, **_WITHOUT_COPIES}
+            with run.in_stage(Stage.PLAN):
+                query = await self._offered(question, arguments, settings, run, day)
+            is_unread = query.loss == NOTHING or not query.prepared.copied
+            if is_unread or await self._charged.is_free(query):
+                return query.prepared
+            try:
+                await self._charged.look_at_copies(query)
+            except CopiesChanged:
+                continue
+            return query.prepared
         raise AssertionError("without copies none can change")
 
     async def _offered(
@@ -354,9 +379,9 @@ class Engine:
         settings: Mapping[str, str],
         run: StatementRun,
     ) -> dict[str, object]:
-        """The privacy plan of a question as JSON. Reads nothing, charges nothing."""
+        """The privacy plan of a question as JSON. Reads no row of people, charges nothing."""
         day = await self.day_of(question)
-        found = await self._prepared(question, arguments, settings, run.analyst, day)
+        found = await self._to_explain(question, arguments, settings, run, day)
         explained = await self._of_statement(question, found, run)
         return {**explain_json(explained), **_told_before(found, explained.free)}
 
@@ -517,7 +542,7 @@ class Engine:
             times=(
                 *((self._whole_steps_text(),) if whole != written else ()),
                 *present_lines(bound, known),
-                *copies_text(offered if on_copy else {}),
+                *self._charged.copies.texts(offered if on_copy else {}),
                 *charged_blocks(found.checked.tables),
             ),
             scalars=query.scalars,

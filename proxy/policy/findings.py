@@ -7,7 +7,13 @@ from dataclasses import dataclass, replace
 
 from proxy.catalog.catalog_model import Catalog, Table, TableName
 from proxy.policy.finding_names import FindingName, Severity
-from proxy.policy.policy_model import Acceptance, IdentifierUnit, Policy, PublicTable
+from proxy.policy.policy_model import (
+    TIMES_OF_COPIES,
+    Acceptance,
+    IdentifierUnit,
+    Policy,
+    PublicTable,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,7 +150,7 @@ def _without_effect(acceptance: Acceptance, stale: Sequence[str] = ()) -> Findin
 def unnamed_findings(policy: Policy, catalog: Catalog) -> Iterator[Finding]:
     """One a table. A table that the policy does not name comes after those that it names."""
     copies = {one.prepared.table for one in policy.protected() if one.prepared is not None}
-    copies |= {TableName(copy.schema, "prepared") for copy in copies}
+    copies |= {TableName(copy.schema, TIMES_OF_COPIES) for copy in copies}
     for name in sorted(catalog.tables.keys() - copies, key=lambda n: (n not in policy.tables, n)):
         missing = _missing(policy, catalog.tables[name])
         if name not in policy.tables:

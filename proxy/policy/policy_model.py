@@ -236,7 +236,25 @@ class PreparedCopy:
     table: TableName
     max_age: int
 
+    @property
+    def view(self) -> TableName:
+        """The view that says what is in the copy.
 
+        >>> str(PreparedCopy(table=TableName("dp", "events"), max_age=60).view)
+        'dp.events_source'
+        """
+        return TableName(self.table.schema, f"{self.table.name}_source")
+
+    @property
+    def refreshed(self) -> TableName:
+        """What a refresh fills, until it takes the place of the copy."""
+        return TableName(self.table.schema, f"{self.table.name}_new")
+
+
+TIMES_OF_COPIES, SEEDS_OF_COPIES = (
+    "prepared",
+    "prepared_seeds",
+)  # tables beside the copies of a schema
 ROWS_AT_MOST = 1_000_000  # of a unit, where a policy says nothing
 JOIN_ROWS_AT_MOST = 100
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from typing_extensions import assert_never
-
 from proxy.catalog.catalog_model import TableName
 from proxy.policy.policy_model import (
     JOIN_ROWS_AT_MOST,
@@ -16,7 +14,6 @@ from proxy.policy.policy_model import (
     IdentifierUnit,
     JoinKey,
     Mechanism,
-    PreparedCopy,
     ProtectedTable,
     PublicTable,
     RowUnit,
@@ -25,7 +22,6 @@ from proxy.policy.policy_model import (
     UnitPath,
 )
 from proxy.policy_file.policy_accept import SAID_KEYS, read_said
-from proxy.policy_file.policy_answers import LENGTH, seconds_of_length
 from proxy.policy_file.policy_columns import (
     CHOSEN_PRIVATELY,
     COLUMN,
@@ -47,6 +43,7 @@ from proxy.policy_file.policy_nodes import (
     text,
     whole,
 )
+from proxy.policy_file.policy_prepared import PREPARED, check_copies, read_prepared
 from proxy.policy_file.policy_shapes import (
     SWITCH,
     TEXT,
@@ -54,7 +51,6 @@ from proxy.policy_file.policy_shapes import (
     Keyed,
     NamedBy,
     OneOf,
-    Plain,
     one_of,
     whole_number,
 )
@@ -98,11 +94,6 @@ def read_join_keys(entry: Entry | None, problems: ProblemList) -> Mapping[str, J
     return keys
 
 
-_PREPARED = Keyed(
-    {"table": TEXT, "max_age": Plain(LENGTH.pattern)},
-    required=("table", "max_age"),
-    about="tables.T.prepared",
-)
 _RESERVED_SCHEMAS = ("dp", "information_schema")
 _ROW, _PUBLIC = OneOf(("row",)), OneOf(("public",))
 _COUNT = whole_number(1, 1_000_000_000)
@@ -130,7 +121,7 @@ _TABLE = Keyed(
         "join_keys": JOIN_KEYS,
         "columns": NamedBy(COLUMN),
         **dict.fromkeys(_CHOSEN_KEYS, _COUNT),
-        "prepared": _PREPARED,
+        "prepared": PREPARED,
     },
     required=("unit",),
     about="tables.T",
@@ -152,11 +143,13 @@ def read_tables(
     if not entries and isinstance(entry.value, MappingNode):
         hint = f"such as {EXAMPLES['tables']}; dpproxy policy init writes a first policy"
         problems.add(entry.key_at, "tables names no table", hint)
+    places: dict[TableName, Position] = {}
     for table_entry in entries.values():
         name = _table_name(table_entry.key, table_entry.key_at, problems)
         table = _table(table_entry, name or TableName("", table_entry.key), problems)
         if name is not None and table is not None:
-            tables[name] = table
+            tables[name], places[name] = table, table_entry.key_at
+    check_copies(tables, places, problems)
     return tables
 
 
@@ -264,7 +257,7 @@ def _table(
         join_rows_at_most=joined or JOIN_ROWS_AT_MOST,
         is_unbounded=is_unbounded,
         min_units_per_group=fewest,
-        prepared=_read_prepared(found.get("prepared"), unit, problems),
+        prepared=read_prepared(found.get("prepared"), unit, problems),
     )
 
 
@@ -383,52 +376,6 @@ def _through(entry: Entry, written: str, problems: ProblemList) -> IdentifierUni
         return None
     found = column_of_table(target, entry.value.at, problems)
     return None if found is None else IdentifierUnit(entry.key, column, UnitPath(*found))
-
-
-def _read_prepared(
-    entry: Entry | None, unit: Unit | None, problems: ProblemList
-) -> PreparedCopy | None:
-    """`{table: dp.events, max_age: 24h}`. None: there is none, or a problem is reported."""
-    if entry is None:
-        return None
-    if unit is not None and (hint := _no_copies(unit)) is not None:
-        what = "prepared is for a unit with an identifier, without per"
-        problems.add(entry.key_at, what, hint)
-    found = fields(entry.value, "prepared", entry.key_at, _PREPARED, problems)
-    if found is None or len(found) < len(_PREPARED.keys):
-        return None
-    table, age = found["table"], found["max_age"]
-    written, word = text(table.value, "table", problems), text(age.value, "max_age", problems)
-    if written is None or word is None:
-        return None
-    schema, dot, name = written.partition(".")
-    if not dot or "." in name:
-        what = f"{quoted_text(written)} is not a table name"
-        problems.add(table.value.at, what, "write schema.table, such as dp.events")
-        return None
-    if not is_identifier(schema, "a schema", table.value.at, problems):
-        return None
-    if not is_identifier(name, "a table", table.value.at, problems):
-        return None
-    seconds = seconds_of_length(word)
-    if seconds < 60:
-        what = "max_age must be 1min or more, such as 24h"
-        problems.add(age.value.at, what, "write max_age: 24h, 30min or 7d")
-        return None
-    return PreparedCopy(table=TableName(schema, name), max_age=seconds)
-
-
-def _no_copies(unit: Unit) -> str | None:
-    """What to do about `prepared` where units of this kind have no copies. None: they have."""
-    match unit:
-        case RowUnit():
-            return "leave it out: rows that are units need no copy"
-        case IdentifierUnit(blocks=TimeBlocks()):
-            return "leave it out: a copy knows no blocks of time"
-        case IdentifierUnit():
-            return None
-        case _:
-            assert_never(unit)
 
 
 def _check_contributions(

@@ -7,7 +7,8 @@ from typing import Any
 from psycopg import sql
 
 from proxy.catalog.catalog_model import RowBound, TableName
-from proxy.compiler.copy_view import TIMES, FoundCopy, WantedCopy, view_of
+from proxy.compiler.copy_view import FoundCopy, WantedCopy
+from proxy.policy.policy_model import TIMES_OF_COPIES
 from proxy.protected.catalog_reader import ROW_BOUNDS
 
 _COPY = sql.SQL(
@@ -44,10 +45,10 @@ def copy_statement(table: TableName, wanted: WantedCopy) -> tuple[sql.Composed, 
         The statement and its parameters. It fails where nobody has made any copy.
     """
     copy = wanted.table
-    statement = _COPY + sql.Identifier(copy.schema, TIMES) + _OF_COPY
+    statement = _COPY + sql.Identifier(copy.schema, TIMES_OF_COPIES) + _OF_COPY
     return statement, (
         wanted.printed,
-        _written(view_of(copy)),
+        _written(wanted.view),
         str(table),
         *copy,
         *_compared(table, wanted),

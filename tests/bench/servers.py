@@ -24,7 +24,7 @@ from psycopg.conninfo import make_conninfo
 
 from proxy.catalog.catalog_model import Catalog
 from proxy.cli.assembly import Assembly, assemble
-from proxy.compiler.copy_view import copy_script, copy_select, printed_digest, view_of
+from proxy.compiler.copy_view import copy_script, copy_select, printed_digest
 from proxy.ledger.ledger_home import embedded_ledger
 from proxy.ledger.ledger_lease import BudgetLease
 from proxy.ledger.ledger_sources import Identity, adopt_new
@@ -181,7 +181,7 @@ def with_copies(owner: str, policy: Policy, catalog: Catalog) -> tuple[Policy, C
                 copy_select(table, catalog, rows),
             )
             assert script is not None and select is not None, f"no copy of {table.name} can be made"
-            view = sql.Identifier(*view_of(table.prepared.table)).as_string(None)
+            view = sql.Identifier(*table.prepared.view).as_string(None)
             (made_of,) = connection.execute(_COMMENT, (view,)).fetchone() or ("",)
             if printed_digest(select) not in made_of:
                 print(f"making the prepared copy of {table.name}, once ...", flush=True)

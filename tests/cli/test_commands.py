@@ -59,6 +59,19 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Serving, 
         assert "closing the listeners" in running.printed
 
 
+@pytest.mark.parametrize(
+    "command", ["audit", "doctor", "explain", "ledger adopt --new", "prepare", "serve"]
+)
+def test_a_wrong_policy_is_told_with_its_place(command: str, tmp_path: Path) -> None:
+    file = tmp_path / "wrong.yaml"
+    file.write_text(_SHOP.read_text(encoding="utf-8") + "more: 1\n", encoding="utf-8")
+    statement = ["SELECT 1"] if command == "explain" else []
+    words: list[str | Path] = [*command.split(), "--policy", file, *statement]
+    done = dpproxy(*words, environment=_sources())
+    assert done.code == 1 and "unknown key 'more'" in done.err
+    assert "Traceback" not in done.err, done.err
+
+
 def test_serve(served: tuple[Serving, Path]) -> None:
     running, folder = served
     wire = re.search(r"PostgreSQL clients: (\S+):(\d+)", running.printed)

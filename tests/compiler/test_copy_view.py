@@ -155,11 +155,12 @@ def test_the_script_makes_the_copy_with_its_bound() -> None:
     script = copy_script(_POLICY, _SHOP, 7, "reader")
     assert script is not None
     for line in (
-        "-- A copy of shop.sales with at most 7 rows of each buyer, printed by `dpproxy prepare`.",
+        "-- A copy of shop.sales with at most 7 rows of each person, printed by `dpproxy prepare`.",
         "    ADD CONSTRAINT slot_is_bounded CHECK (slot >= 1 AND slot <= 7),",
         "    ADD PRIMARY KEY (buyer, slot);",
         "GRANT SELECT ON dp.sales_new, dp.prepared TO reader;",
         "CREATE TABLE dp.sales_new AS SELECT * FROM dp.sales_source;",
+        "COMMENT ON TABLE dp.sales_new IS 'dpproxy prepare';",
     ):
         assert line in script.splitlines()
     assert "price SET NOT NULL" not in script

@@ -182,6 +182,31 @@ def test_a_large_table_behind_a_reference_without_a_copy_is_told(
     assert list(_found_of_lines("")) == [FindingName.COPY_WOULD_PAY]
 
 
+def test_a_copy_that_nothing_would_read_is_told(
+    clinic: Superuser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A smallest group counts people; nor is a copy of such a table proposed."""
+    smallest = "min_units_per_group: 5"
+    _fill(clinic)
+    copy = "prepared: {table: dp.visits, max_age: 1h}"
+    found = _found(f"{copy}\n    {smallest}")
+    assert "smallest group" in found[FindingName.COPY_IS_NOT_USED]
+    monkeypatch.setattr(copies_diagnosis, "_LARGE_BYTES", 8192)
+    assert _found(smallest) == {}
+
+
+@pytest.mark.usefixtures("clinic")
+def test_what_is_to_be_printed_has_a_bound() -> None:
+    """Of a table whose bound is chosen a number of rows has to be said."""
+    for bound in ("5", "auto"):
+        text = _POLICY.replace("max_rows_per_unit: 5", f"max_rows_per_unit: {bound}")
+        policy = clinic_policy(text % "prepared: {table: dp.visits, max_age: 1h}")
+        (fix,) = (
+            one.fix for one in verdict(policy).open if one.name is FindingName.COPY_IS_NOT_USED
+        )
+        assert fix.endswith("--table c.visits" + (" --rows K" if bound == "auto" else ""))
+
+
 def test_a_large_table_without_a_copy_is_told(
     clinic: Superuser, monkeypatch: pytest.MonkeyPatch
 ) -> None:

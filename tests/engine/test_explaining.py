@@ -175,6 +175,19 @@ def test_private_keys_say_how_many_units_they_need() -> None:
     assert "half of those with 3, 95 % of those with 3" in text
 
 
+def test_the_summary_says_which_groups_there_are() -> None:
+    def protected(sql: str) -> str:
+        (found,) = (one for one in summary_lines(explained(_plan(sql))) if "; protected: " in one)
+        return found.strip()
+
+    assert protected("SELECT count(*) FROM people") == "On w.people; protected: one row"
+    listed = protected("SELECT t, count(*) FROM people GROUP BY t")
+    assert re.search(r"protected: one row; \d+ groups, empty ones too$", listed)
+    assert "protected: one row; groups that appear, for epsilon 4: half" in protected(
+        "SELECT s, count(*) FROM people GROUP BY s"
+    )
+
+
 _SHAPES = [
     "SELECT count(*), sum(i4), avg(i4), min(i4), max(i4), variance(i4), corr(i4, i2) FROM {t}",
     "SELECT t, count(*), sum(n2), avg(n2), max(d), stddev(f8) FROM {t} GROUP BY t",

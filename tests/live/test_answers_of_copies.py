@@ -217,6 +217,42 @@ def test_a_refresh_is_seen_at_once(asked: _Asked, owner: psycopg.Connection) -> 
     owner.execute("DELETE FROM c.sales WHERE id < 0")
 
 
+def test_explain_says_what_the_next_statement_reads(
+    asked: _Asked, owner: psycopg.Connection
+) -> None:
+    """Also where no statement has found the copy, or the last one has not."""
+    dsn, explained = owner_dsn(servers(), "copies"), f"EXPLAIN {_COUNT} WHERE paid > 3"
+
+    def lines() -> list[str]:
+        return [line for (line,) in asked.connection.execute(explained.encode())]
+
+    owner.execute(_OLD.encode())
+    asked.row(_COUNT)
+    assert not asked.is_of_copy() and _AS_OF not in "".join(lines())
+    run_script(dsn, script(dsn))
+    found = lines()
+    assert "  On c.sales; protected: one unit, with up to 10 rows of the copy" in found
+    (told,) = (line.strip() for line in found if _AS_OF in line)
+    asked.row(f"{_COUNT} WHERE paid > 3")
+    assert told.removeprefix("Times: ") in "\n".join(asked.told)
+    assert told.endswith(", at most 10 of a buyer")
+    asked.connection.execute("SET dp.prepared = off")
+    assert _AS_OF not in "".join(lines())
+
+
+def test_nothing_is_dropped_that_is_no_copy(owner: psycopg.Connection) -> None:
+    """A table that has the name, or a view."""
+    dsn = owner_dsn(servers(), "copies")
+    for what in ("TABLE dp.sales", "VIEW dp.sales_source"):
+        owner.execute("DROP TABLE dp.sales; DROP VIEW dp.sales_source")
+        owner.execute(f"CREATE {what} AS SELECT 1 AS mine".encode())
+        with pytest.raises(psycopg.errors.RaiseException, match="was not made by dpproxy prepare"):
+            run_script(dsn, script(dsn))
+        assert owner.execute(f"TABLE {what.split()[1]}".encode()).fetchall() == [(1,)]
+        owner.execute(f"DROP {what}".encode())
+        run_script(dsn, script(dsn))
+
+
 _OLD = "UPDATE dp.prepared SET as_of = as_of - interval '61 min'"
 
 
