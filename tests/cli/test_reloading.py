@@ -519,7 +519,10 @@ _ALL_ROWS = "CREATE POLICY own ON public.nights USING (public.is_open(patient))"
         ("", _ROW_SECURITY),
         (f"{_ALL_ROWS}; {_ROW_SECURITY}", "DROP POLICY own ON public.nights"),
         (f"{_ALL_ROWS}; {_ROW_SECURITY}", "ALTER TABLE public.nights DISABLE ROW LEVEL SECURITY"),
-        (f"{_ALL_ROWS}; {_ROW_SECURITY}", "ALTER POLICY own ON public.nights USING (1 / patient > -1)"),
+        (
+            f"{_ALL_ROWS}; {_ROW_SECURITY}",
+            "ALTER POLICY own ON public.nights USING (1 / patient > -1)",
+        ),
         (
             f"{_ALL_ROWS}; {_ROW_SECURITY}",
             "CREATE OR REPLACE FUNCTION public.is_open(int) RETURNS bool LANGUAGE sql"
