@@ -158,32 +158,49 @@ WHERE k.contype = 'c' AND k.convalidated AND coalesce((pg_catalog.to_jsonb(k) ->
   AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema' AND c.relkind IN ('r', 'p')
 ORDER BY n.nspname, c.relname, k.conname;
 -- next --
--- What views show: their text, and that of views and functions beneath them. A function that another one calls is not
--- found.
-WITH RECURSIVE beneath (view, class, object) AS (
+-- What views, and tables with row security, show: the text of views, conditions and functions beneath them. A function
+-- that another one calls is not found.
+WITH RECURSIVE beneath (relation, class, object) AS (
     SELECT c.oid, 'pg_catalog.pg_class'::pg_catalog.regclass::oid, c.oid
     FROM pg_catalog.pg_class c
     JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-    WHERE c.relkind = 'v' AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
+    WHERE (c.relkind = 'v' OR c.relrowsecurity) AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
       AND (%(declared)s OR pg_catalog.has_any_column_privilege(c.oid, 'SELECT'))
     UNION
-    SELECT b.view, d.refclassid, d.refobjid
+    SELECT b.relation, x.class, x.object
     FROM beneath b
-    JOIN pg_catalog.pg_rewrite w ON w.ev_class = b.object
-    JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass AND d.objid = w.oid
-    WHERE b.class = 'pg_catalog.pg_class'::pg_catalog.regclass
-      AND d.refclassid IN (
-          'pg_catalog.pg_class'::pg_catalog.regclass, 'pg_catalog.pg_proc'::pg_catalog.regclass)
+    CROSS JOIN LATERAL (
+        SELECT d.refclassid, d.refobjid
+        FROM pg_catalog.pg_rewrite w
+        JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass AND d.objid = w.oid
+        WHERE b.class = 'pg_catalog.pg_class'::pg_catalog.regclass AND w.ev_class = b.object
+        UNION ALL
+        SELECT 'pg_catalog.pg_policy'::pg_catalog.regclass, p.oid
+        FROM pg_catalog.pg_policy p
+        JOIN pg_catalog.pg_class r ON r.oid = p.polrelid AND r.relrowsecurity
+        WHERE b.class = 'pg_catalog.pg_class'::pg_catalog.regclass AND p.polrelid = b.object
+        UNION ALL
+        SELECT d.refclassid, d.refobjid
+        FROM pg_catalog.pg_depend d
+        WHERE b.class = 'pg_catalog.pg_policy'::pg_catalog.regclass AND d.classid = b.class AND d.objid = b.object
+    ) x (class, object)
+    WHERE x.class IN ('pg_catalog.pg_class'::pg_catalog.regclass, 'pg_catalog.pg_proc'::pg_catalog.regclass,
+                      'pg_catalog.pg_policy'::pg_catalog.regclass)
 )
 SELECT n.nspname AS schema, c.relname AS table, pg_catalog.hashtextextended(pg_catalog.string_agg(
-           coalesce(pg_catalog.pg_get_viewdef(v.oid), p.prosrc || coalesce(pg_catalog.to_jsonb(p) ->> 'prosqlbody', '')),
+           coalesce(pg_catalog.pg_get_viewdef(v.oid), p.prosrc || coalesce(pg_catalog.to_jsonb(p) ->> 'prosqlbody', ''),
+                    CASE WHEN s.oid IS NOT NULL THEN
+                        pg_catalog.concat_ws(' ', s.polcmd, s.polpermissive, s.polroles,
+                                             pg_catalog.pg_get_expr(s.polqual, s.polrelid)) END,
+                    CASE WHEN t.relrowsecurity THEN 'row security' END),
            ' ' ORDER BY b.class, b.object), 0)::text AS digest
 FROM beneath b
-JOIN pg_catalog.pg_class c ON c.oid = b.view
+JOIN pg_catalog.pg_class c ON c.oid = b.relation
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-LEFT JOIN pg_catalog.pg_class v ON b.class = 'pg_catalog.pg_class'::pg_catalog.regclass AND v.oid = b.object
-    AND v.relkind IN ('v', 'm')
+LEFT JOIN pg_catalog.pg_class t ON b.class = 'pg_catalog.pg_class'::pg_catalog.regclass AND t.oid = b.object
+LEFT JOIN pg_catalog.pg_class v ON v.oid = t.oid AND v.relkind IN ('v', 'm')
 LEFT JOIN pg_catalog.pg_proc p ON b.class = 'pg_catalog.pg_proc'::pg_catalog.regclass AND p.oid = b.object
+LEFT JOIN pg_catalog.pg_policy s ON b.class = 'pg_catalog.pg_policy'::pg_catalog.regclass AND s.oid = b.object
 GROUP BY n.nspname, c.relname;
 -- next --
 -- Columns of tables beneath views, which are dropped with such a column and created again.

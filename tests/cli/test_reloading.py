@@ -495,6 +495,60 @@ def test_a_protected_view_that_shows_something_else_is_closed(
             served.value("SELECT count(*) FROM seen")
 
 
+_ROW_SECURITY = "ALTER TABLE public.nights ENABLE ROW LEVEL SECURITY"
+_ALL_ROWS = "CREATE POLICY own ON public.nights USING (public.is_open(patient))"
+
+
+@pytest.mark.every(5)
+@pytest.mark.parametrize(
+    ("before", "change"),
+    [
+        ("", _ROW_SECURITY),
+        (f"{_ALL_ROWS}; {_ROW_SECURITY}", "DROP POLICY own ON public.nights"),
+        (f"{_ALL_ROWS}; {_ROW_SECURITY}", "ALTER TABLE public.nights DISABLE ROW LEVEL SECURITY"),
+        (
+            f"{_ALL_ROWS}; {_ROW_SECURITY}",
+            "ALTER POLICY own ON public.nights USING (1 / patient > -1)",
+        ),
+        (
+            f"{_ALL_ROWS}; {_ROW_SECURITY}",
+            "CREATE OR REPLACE FUNCTION public.is_open(int) RETURNS bool LANGUAGE sql"
+            " AS 'SELECT NOT EXISTS (SELECT FROM public.visits WHERE patient = 7)'",
+        ),
+    ],
+    ids=["on", "other policies", "off", "another condition", "function beneath"],
+)
+@pytest.mark.parametrize("seen", ["nights", "shown_nights"])
+def test_row_security_that_asks_something_else_closes_its_table(
+    served: Served, pair: Servers, before: str, change: str, seen: str
+) -> None:
+    """Its condition may raise on a row, or show rows of some people by those of others. Also below a view."""
+    with psycopg.connect(pair.protected.dsn(_NAME), autocommit=True) as owner:
+        owner.execute(
+            (
+                "CREATE TABLE public.nights AS SELECT id, patient FROM public.visits;"
+                "CREATE FUNCTION public.is_open(int) RETURNS bool LANGUAGE sql AS 'SELECT true';"
+                f"{before};"
+                "CREATE VIEW public.shown_nights AS SELECT * FROM public.nights;"
+                f"GRANT SELECT ON public.nights, public.shown_nights TO {READER}"
+            ).encode()
+        )
+        try:
+            served.database.look_for_changes()
+            table = f"  public.{seen}: {{unit: {{patient: patient}}, max_rows_per_unit: 4}}\n"
+            served.write(f"{_TABLES}{table}")
+            assert served.value(f"SELECT count(*) FROM {seen}") is not None
+            owner.execute(change.encode())
+            served.database.look_for_changes()
+            charged = len(served.receipts())
+            with pytest.raises(psycopg.Error, match="not what the policy was checked against"):
+                served.value(f"SELECT count(*) FROM {seen}")
+            assert len(served.receipts()) == charged
+        finally:
+            owner.execute("DROP TABLE public.nights CASCADE; DROP FUNCTION public.is_open")
+            served.database.look_for_changes()
+
+
 def test_a_column_of_a_public_table_that_comes_later_is_not_shown(
     served: Served, pair: Servers
 ) -> None:
