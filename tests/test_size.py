@@ -11,7 +11,7 @@ from pathlib import Path
 _PRODUCT = Path(__file__).resolve().parents[1] / "proxy"
 
 MOST_LINES = 142_290
-MOST_FILES = 621
+MOST_FILES = 622
 
 
 def lines_and_files(files: Iterable[Path]) -> tuple[int, int]:

@@ -523,7 +523,7 @@ def test_row_security_that_asks_something_else_closes_its_table(
     served: Served, pair: Servers, before: str, change: str, seen: str
 ) -> None:
     """Its condition may raise on a row, or show rows of some people by those of others. Also below a view."""
-    with psycopg.connect(pair.protected.dsn(_NAME), autocommit=True) as owner:
+    with psycopg.connect(pair.protected.dsn(NAME), autocommit=True) as owner:
         owner.execute(
             (
                 "CREATE TABLE public.nights AS SELECT id, patient FROM public.visits;"
@@ -536,7 +536,7 @@ def test_row_security_that_asks_something_else_closes_its_table(
         try:
             served.database.look_for_changes()
             table = f"  public.{seen}: {{unit: {{patient: patient}}, max_rows_per_unit: 4}}\n"
-            served.write(f"{_TABLES}{table}")
+            served.write(f"{TABLES}{table}")
             assert served.value(f"SELECT count(*) FROM {seen}") is not None
             owner.execute(change.encode())
             served.database.look_for_changes()
