@@ -215,6 +215,13 @@ NOT_PROMISED: Mapping[str, NotPromised] = {
         ),
         is_about=lambda policy: any(block_findings(policy)),
     ),
+    "Clocks.": NotPromised(
+        concerns=Concern.ANALYSTS,
+        text=(
+            "The clock of the ledger's server says when a budget renews. Set forward, it renews budgets"
+            " early. Set back, it opens no period twice, but a token that had expired is valid again."
+        ),
+    ),
     "The owner's public statements": NotPromised(
         concerns=Concern.PEOPLE,
         text=(

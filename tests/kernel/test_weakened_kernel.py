@@ -472,7 +472,7 @@ _OF_KINDS = {
     "fewer_rows_believed": _weak(block_price.check_rows, "rows.rows < owner.changed", "False"),
     "fewer_partitions": _weak(
         block_price._check_partitions,
-        "min(touched, default=owner.changed) > rows.partitions",
+        "min(touched, default=owner.changed) > partitions",
         "False",
     ),
     "key_of_another_side": _weak(fixed_columns.is_fixed, "columns_in(expression) <= fixed", "True"),
