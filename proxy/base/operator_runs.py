@@ -28,18 +28,19 @@ def has_long_run(text: bytes) -> bool:
 
 @dataclass(slots=True)
 class RunSearch:
-    """The same of a text that comes in parts: each part is looked at when it is there, and then not again."""
+    """Looks for such a row in a text that comes in parts: in each part when it is there, and then not again."""
 
-    found: bool = False
-    seen: int = 0  # bytes of the text
+    found: bool = False  # in what has come
+    seen: int = 0  # bytes of the text that were looked at
 
-    def goes_on(self, text: memoryview) -> bool:
-        """
+    def finds_in(self, text: memoryview) -> bool:
+        """Look at what is new, and say whether there is such a row.
+
         Args:
-            text: all of it that has come.
+            text: All of it that has come.
 
         >>> search = RunSearch()
-        >>> search.goes_on(memoryview(b"/*" * 100)), search.goes_on(memoryview(b"/*" * 200))
+        >>> search.finds_in(memoryview(b"/*" * 100)), search.finds_in(memoryview(b"/*" * 200))
         (False, True)
         """
         if not self.found:

@@ -56,9 +56,9 @@ def end_rows(plan: BlockPlan, numbers: Sequence[int], binds: Binds) -> EndRows |
         numbers: Of order statistics of one list of values.
         binds: Of the statement.
     """
-    releases = [one for n in numbers if isinstance(one := plan.releases[n], OrderStatistic)]
-    if not releases or not plan.looks_at_ends(numbers):
+    if not plan.looks_at_ends(numbers):
         return None
+    releases = [one for n in numbers if isinstance(one := plan.releases[n], OrderStatistic)]
     measured = releases[0].measured
     column = measured.index or plain_column(measured.operand)
     place = None if column is None else stored_column(plan.source, column)

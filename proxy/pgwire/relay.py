@@ -357,7 +357,7 @@ class Relay:
     def _has_long_run(self, start: int, end: int) -> bool:
         """In the text of the frame that comes next, as far as it is here: a turn looks at what is new."""
         with memoryview(self._client) as view:
-            return self._runs.goes_on(view[start:end])
+            return self._runs.finds_in(view[start:end])
 
     def _kept_from_shadow(self, tag: int) -> Conversation:
         """Of a Query or Parse that the shadow would not come to an end of."""

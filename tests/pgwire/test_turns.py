@@ -193,18 +193,29 @@ def test_a_turn_on_what_a_client_sends(name: str, with_statements: bool) -> None
 def test_a_row_of_operators_is_found_wherever_it_is_cut(message: Callable[[bytes], bytes]) -> None:
     """And the next text is looked at anew."""
     count = limits.OPERATOR_CHARACTERS + 1
-    for text, is_refused in ((b"+" * count, True), (b"+" * (count - 1), False)):
+    row, shorter = b"+" * count, b"+" * (count - 1)
+    for text, following in ((row, b""), (shorter, b"-" * 20), (shorter, row)):
         sent = message(b"select 1" + text + b"1")
         for cut in (5, 6, len(sent) - count // 2, len(sent) - 4, len(sent) - 1):
             machine = Relay(RealReader())
             parts = (sent[:cut], sent[cut : cut + 1], sent[cut + 1 :])
             passed = b"".join(machine.from_client(part).to_shadow for part in parts)
-            assert (text not in passed) is is_refused, cut
-            if not is_refused:
-                last = frames.frame(b"Z", b"I") if message is frames.query else b""
-                machine.from_shadow(last)
-                other = message(b"select 1" + b"-" * 20 + b"1")
-                assert machine.from_client(other).to_shadow == other
+            assert (text in passed) is (text is shorter), cut
+            if following:
+                machine.from_shadow(frames.frame(b"Z", b"I") if message is frames.query else b"")
+                passed = machine.from_client(message(following)).to_shadow
+                assert (following in passed) is (following is not row), cut
+
+
+def test_a_row_of_operators_is_found_behind_what_is_skipped() -> None:
+    machine, row = Relay(RealReader()), b"+" * (limits.OPERATOR_CHARACTERS + 1)
+    machine.from_client(frames.parse(b"", b"select 1"))
+    machine.from_shadow(frames.frame(b"E", b"SERROR\0\0"))
+    skipped = frames.parse(b"", b"select 1" + b" " * len(row))
+    machine.from_client(skipped[:-9])
+    assert machine.from_client(skipped[-9:] + frames.SYNC).to_shadow == frames.SYNC
+    machine.from_shadow(frames.frame(b"Z", b"I"))
+    assert row not in machine.from_client(frames.query(row)).to_shadow
 
 
 def test_frames_are_worked_off_in_turns() -> None:
