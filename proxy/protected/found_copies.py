@@ -22,8 +22,9 @@ _COPY = sql.SQL(
 # was read. Not those of `slot` and of indices, which a table can have under these names without showing them.
 _OTHERWISE = (
     "SELECT c.attname FROM pg_catalog.pg_attribute c LEFT JOIN pg_catalog.pg_attribute t ON t.attnum > 0"
-    """ AND CASE WHEN c.attname = b."column" THEN t.attrelid = pg_catalog.to_regclass(%s) AND t.attname = %s"""
-    " ELSE t.attrelid = pg_catalog.to_regclass(%s) AND t.attname = c.attname END"
+    """ AND t.attrelid = CASE WHEN c.attname = b."column" THEN pg_catalog.to_regclass(%s)"""
+    " ELSE pg_catalog.to_regclass(%s) END"
+    """ AND t.attname = CASE WHEN c.attname = b."column" THEN %s ELSE c.attname END"""
     " WHERE c.attrelid = pg_catalog.to_regclass(%s) AND c.attnum > 0 AND NOT c.attisdropped"
     " AND (c.atttypid, c.atttypmod, c.attcollation) IS DISTINCT FROM (t.atttypid, t.atttypmod, t.attcollation)"
     """ AND (c.attname = b."column" OR t.attrelid IS NOT NULL AND c.attname <> 'slot' AND NOT ("""
@@ -61,7 +62,7 @@ def different_columns(table: TableName, wanted: WantedCopy) -> tuple[sql.SQL, tu
 
 
 def _compared(table: TableName, wanted: WantedCopy) -> tuple[str, ...]:
-    return _written(wanted.holder), wanted.held, _written(table), _written(wanted.table)
+    return _written(wanted.holder), _written(table), wanted.held, _written(wanted.table)
 
 
 def _written(name: TableName) -> str:

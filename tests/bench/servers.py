@@ -158,6 +158,7 @@ def _load(server: str, source: str, small_rows: int, large_rows: int) -> None:
             return
         _run(connection, "large_indexes.sql", large_rows)
     with psycopg.connect(source, autocommit=True) as connection:
+        connection.execute("SET synchronous_commit = on")  # as where copies are made
         connection.execute("VACUUM (ANALYZE)")  # index-only scans need the visibility map
 
 
