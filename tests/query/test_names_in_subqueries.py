@@ -105,21 +105,35 @@ def test_what_the_subquery_defines_stays(clauses: str, around: str) -> None:
 @pytest.mark.parametrize(
     "source",
     [
-        "(SELECT 'x' AS t) w NATURAL JOIN rates",
-        "generate_series(1, 2) WITH ORDINALITY AS w(t)",
-        "rates, LATERAL ROWS FROM (generate_series(1, k)) w(t)",
-        "(rates JOIN moods ON true) w",
         "rates NATURAL JOIN (moods JOIN places w ON true)",
         "rates NATURAL JOIN places",
+        "generate_series(1, 2) WITH ORDINALITY AS w(t)",
+        "rates, LATERAL ROWS FROM (generate_series(1, k)) w(t)",
         "rates x, LATERAL (SELECT w.t FROM moods w) y",
         "(rates w JOIN moods ON true) AS y",
-        "rates NATURAL JOIN moods USING (k) AS w",
+        "rates NATURAL JOIN moods JOIN places ON (k) w",
     ],
 )
 def test_a_name_beside_from_that_is_not_read_is_refused(source: str) -> None:
     sql = f"SELECT t, count(*) FROM people w GROUP BY t HAVING EXISTS (SELECT FROM {source} WHERE w.t = 'x')"
     with pytest.raises(Refusal, match="may be a column"):
         _text(sql)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "(SELECT 'x' AS t) w NATURAL JOIN rates",
+        "pg_catalog.generate_series(1, 2) w",
+        "rates NATURAL JOIN moods x JOIN places ON (k = 1), pg_catalog.generate_series(1, 2) w",
+        "(rates JOIN moods ON true) w",
+    ],
+)
+def test_an_alias_of_from_that_is_not_read_is_known(source: str) -> None:
+    clause = f"HAVING EXISTS (SELECT FROM {source} WHERE w.t > 1)"
+    sql = f"SELECT t, count(*) FROM people w GROUP BY t {clause}"
+    _, _, inside = clause.partition("(SELECT")
+    assert inside in _text(sql)
 
 
 @pytest.mark.parametrize("around", ["{}", _AROUND])

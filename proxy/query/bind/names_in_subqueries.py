@@ -391,8 +391,8 @@ class HiddenNames:
             return False
         try:
             return _sees(self.sources.from_item(select), index) is None
-        except Refusal:
-            return False
+        except Refusal:  # LATERAL, functions
+            return index in self._aliases(span)
 
     def reads_rows(self, first: int, last: int) -> bool:
         """Whether TABLE reads a CTE of rows, which is refused for that (rewrite/ctes_left.py)."""
@@ -416,13 +416,26 @@ class HiddenNames:
         try:
             item = self.sources.from_item(select)
         except Refusal:  # LATERAL, functions
-            return None
+            lexemes = self.sources.lexed.lexemes
+            aliases = [] if is_inside else [(lexemes[at].name,) for at in self._aliases(span)]
+            return True if name.relation in aliases else None
         # A subquery in FROM sees nothing of what stands beside it, ON its two sides alone.
         visible = (_sees(item, index) if is_inside else leaves(item)) or ()
         found = [self._is_of(leaf, name.relation) for leaf in visible] if name.relation else []
         if not name.qualifier:
             found += [self._has(leaf, name.name) for leaf in visible]
         return True if True in found else (None if None in found else False)
+
+    def _aliases(self, span: Span) -> Iterator[int]:
+        """Where a FROM clause that is not read any further has aliases for certain: behind AS or a bracket."""
+        lexemes, index, is_on = self.sources.lexed.lexemes, span[0], False
+        while index < span[1] - 1:
+            index = max(index, self.sources.lexed.partner[index])  # nothing within brackets
+            before, index = lexemes[index], index + 1
+            is_next = before.kind is TokenType.COMMA or before.word == "join"
+            is_on = before.word == "on" or (is_on and not is_next)
+            if not is_on and (before.kind is TokenType.R_PAREN or before.word == "as"):
+                yield index
 
     def _is_of(self, leaf: _Leaf, qualifier: tuple[str, ...]) -> bool | None:
         if leaf.alias is not None:
