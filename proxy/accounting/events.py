@@ -70,10 +70,6 @@ def mechanism(loss: Loss) -> Event:
     return _event("approx" if loss.delta else "pure", loss, _of_epsilon(loss))
 
 
-def adjust(loss: Loss, reason: str) -> Event:
-    return {**_event("adjust", loss, _of_epsilon(loss)), "reason": reason}
-
-
 def with_present(event: Event, day: str) -> Event:
     """The event of an answer whose bounds end with the present.
 

@@ -77,20 +77,6 @@ class ServersBeingPrepared:
 
 
 @contextlib.contextmanager
-def proxy_servers(
-    state: Path | None,
-    ledger_dsn: str | None,
-    *,
-    beside: tuple[EmbeddedPostgres, ...] = (),
-    for_demo: bool = False,
-) -> Iterator[ProxyServers]:
-    """As `servers_being_prepared`, with nothing to do meanwhile."""
-    with servers_being_prepared(state, ledger_dsn, beside=beside, for_demo=for_demo) as prepared:
-        prepared.launch()
-        yield prepared.check_ledger()
-
-
-@contextlib.contextmanager
 def servers_being_prepared(
     state: Path | None,
     ledger_dsn: str | None,

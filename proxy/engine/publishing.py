@@ -66,7 +66,6 @@ from proxy.turns.threads import Turn
 
 _EPOCH = date(1970, 1, 1)
 _MONTH = 30
-_RANGES = ("a day", "30 days in a row", "any days in a row")
 _FAR = (date(9999, 12, 31) - _EPOCH).days
 
 

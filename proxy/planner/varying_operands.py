@@ -13,9 +13,6 @@ from proxy.query.ir import expressions as ir
 from proxy.query.ir.expression_walk import children, columns
 
 _DIGITS = 16  # that a quotient of numeric has at the least
-_NEAR = Fraction(
-    1, 10**9
-)  # what digits that it does not have come to, of what times are divided to
 
 
 def varying(node: ir.Expression) -> ir.Expression | None:

@@ -11,7 +11,7 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from proxy.cli.cli_error import CliError
-from proxy.cli.proxy_servers import proxy_servers
+from proxy.cli.proxy_servers import servers_being_prepared
 from proxy.cli.state import claim_demo_folder
 from proxy.ledger.demo_ledger import DemoLedger, claim_for_demo, is_of_demo
 from proxy.ledger.ledger_home import given_ledger
@@ -57,7 +57,6 @@ def test_the_demo_leaves_a_production_as_it_is(production: Path, check: tuple[st
 
 
 @pytest.mark.long
-@pytest.mark.long
 def test_a_mark_in_a_productions_folder_does_not_give_its_ledger(
     production: Path, tmp_path: Path
 ) -> None:
@@ -68,9 +67,10 @@ def test_a_mark_in_a_productions_folder_does_not_give_its_ledger(
     try:
         with (
             pytest.raises(CliError, match="not the demo's"),
-            proxy_servers(state, None, for_demo=True),
+            servers_being_prepared(state, None, for_demo=True) as prepared,
         ):
-            pass
+            prepared.launch()
+            prepared.check_ledger()
     finally:
         (state / "ledger").rename(production / "ledger")
     assert "shop" in _operator("ledger", "show", "--state", production).out

@@ -436,7 +436,6 @@ def test_whatever_makes_a_public_table_one_of_people(club: Club, change: str) ->
 
 
 @pytest.mark.long
-@pytest.mark.long
 def test_a_change_between_verdict_and_copy_is_noticed(
     club: Club, monkeypatch: pytest.MonkeyPatch
 ) -> None:

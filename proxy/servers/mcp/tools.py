@@ -35,7 +35,6 @@ from proxy.servers.mcp.tool_models import answer_of, price_of, published_entry
 from proxy.turns.threads import Turn
 
 G = TypeVar("G", bound=models.DatabaseArguments)
-T = TypeVar("T")
 
 # Classes of errors that say for certain that a statement was not charged, unless they come with a receipt.
 _UNCHARGED = ("0A", "22", "28", "2B", "3D", "42", "53300", "53400")
