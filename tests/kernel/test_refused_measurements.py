@@ -18,9 +18,11 @@ from proxy.kernel.key_plans import Selection
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import (
     ClippedMean,
+    ContinualNoise,
     Gate,
     GaussianNoise,
     LaplaceNoise,
+    Noise,
     NoisyStatistic,
     RecentredMean,
     SampleAggregate,
@@ -88,11 +90,13 @@ def _mean(loss: Loss) -> RecentredMean:
     return RecentredMean(aggregate=_AGGREGATE, measured=many, output_grid=Fraction(1), loss=loss)
 
 
-def _centres(low: int, high: int, declared: int | None) -> Callable[[], object]:
+def _centres(
+    low: int, high: int, declared: int | None, *, is_single: bool = False
+) -> Callable[[], object]:
     centres = NoisyCentres(
         units=9,
         is_few=False,
-        is_single=False,
+        is_single=is_single,
         rows=2,
         lost_rows=0,
         weights=(1,),
@@ -129,7 +133,16 @@ def _median(each: Loss) -> SmoothedMedian:
     return SmoothedMedian(noise=MedianNoise.POLYPLACE, each=each)
 
 
-def _of_noise(noise: LaplaceNoise | GaussianNoise, loss: Loss) -> Callable[[], object]:
+# The least and the largest epsilon of a median of which sensitivities are computed.
+_JUST_SMOOTH = (Fraction(1, 2**29), Fraction(32))
+
+
+def _as_smooth(epsilon: Fraction) -> Callable[[], object]:
+    median = _median(Loss(epsilon, Fraction(0)))
+    return lambda: measurements.check_median(median, 3)
+
+
+def _of_noise(noise: Noise, loss: Loss) -> Callable[[], object]:
     return lambda: measurements.price_of_noise(noise, _MOVED, loss)
 
 
@@ -154,6 +167,7 @@ _LET_THROUGH: tuple[Callable[[], object], ...] = (
     _centres(0, 10, 2),
     _partitions(),
     _partitions(_median(_ONE)),
+    *map(_as_smooth, _JUST_SMOOTH),
 )
 _REFUSED: tuple[tuple[str, Callable[[], object]], ...] = (
     (
@@ -163,6 +177,10 @@ _REFUSED: tuple[tuple[str, Callable[[], object]], ...] = (
         ),
     ),
     ("a scale below what the results move by", _of_noise(LaplaceNoise(scale=Fraction(0)), _ONE)),
+    (
+        "noise of a series on another release",
+        _of_noise(ContinualNoise(factor=(1,), sigma2=Fraction(10**6)), _WITH_DELTA),
+    ),
     ("Gaussian noise without delta", _of_noise(GaussianNoise(sigma2=Fraction(0)), _WITH_DELTA)),
     ("Gaussian noise without delta", _of_noise(_GAUSSIAN, _ONE)),
     ("Gaussian noise without delta", _of_noise(_GAUSSIAN, Loss(Fraction(0), Fraction(1, 10)))),
@@ -210,6 +228,7 @@ _REFUSED: tuple[tuple[str, Callable[[], object]], ...] = (
     ),
     ("centres of a constant", _centres(10, 10, None)),
     ("another bound than the policy's", _centres(0, 10, 3)),
+    ("single rows of a unit with several", _centres(0, 10, 2, is_single=True)),
     ("nothing is left for the answer", _partitions(gate=_TWO)),
     ("a grid without steps", _partitions(grid=0)),
     ("no partitions", _partitions(partitions=0)),
@@ -222,6 +241,8 @@ _REFUSED: tuple[tuple[str, Callable[[], object]], ...] = (
         _partitions(ClippedMean(changed=1, loss=_NOTHING)),
     ),
     ("a median of fewer outputs than change", _partitions(_median(_NOTHING))),
+    ("a smoothness that is not computed", _as_smooth(_JUST_SMOOTH[0] / 2)),
+    ("a smoothness that is not computed", _as_smooth(_JUST_SMOOTH[1] + 1)),
     (
         "a decision that no curve makes",
         lambda: measurements.price_of_selection(
