@@ -15,7 +15,7 @@ from proxy.base.sql_types import SqlType
 from proxy.kernel import measurements, proposal_check
 from proxy.kernel.bound_choices import BoundChoice, UnitTotal
 from proxy.kernel.key_plans import Selection
-from proxy.kernel.neighbour_kinds import UnitNeighbours
+from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import (
     ClippedMean,
     ContinualNoise,
@@ -31,23 +31,29 @@ from proxy.kernel.plan import (
 from proxy.kernel.price import laplace_price, pure_price
 from proxy.kernel.proposal_plan import Proposed, ProposedBound, TableProposals
 from proxy.kernel.refusals import NotPrivate, Rule
-from proxy.kernel.sensitivities import Sensitivity
-from proxy.kernel.statistics import Statistic
+from proxy.kernel.sensitivities import Sensitivity, StepSensitivity
+from proxy.kernel.shape import Shape
+from proxy.kernel.statistics import Measured, Statistic
 from proxy.kernel.world import World
 from proxy.mechanisms import deviation_mean as mean_of_deviations
 from proxy.mechanisms.deviation_mean import NoisyCentres
 from proxy.mechanisms.loss import Loss
 from proxy.planner.neighbours import choice_of
 from proxy.policy.policy_model import MedianNoise
-from proxy.query.ir.expressions import Constant, Is, Quotient
+from proxy.query.ir.expressions import ColumnRef, Constant, Is, Quotient
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import Subquery
 from tests.kernel.examples import (
     deviation_mean,
+    distinct_count,
+    kept_units,
+    maximum,
     measured,
     of_table,
+    quantile,
     row_shape,
     scan,
+    series_shape,
     shape,
     value_choice,
 )
@@ -91,13 +97,13 @@ def _mean(loss: Loss) -> RecentredMean:
 
 
 def _centres(
-    low: int, high: int, declared: int | None, *, is_single: bool = False
+    low: int, high: int, declared: int | None, *, is_single: bool = False, rows: int | None = 2
 ) -> Callable[[], object]:
     centres = NoisyCentres(
         units=9,
         is_few=False,
         is_single=is_single,
-        rows=2,
+        rows=rows,
         lost_rows=0,
         weights=(1,),
         sums=(0,),
@@ -113,10 +119,11 @@ def _partitions(
     gate: Loss = _ONE,
     grid: int = 1,
     partitions: int = 3,
+    of: Measured = measured(0, 10),  # noqa: B008  it is frozen
 ) -> Callable[[], object]:
     release = SampleAggregate(
         aggregate=_AGGREGATE,
-        measured=measured(0, 10),
+        measured=of,
         output_grid=Fraction(grid),
         low=0,
         high=10,
@@ -147,6 +154,7 @@ def _of_noise(noise: Noise, loss: Loss) -> Callable[[], object]:
 
 
 _GAUSSIAN = GaussianNoise(sigma2=Fraction(10**6))
+_MAXIMUM = maximum(keeps_one_group=True)
 _OPEN_ROWS = replace(
     _UNITS,
     neighbours=UnitNeighbours(
@@ -158,6 +166,43 @@ _OPEN_ROWS = replace(
         is_unbounded=True,
     ),
 )
+_NO_STEPS = replace(measured(0, 10), grid=Fraction(0))
+# Each release has what it measures looked at.
+_WITHOUT_STEPS: tuple[Callable[[], object], ...] = (
+    lambda: measurements.price_of_kept_units(
+        replace(kept_units(keeps_one_group=True), measured=_NO_STEPS), _UNITS
+    ),
+    lambda: measurements.price_of_unit_extreme(replace(_MAXIMUM, measured=_NO_STEPS), _UNITS),
+    lambda: measurements.price_of_order_statistic(
+        replace(quantile(rows=6, weights=False), measured=_NO_STEPS), _UNITS
+    ),
+    lambda: measurements.price_of_mean(replace(_mean(_ONE), measured=_NO_STEPS), _UNITS),
+    lambda: measurements.price_of_deviation_mean(
+        replace(deviation_mean(0, 10, Fraction(1)), measured=_NO_STEPS), _UNITS
+    ),
+    lambda: measurements.price_of_value_choice(
+        replace(value_choice(Fraction(1)), measured=_NO_STEPS), row_shape(changed=1)
+    ),
+    _partitions(of=_NO_STEPS),
+)
+
+
+def _of_steps(*factor: int) -> Callable[[], object]:
+    noise, moved = (
+        ContinualNoise(factor=factor, sigma2=Fraction(10**6)),
+        StepSensitivity(each=1, is_of_rows=False),
+    )
+    return lambda: measurements.price_of_series(
+        noise, series_shape(most_steps=2), moved, _WITH_DELTA
+    )
+
+
+def _by_unit(column: ColumnRef) -> Shape:
+    """Of rows by themselves, of which one unit is counted by this column."""
+    rows = RowNeighbours(rows=3, hashed_by=(column,), not_null=None, partitions=1)
+    return replace(row_shape(changed=3), neighbours=rows)
+
+
 _LET_THROUGH: tuple[Callable[[], object], ...] = (
     _of_noise(_GAUSSIAN, _WITH_DELTA),
     lambda: measurements.price_of_sum(_sum(_ONE), _UNITS, False),
@@ -165,9 +210,14 @@ _LET_THROUGH: tuple[Callable[[], object], ...] = (
     _choice(_CHOICE),
     lambda: measurements.price_of_mean(_mean(_ONE), _UNITS),
     _centres(0, 10, 2),
+    _centres(0, 10, None, rows=None),
     _partitions(),
     _partitions(_median(_ONE)),
     *map(_as_smooth, _JUST_SMOOTH),
+    _of_steps(2, 1, 1),
+    lambda: measurements.price_of_distinct_count(
+        distinct_count(of_unit=True), _by_unit(of_table("r1", "people", "i4"))
+    ),
 )
 _REFUSED: tuple[tuple[str, Callable[[], object]], ...] = (
     (
@@ -227,6 +277,7 @@ _REFUSED: tuple[tuple[str, Callable[[], object]], ...] = (
         lambda: measurements.price_of_deviation_mean(deviation_mean(0, 10, Fraction(0)), _UNITS),
     ),
     ("centres of a constant", _centres(10, 10, None)),
+    ("a bound below 1", _centres(0, 10, None, rows=0)),
     ("another bound than the policy's", _centres(0, 10, 3)),
     ("single rows of a unit with several", _centres(0, 10, 2, is_single=True)),
     ("nothing is left for the answer", _partitions(gate=_TWO)),
@@ -243,6 +294,25 @@ _REFUSED: tuple[tuple[str, Callable[[], object]], ...] = (
     ("a median of fewer outputs than change", _partitions(_median(_NOTHING))),
     ("a smoothness that is not computed", _as_smooth(_JUST_SMOOTH[0] / 2)),
     ("a smoothness that is not computed", _as_smooth(_JUST_SMOOTH[1] + 1)),
+    ("a factor that rises, or of other steps", _of_steps(1, 2, 2)),
+    ("a factor that rises, or of other steps", _of_steps(2, 1)),
+    (
+        "other values are counted than units",
+        lambda: measurements.price_of_distinct_count(
+            distinct_count(of_unit=True), _by_unit(of_table("r1", "people", "id"))
+        ),
+    ),
+    *(("a grid without steps", one) for one in _WITHOUT_STEPS),
+    (
+        "an aggregate that is no extreme",
+        lambda: measurements.price_of_unit_extreme(
+            replace(_MAXIMUM, aggregate=replace(_AGGREGATE, fraction=Fraction(1, 2))), _UNITS
+        ),
+    ),
+    (
+        "nothing is left for the answer",
+        lambda: measurements.price_of_unit_extreme(replace(_MAXIMUM, loss=_NOTHING), _UNITS),
+    ),
     (
         "a decision that no curve makes",
         lambda: measurements.price_of_selection(

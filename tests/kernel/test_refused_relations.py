@@ -13,6 +13,7 @@ from proxy.catalog.catalog_model import TableName
 from proxy.kernel.attribution import relation_of
 from proxy.kernel.block_price import check_rows, price_of_block
 from proxy.kernel.bound_choices import UnitTotal
+from proxy.kernel.key_plans import Selection
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import BlockPlan
 from proxy.kernel.refusals import NotPrivate
@@ -54,6 +55,7 @@ _OTHER = Is(_NOTHING, None)
 _CHOICE = choice_of(Loss(Fraction(1), Fraction(0)), 100)
 _OF_VISITS = replace(measured(0, 100), operand=_I4)
 _OF_NOTHING = replace(measured(0, 100), operand=_NOTHING)
+_FREE = Loss(Fraction(0), Fraction(0))
 _TWICE = (replace(value_choice(Fraction(1)), measured=_OF_VISITS),) * 2
 
 
@@ -91,11 +93,13 @@ def _relation(relation: Relation, world: World = WORLD) -> Callable[[], object]:
     return lambda: relation_of(relation, world)
 
 
-def _block(text: str, change: Callable[[BlockPlan], BlockPlan]) -> Callable[[], object]:
+def _block(
+    text: str, change: Callable[[BlockPlan], BlockPlan], policy: str = "best"
+) -> Callable[[], object]:
     def priced() -> object:
-        found = walk(text, POLICIES["best"])
+        found = walk(text, POLICIES[policy])
         assert found is not None
-        return price_of_block(change(found.plan.blocks[0]), World(POLICIES["best"], CATALOG))
+        return price_of_block(change(found.plan.blocks[0]), World(POLICIES[policy], CATALOG))
 
     return priced
 
@@ -292,6 +296,45 @@ _REFUSED: tuple[tuple[str, Callable[[], object]], ...] = (
     (
         "a column that is not there",
         _block("SELECT count(DISTINCT i4) FROM visits", _with_release(condition=_OTHER)),
+    ),
+    (
+        "no partitions",
+        _block(
+            "SELECT avg(i4) FROM visits", lambda block: replace(block, sub_partitions=0), "world"
+        ),
+    ),
+    (
+        "a scale below what the results move by",
+        _block(
+            "SELECT count(*) FROM visits",
+            lambda block: replace(block, weight_choice=weight_choice(Fraction(9))),
+        ),
+    ),
+    (
+        "a bound below 1",
+        _block(
+            "SELECT count(*) FROM visits",
+            lambda block: replace(
+                _with_neighbours(rows=6)(block), rows_choice=replace(_CHOICE, bounds=(0, 6))
+            ),
+        ),
+    ),
+    (
+        "a decision that no curve makes",
+        _block(
+            "SELECT i4, count(*) FROM visits GROUP BY i4",
+            lambda block: replace(block, selection=Selection(loss=_FREE, each=_FREE)),
+        ),
+    ),
+    (
+        "nothing is walked",
+        _block(
+            "SELECT count(*) FROM visits",
+            lambda block: replace(
+                block,
+                value_choices=(replace(_TWICE[0], choice=replace(_CHOICE, is_given=True)),),
+            ),
+        ),
     ),
 )
 
