@@ -223,8 +223,8 @@ def _of_measured(**other: object) -> Callable[[], object]:
 
 def _of_index(farthest: int) -> Callable[[], object]:
     """Of values that are stored as whole numbers."""
-    ends = sorted((Fraction(0), Fraction(farthest)))
-    return _of_measured(clamp=Bounds(*ends), index=of_table("r1", "people", "i4"))
+    low, high = sorted((Fraction(0), Fraction(farthest)))
+    return _of_measured(clamp=Bounds(low, high), index=of_table("r1", "people", "i4"))
 
 
 def _value_choice(changed: int) -> Callable[[], object]:
