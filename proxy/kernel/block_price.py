@@ -48,7 +48,7 @@ from proxy.kernel.plan import (
 )
 from proxy.kernel.prepared_copies import check_copies
 from proxy.kernel.price import NOTHING_PAID, Price
-from proxy.kernel.refusals import NotCovered, NotPrivate, Rule
+from proxy.kernel.refusals import NotPrivate, Rule
 from proxy.kernel.shape import Shape, check_groups, shape_of
 from proxy.kernel.totality import check_totality
 from proxy.kernel.well_formed import SHOWN
@@ -197,7 +197,7 @@ def _measured_of(release: Release) -> object:
         ):
             return release.measured
         case _:
-            raise NotCovered(Rule.NOISE, "a release that is not in the list")
+            assert_never(release)
 
 
 def check_neighbours(block: BlockPlan, source: Known) -> None:

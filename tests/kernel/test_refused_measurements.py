@@ -15,12 +15,14 @@ from proxy.base.sql_types import SqlType
 from proxy.kernel import measurements, proposal_check
 from proxy.kernel.bound_choices import BoundChoice, UnitTotal
 from proxy.kernel.key_plans import Selection
-from proxy.kernel.neighbour_kinds import UnitNeighbours
+from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import (
     ClippedMean,
+    ContinualNoise,
     Gate,
     GaussianNoise,
     LaplaceNoise,
+    Noise,
     NoisyStatistic,
     RecentredMean,
     SampleAggregate,
@@ -29,25 +31,32 @@ from proxy.kernel.plan import (
 from proxy.kernel.price import laplace_price, pure_price
 from proxy.kernel.proposal_plan import Proposed, ProposedBound, TableProposals
 from proxy.kernel.refusals import NotPrivate, Rule
-from proxy.kernel.sensitivities import Sensitivity
-from proxy.kernel.statistics import Statistic
+from proxy.kernel.sensitivities import Sensitivity, StepSensitivity, of_step
+from proxy.kernel.shape import Shape
+from proxy.kernel.statistics import Measured, Statistic
 from proxy.kernel.world import World
 from proxy.mechanisms import deviation_mean as mean_of_deviations
 from proxy.mechanisms.deviation_mean import NoisyCentres
 from proxy.mechanisms.loss import Loss
 from proxy.planner.neighbours import choice_of
-from proxy.policy.policy_model import MedianNoise
-from proxy.query.ir.expressions import Constant, Is, Quotient
+from proxy.policy.policy_model import Bounds, MedianNoise
+from proxy.query.ir.expressions import ColumnRef, Constant, Is, Quotient
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import Subquery
 from tests.kernel.examples import (
     deviation_mean,
+    distinct_count,
+    kept_units,
+    maximum,
     measured,
     of_table,
+    quantile,
     row_shape,
     scan,
+    series_shape,
     shape,
     value_choice,
+    weight_choice,
 )
 from tests.pipeline_world import CATALOG, POLICIES
 
@@ -73,10 +82,15 @@ def _sum(loss: Loss, total: UnitTotal | None = None, operands: int = 1) -> Noisy
 
 
 def _total(
-    choice: BoundChoice | None, *, high: int = 100, parts: int = 1, loss: Loss = _TWO
+    choice: BoundChoice | None,
+    *,
+    high: int = 100,
+    parts: int = 1,
+    loss: Loss = _TWO,
+    shape: Shape = _UNITS,
 ) -> Callable[[], object]:
     total = UnitTotal(low=0, high=high, parts=parts, choice=choice)
-    return lambda: measurements.price_of_total(_sum(loss, total), total, _UNITS, False)
+    return lambda: measurements.price_of_total(_sum(loss, total), total, shape, False)
 
 
 def _choice(choice: BoundChoice) -> Callable[[], object]:
@@ -88,18 +102,28 @@ def _mean(loss: Loss) -> RecentredMean:
     return RecentredMean(aggregate=_AGGREGATE, measured=many, output_grid=Fraction(1), loss=loss)
 
 
-def _centres(low: int, high: int, declared: int | None) -> Callable[[], object]:
-    centres = NoisyCentres(
+def _centres(
+    low: int,
+    high: int,
+    declared: int | None,
+    *,
+    is_single: bool = False,
+    rows: int | None = 2,
+    weights: tuple[int, ...] = (1,),
+    sums: tuple[int, ...] = (0,),
+    centres: tuple[int, ...] = (0,),
+) -> Callable[[], object]:
+    found = NoisyCentres(
         units=9,
         is_few=False,
-        is_single=False,
-        rows=2,
+        is_single=is_single,
+        rows=rows,
         lost_rows=0,
-        weights=(1,),
-        sums=(0,),
-        centres=(0,),
+        weights=weights,
+        sums=sums,
+        centres=centres,
     )
-    release = replace(deviation_mean(low, high, Fraction(1)), declared=declared, centres=centres)
+    release = replace(deviation_mean(low, high, Fraction(1)), declared=declared, centres=found)
     return lambda: measurements.check_centres(release, 1)
 
 
@@ -109,17 +133,21 @@ def _partitions(
     gate: Loss = _ONE,
     grid: int = 1,
     partitions: int = 3,
+    gate_scale: Fraction = Fraction(1),
+    fill: int = 5,
+    high: int = 10,
+    of: Measured = measured(0, 10),  # noqa: B008  it is frozen
 ) -> Callable[[], object]:
     release = SampleAggregate(
         aggregate=_AGGREGATE,
-        measured=measured(0, 10),
+        measured=of,
         output_grid=Fraction(grid),
         low=0,
-        high=10,
-        fill=5,
+        high=high,
+        fill=fill,
         partitions=partitions,
         mechanism=mechanism or ClippedMean(changed=1, loss=_ONE),
-        gate=Gate(noise=LaplaceNoise(scale=Fraction(1)), least=1, loss=gate),
+        gate=Gate(noise=LaplaceNoise(scale=gate_scale), least=1, loss=gate),
         loss=_TWO,
     )
     return lambda: measurements.price_of_sample_aggregate(release, row_shape(changed=1))
@@ -129,11 +157,21 @@ def _median(each: Loss) -> SmoothedMedian:
     return SmoothedMedian(noise=MedianNoise.POLYPLACE, each=each)
 
 
-def _of_noise(noise: LaplaceNoise | GaussianNoise, loss: Loss) -> Callable[[], object]:
+# The least and the largest epsilon of a median of which sensitivities are computed.
+_JUST_SMOOTH = (Fraction(1, 2**29), Fraction(32))
+
+
+def _as_smooth(epsilon: Fraction) -> Callable[[], object]:
+    median = _median(Loss(epsilon, Fraction(0)))
+    return lambda: measurements.check_median(median, 3)
+
+
+def _of_noise(noise: Noise, loss: Loss) -> Callable[[], object]:
     return lambda: measurements.price_of_noise(noise, _MOVED, loss)
 
 
 _GAUSSIAN = GaussianNoise(sigma2=Fraction(10**6))
+_MAXIMUM = maximum(keeps_one_group=True)
 _OPEN_ROWS = replace(
     _UNITS,
     neighbours=UnitNeighbours(
@@ -145,6 +183,96 @@ _OPEN_ROWS = replace(
         is_unbounded=True,
     ),
 )
+_TENTH = Loss(Fraction(1, 10), Fraction(0))
+_MANY = shape(count=5, groups=None, rows=101)
+_STEPS = series_shape(most_steps=2)
+_FARTHEST = 10 * mean_of_deviations.fineness(0, 10)
+_NO_STEPS = replace(measured(0, 10), grid=Fraction(0))
+# Each release has what it measures looked at.
+_WITHOUT_STEPS: tuple[Callable[[], object], ...] = (
+    lambda: measurements.price_of_kept_units(
+        replace(kept_units(keeps_one_group=True), measured=_NO_STEPS), _UNITS
+    ),
+    lambda: measurements.price_of_unit_extreme(replace(_MAXIMUM, measured=_NO_STEPS), _UNITS),
+    lambda: measurements.price_of_order_statistic(
+        replace(quantile(rows=6, weights=False), measured=_NO_STEPS), _UNITS
+    ),
+    lambda: measurements.price_of_mean(replace(_mean(_ONE), measured=_NO_STEPS), _UNITS),
+    lambda: measurements.price_of_deviation_mean(
+        replace(deviation_mean(0, 10, Fraction(1)), measured=_NO_STEPS), _UNITS
+    ),
+    lambda: measurements.price_of_value_choice(
+        replace(value_choice(Fraction(1)), measured=_NO_STEPS), row_shape(changed=1)
+    ),
+    _partitions(of=_NO_STEPS),
+)
+
+
+def _of_steps(*factor: int, shape: Shape = _STEPS) -> Callable[[], object]:
+    noise, moved = (
+        ContinualNoise(factor=factor, sigma2=Fraction(10**6)),
+        StepSensitivity(each=1, is_of_rows=False),
+    )
+    return lambda: measurements.price_of_series(noise, shape, moved, _WITH_DELTA)
+
+
+def _of_measured(**other: object) -> Callable[[], object]:
+    one = replace(measured(0, 10), **other)  # type: ignore[arg-type]
+    return lambda: measurements.check_measured([one], Rule.MEAN)
+
+
+def _of_index(farthest: int) -> Callable[[], object]:
+    """Of values that are stored as whole numbers."""
+    low, high = sorted((Fraction(0), Fraction(farthest)))
+    return _of_measured(clamp=Bounds(low, high), index=of_table("r1", "people", "i4"))
+
+
+def _value_choice(changed: int) -> Callable[[], object]:
+    return lambda: measurements.price_of_value_choice(
+        value_choice(Fraction(1)), row_shape(changed=changed)
+    )
+
+
+def _weights_of(bounds: tuple[int, ...], shape: Shape = _UNITS) -> Callable[[], object]:
+    chosen = replace(weight_choice(scale=Fraction(10)), bounds=bounds)
+    return lambda: measurements.price_of_weight_choice(chosen, shape)
+
+
+def _deviations(shape: Shape, **other: object) -> Callable[[], object]:
+    release = replace(deviation_mean(0, 10, Fraction(1)), **other)  # type: ignore[arg-type]
+    return lambda: measurements.price_of_deviation_mean(release, shape)
+
+
+def _ordered(
+    *,
+    rows: int = 6,
+    weights: bool = False,
+    shape: Shape = _UNITS,
+    size: Fraction = Fraction(1),
+    needed: int | None = None,
+    loss: Loss = _ONE,
+    **of: object,
+) -> Callable[[], object]:
+    """A median, or another aggregate; size: how much of the noise of its size is there."""
+    one = quantile(rows=rows, weights=weights)
+    aggregate = replace(one.aggregate, **of)  # type: ignore[arg-type]
+    noise = LaplaceNoise(scale=one.size.noise.scale * size)
+    one = replace(one, aggregate=aggregate, needed=needed, loss=loss)
+    one = replace(one, size=replace(one.size, noise=noise))
+    return lambda: measurements.price_of_order_statistic(one, shape)
+
+
+def _laplace_median(delta: Fraction) -> Callable[[], object]:
+    median = SmoothedMedian(noise=MedianNoise.LAPLACE, each=Loss(Fraction(1), delta))
+    return lambda: measurements.check_median(median, 3)
+
+
+def _by_unit(column: ColumnRef) -> Shape:
+    """Of rows by themselves, of which one unit is counted by this column."""
+    rows = RowNeighbours(rows=3, hashed_by=(column,), not_null=None, partitions=1)
+    return replace(row_shape(changed=3), neighbours=rows)
+
+
 _LET_THROUGH: tuple[Callable[[], object], ...] = (
     _of_noise(_GAUSSIAN, _WITH_DELTA),
     lambda: measurements.price_of_sum(_sum(_ONE), _UNITS, False),
@@ -152,8 +280,32 @@ _LET_THROUGH: tuple[Callable[[], object], ...] = (
     _choice(_CHOICE),
     lambda: measurements.price_of_mean(_mean(_ONE), _UNITS),
     _centres(0, 10, 2),
+    _centres(0, 10, None, rows=None),
     _partitions(),
     _partitions(_median(_ONE)),
+    *map(_as_smooth, _JUST_SMOOTH),
+    _of_steps(2, 1, 1),
+    _of_measured(index=of_table("r1", "people", "i4"), index_steps=2**19),
+    _of_index(2**23 - 1),
+    _of_index(1 - 2**23),
+    _value_choice(changed=1),
+    _weights_of((1, 2)),
+    _deviations(_UNITS, declared=1),
+    _centres(0, 10, None, centres=(_FARTHEST,)),
+    _centres(0, 10, 1, is_single=True, rows=1),
+    _ordered(),
+    _ordered(fraction=Fraction(0)),
+    _ordered(fraction=Fraction(1)),
+    _ordered(kind=AggregateKind.MAX, fraction=None),
+    _ordered(weights=True, rows=1),
+    _partitions(fill=0),
+    _partitions(fill=10),
+    _partitions(high=2**52),
+    _laplace_median(Fraction(1, 2**1000)),
+    _laplace_median(Fraction(73575, 100000)),
+    lambda: measurements.price_of_distinct_count(
+        distinct_count(of_unit=True), _by_unit(of_table("r1", "people", "i4"))
+    ),
 )
 _REFUSED: tuple[tuple[str, Callable[[], object]], ...] = (
     (
@@ -163,6 +315,10 @@ _REFUSED: tuple[tuple[str, Callable[[], object]], ...] = (
         ),
     ),
     ("a scale below what the results move by", _of_noise(LaplaceNoise(scale=Fraction(0)), _ONE)),
+    (
+        "noise of a series on another release",
+        _of_noise(ContinualNoise(factor=(1,), sigma2=Fraction(10**6)), _WITH_DELTA),
+    ),
     ("Gaussian noise without delta", _of_noise(GaussianNoise(sigma2=Fraction(0)), _WITH_DELTA)),
     ("Gaussian noise without delta", _of_noise(_GAUSSIAN, _ONE)),
     ("Gaussian noise without delta", _of_noise(_GAUSSIAN, Loss(Fraction(0), Fraction(1, 10)))),
@@ -209,7 +365,9 @@ _REFUSED: tuple[tuple[str, Callable[[], object]], ...] = (
         lambda: measurements.price_of_deviation_mean(deviation_mean(0, 10, Fraction(0)), _UNITS),
     ),
     ("centres of a constant", _centres(10, 10, None)),
+    ("a bound below 1", _centres(0, 10, None, rows=0)),
     ("another bound than the policy's", _centres(0, 10, 3)),
+    ("single rows of a unit with several", _centres(0, 10, 2, is_single=True)),
     ("nothing is left for the answer", _partitions(gate=_TWO)),
     ("a grid without steps", _partitions(grid=0)),
     ("no partitions", _partitions(partitions=0)),
@@ -222,6 +380,105 @@ _REFUSED: tuple[tuple[str, Callable[[], object]], ...] = (
         _partitions(ClippedMean(changed=1, loss=_NOTHING)),
     ),
     ("a median of fewer outputs than change", _partitions(_median(_NOTHING))),
+    ("a smoothness that is not computed", _as_smooth(_JUST_SMOOTH[0] / 2)),
+    ("a smoothness that is not computed", _as_smooth(_JUST_SMOOTH[1] + 1)),
+    (
+        "a clamp that does not end on steps of its grid",
+        _of_measured(clamp=Bounds(Fraction(0), Fraction(19, 2))),
+    ),
+    ("an index that is no integer", _of_measured(index=of_table("r1", "people", "t"))),
+    ("an index of no whole steps", _of_measured(index_steps=0)),
+    ("an index of no whole steps", _of_measured(index_steps=2**22)),
+    ("an index beyond an integer", _of_index(2**23)),
+    ("an index beyond an integer", _of_index(-(2**23))),
+    (
+        "a sigma squared below what the results move by",
+        _of_noise(GaussianNoise(sigma2=Fraction(1, 100)), _WITH_DELTA),
+    ),
+    ("rows by themselves have no total", _total(None, shape=row_shape(changed=1))),
+    ("several rows change, each of which is counted", _value_choice(changed=2)),
+    ("rows by themselves are in several cells", _weights_of((1, 2), row_shape(changed=1))),
+    ("bounds that do not rise from 1", _weights_of((2, 3))),
+    ("bounds that do not rise from 1", _weights_of((1, 3, 2))),
+    ("bounds that do not rise from 1", _weights_of((0, 1))),
+    ("drawn for fewer rows than count", lambda: measurements.price_of_mean(_mean(_ONE), _MANY)),
+    ("rows by themselves have no deviations of units", _deviations(row_shape(changed=1))),
+    ("groups that are not public", _deviations(shape(count=None, groups=2))),
+    ("no loss, or no rows that count", _deviations(_UNITS, declared=0)),
+    ("squares that pay nothing", _deviations(_UNITS, square_share=Fraction(-2, 5))),
+    ("centres of other groups", _centres(0, 10, None, centres=())),
+    ("centres of other groups", _centres(0, 10, None, weights=(1, 1))),
+    ("centres of other groups", _centres(0, 10, None, sums=(0, 0))),
+    ("a centre outside of the range", _centres(0, 10, None, centres=(_FARTHEST + 1,))),
+    ("a centre outside of the range", _centres(0, 10, None, centres=(-_FARTHEST - 1,))),
+    ("drawn for fewer rows than change", _ordered(rows=5)),
+    ("a size with less noise than it pays for", _ordered(size=Fraction(1, 2))),
+    ("nothing is left for the answer", _ordered(loss=_TENTH)),
+    ("fewer values than its caps look at", _ordered(needed=1)),
+    ("an aggregate that has no rank", _ordered(kind=AggregateKind.AVG)),
+    ("an aggregate that has no rank", _ordered(kind=AggregateKind.AVG, fraction=None)),
+    ("an aggregate that has no rank", _ordered(kind=AggregateKind.MAX)),
+    ("an aggregate that has no rank", _ordered(fraction=None)),
+    ("an aggregate that has no rank", _ordered(fraction=Fraction(-1, 9))),
+    ("an aggregate that has no rank", _ordered(fraction=Fraction(10, 9))),
+    ("weights of rows by themselves", _ordered(weights=True, shape=row_shape(changed=1))),
+    (
+        "weights in groups that are not public",
+        _ordered(weights=True, shape=shape(count=None, groups=2)),
+    ),
+    ("weights of no rows, or of what is no quantile", _ordered(weights=True, rows=0)),
+    (
+        "weights of no rows, or of what is no quantile",
+        _ordered(weights=True, kind=AggregateKind.MAX, fraction=None),
+    ),
+    (
+        "drawn for fewer values of a unit than change",
+        lambda: measurements.price_of_unit_extreme(
+            replace(_MAXIMUM, keeps_one_group=False), _UNITS
+        ),
+    ),
+    ("a gate with less noise than it pays for", _partitions(gate_scale=Fraction(9, 10))),
+    ("a fill that is outside", _partitions(fill=-1)),
+    ("a fill that is outside", _partitions(fill=11)),
+    ("outputs that floats do not hold", _partitions(high=2**52 + 1)),
+    ("a mean of fewer outputs than change", _partitions(ClippedMean(changed=0, loss=_ONE))),
+    (
+        "a median of fewer outputs than change",
+        _partitions(_median(Loss(Fraction(101, 100), Fraction(0)))),
+    ),
+    ("a median of an even number of outputs", _partitions(_median(_ONE), partitions=4)),
+    ("a delta that the theorem does not have", _laplace_median(Fraction(0))),
+    ("a delta that the theorem does not have", _laplace_median(Fraction(3, 4))),
+    (
+        "a decision that spends more than its part",
+        lambda: measurements.price_of_selection(
+            Selection(loss=_WITH_DELTA, each=_WITH_DELTA), shape(count=None, groups=2)
+        ),
+    ),
+    ("a unit in any number of steps", _of_steps(2, 1, 1, shape=shape(count=3, groups=None))),
+    (
+        "a series of what is no count or sum of bounded rows",
+        lambda: of_step(distinct_count(of_unit=False), series_shape(most_steps=2)),
+    ),
+    ("a factor that rises, or of other steps", _of_steps(1, 2, 2)),
+    ("a factor that rises, or of other steps", _of_steps(2, 1)),
+    (
+        "other values are counted than units",
+        lambda: measurements.price_of_distinct_count(
+            distinct_count(of_unit=True), _by_unit(of_table("r1", "people", "id"))
+        ),
+    ),
+    *(("a grid without steps", one) for one in _WITHOUT_STEPS),
+    (
+        "an aggregate that is no extreme",
+        lambda: measurements.price_of_unit_extreme(
+            replace(_MAXIMUM, aggregate=replace(_AGGREGATE, fraction=Fraction(1, 2))), _UNITS
+        ),
+    ),
+    (
+        "nothing is left for the answer",
+        lambda: measurements.price_of_unit_extreme(replace(_MAXIMUM, loss=_NOTHING), _UNITS),
+    ),
     (
         "a decision that no curve makes",
         lambda: measurements.price_of_selection(

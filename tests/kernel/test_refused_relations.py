@@ -13,6 +13,7 @@ from proxy.catalog.catalog_model import TableName
 from proxy.kernel.attribution import relation_of
 from proxy.kernel.block_price import check_rows, price_of_block
 from proxy.kernel.bound_choices import UnitTotal
+from proxy.kernel.key_plans import Selection
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import BlockPlan
 from proxy.kernel.refusals import NotPrivate
@@ -54,6 +55,8 @@ _OTHER = Is(_NOTHING, None)
 _CHOICE = choice_of(Loss(Fraction(1), Fraction(0)), 100)
 _OF_VISITS = replace(measured(0, 100), operand=_I4)
 _OF_NOTHING = replace(measured(0, 100), operand=_NOTHING)
+_BY_PRIVATE_KEY = "SELECT i4, count(*) FROM visits GROUP BY i4"
+_FREE = Loss(Fraction(0), Fraction(0))
 _TWICE = (replace(value_choice(Fraction(1)), measured=_OF_VISITS),) * 2
 
 
@@ -74,12 +77,12 @@ def _of_lines(policy: Policy) -> World:
     )
 
 
-def _of_callers(policy: Policy) -> World:
+def _of_callers(policy: Policy, column: str = "uid") -> World:
     """The units of the calls are others than those of the orders."""
     name = TableName("w", "calls")
     calls = policy.tables[name]
     assert isinstance(calls, ProtectedTable)
-    of_callers = replace(calls, unit=IdentifierUnit("caller", "uid"))
+    of_callers = replace(calls, unit=IdentifierUnit("caller", column))
     return World(replace(policy, tables={**policy.tables, name: of_callers}), CATALOG)
 
 
@@ -91,11 +94,13 @@ def _relation(relation: Relation, world: World = WORLD) -> Callable[[], object]:
     return lambda: relation_of(relation, world)
 
 
-def _block(text: str, change: Callable[[BlockPlan], BlockPlan]) -> Callable[[], object]:
+def _block(
+    text: str, change: Callable[[BlockPlan], BlockPlan], policy: str = "best"
+) -> Callable[[], object]:
     def priced() -> object:
-        found = walk(text, POLICIES["best"])
+        found = walk(text, POLICIES[policy])
         assert found is not None
-        return price_of_block(change(found.plan.blocks[0]), World(POLICIES["best"], CATALOG))
+        return price_of_block(change(found.plan.blocks[0]), World(POLICIES[policy], CATALOG))
 
     return priced
 
@@ -155,6 +160,24 @@ _REFUSED: tuple[tuple[str, Callable[[], object]], ...] = (
     ("a window over rows of different units", _relation(_windows_of_rows())),
     ("an aggregate that is not in the list", _relation(_grouped(kind=AggregateKind.CORR))),
     ("a key of which equal values are several", _relation(_grouped("iv"))),
+    (
+        "grouped by a column that does not hold the unit",
+        _relation(replace(_grouped("t"), unit=_I4)),
+    ),
+    (
+        "two columns of one name",
+        _relation(Subquery("q", scan("r1", "visits"), None, (("z", _I4), ("z", _UID)))),
+    ),
+    (
+        "a unit in a column that is not there",
+        _relation(scan("r1", "calls"), _of_callers(WORLD.policy, "nothing")),
+    ),
+    (
+        "a column of several types",
+        _relation(
+            UnionAll("u", (columns_of("orders", "uid", "t"), columns_of("calls", "uid", "i4")))
+        ),
+    ),
     (
         "parts of different widths",
         _relation(UnionAll("u", (columns_of("orders", "uid", "i4"), columns_of("calls", "uid")))),
@@ -292,6 +315,76 @@ _REFUSED: tuple[tuple[str, Callable[[], object]], ...] = (
     (
         "a column that is not there",
         _block("SELECT count(DISTINCT i4) FROM visits", _with_release(condition=_OTHER)),
+    ),
+    (
+        "a unit may be in more groups than the plan says",
+        _block("SELECT b, count(*) FROM visits GROUP BY b", lambda block: replace(block, reach=1)),
+    ),
+    (
+        "partitions by a column that may be NULL",
+        _block(
+            "SELECT count(*) FROM people",
+            _with_neighbours(hashed_by=(of_table("r1", "people", "i4"),)),
+        ),
+    ),
+    (
+        "several rows of a unit",
+        _block(
+            "SELECT count(*) FROM visits",
+            lambda block: replace(
+                block, neighbours=RowNeighbours(rows=1, hashed_by=(), not_null=_UID)
+            ),
+        ),
+    ),
+    (
+        "private keys without a selection, or one of listed groups",
+        _block(_BY_PRIVATE_KEY, lambda block: replace(block, selection=None)),
+    ),
+    (
+        "private keys without a selection, or one of listed groups",
+        _block(
+            "SELECT b, count(*) FROM visits GROUP BY b",
+            lambda block: replace(block, selection=Selection(loss=_FREE, each=_FREE)),
+        ),
+    ),
+    (
+        "no partitions",
+        _block(
+            "SELECT avg(i4) FROM visits", lambda block: replace(block, sub_partitions=0), "world"
+        ),
+    ),
+    (
+        "a scale below what the results move by",
+        _block(
+            "SELECT count(*) FROM visits",
+            lambda block: replace(block, weight_choice=weight_choice(Fraction(9))),
+        ),
+    ),
+    (
+        "a bound below 1",
+        _block(
+            "SELECT count(*) FROM visits",
+            lambda block: replace(
+                _with_neighbours(rows=6)(block), rows_choice=replace(_CHOICE, bounds=(0, 6))
+            ),
+        ),
+    ),
+    (
+        "a decision that no curve makes",
+        _block(
+            _BY_PRIVATE_KEY,
+            lambda block: replace(block, selection=Selection(loss=_FREE, each=_FREE)),
+        ),
+    ),
+    (
+        "nothing is walked",
+        _block(
+            "SELECT count(*) FROM visits",
+            lambda block: replace(
+                block,
+                value_choices=(replace(_TWICE[0], choice=replace(_CHOICE, is_given=True)),),
+            ),
+        ),
     ),
 )
 

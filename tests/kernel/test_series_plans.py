@@ -40,6 +40,7 @@ from tests.kernel.examples import (
     key_plan,
     numbered_visits,
     of_table,
+    row_shape,
     scan,
     scan_of_copy,
     series_block,
@@ -204,6 +205,12 @@ def test_a_tampered_series_does_not(name: str) -> None:
     with pytest.raises(NotPrivate) as refused:
         _checked(tampered)
     assert refused.value.rule in (Rule.CONTINUAL, Rule.NOISE, Rule.GROUPS)
+
+
+def test_rows_that_change_may_all_be_in_one_step() -> None:
+    count = series_block(_DAYS, _MOST).releases[0]
+    assert isinstance(count, NoisyStatistic)
+    assert of_step(count, row_shape(changed=3)).each == 3
 
 
 def test_a_list_of_public_rows_is_refused() -> None:
