@@ -534,7 +534,14 @@ _JOINS = f"GRANT night_owls TO {READER}"
         ),
     ],
     ids=[
-        *["on", "other policies", "off", "another condition", "function beneath", "asks membership"],
+        *[
+            "on",
+            "other policies",
+            "off",
+            "another condition",
+            "function beneath",
+            "asks membership",
+        ],
         *["policy of a role", "through another role", "past row security", "setting of a function"],
     ],
 )
@@ -567,7 +574,9 @@ def test_row_security_that_asks_something_else_closes_its_table(
             assert len(served.receipts()) == charged
         finally:
             owner.execute("DROP TABLE public.nights CASCADE; DROP FUNCTION public.is_open")
-            owner.execute(f"DROP ROLE night_owls, day_owls; ALTER ROLE {READER} NOBYPASSRLS".encode())
+            owner.execute(
+                f"DROP ROLE night_owls, day_owls; ALTER ROLE {READER} NOBYPASSRLS".encode()
+            )
             served.database.look_for_changes()
 
 

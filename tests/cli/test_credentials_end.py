@@ -1,0 +1,147 @@
+"""Whoever is removed, gets another password or loses a token is out of everything that is open, at each worker.
+
+A stricter policy holds for the next statement of open sessions.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import httpx
+import psycopg
+import pytest
+
+from tests.cli.operator_at_work import PASSWORD, QUESTION
+from tests.cli.test_workers import Office, served
+
+_SECONDS = 10.0  # people are read each second; the rest is for a busy machine
+_ENDS: dict[str, tuple[str, ...]] = {
+    "removed": ("user", "remove", "bob"),
+    "another password": ("user", "passwd", "bob", "--password-stdin"),
+    "token revoked": ("token", "revoke"),
+}
+
+
+@pytest.fixture(scope="module")
+def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
+    with served(tmp_path_factory.mktemp("credentials")) as found:
+        yield found
+
+
+def _over_http(office: Office, **more: Any) -> Iterator[Callable[[], bool]]:
+    """Of one connection that is kept, and of a new one for each request."""
+    body = {"database": "shop", "sql": QUESTION}
+    for limits in (httpx.Limits(), httpx.Limits(max_keepalive_connections=0)):
+        client = httpx.Client(base_url=office.address("HTTP"), limits=limits, timeout=60, **more)
+        yield lambda client=client: client.post("/v1/query", json=body).status_code == 200  # type: ignore[misc]
+
+
+def _over_mcp(office: Office, token: str) -> Callable[[], bool]:
+    client = httpx.Client(base_url=office.address("HTTP"), timeout=60)
+    headers = {
+        "Authorization": f"Bearer {token}",
+        "Accept": "application/json, text/event-stream",
+    }
+    arguments = {"database": "shop", "sql": QUESTION, "max_epsilon": 2}
+    params = {"name": "query", "arguments": arguments}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    return lambda: client.post("/mcp", json=call, headers=headers).status_code == 200
+
+
+def _in_console(office: Office) -> Callable[[], bool]:
+    address = office.address("HTTP")
+    client = httpx.Client(base_url=address, timeout=60)
+    form = {"name": "bob", "password": PASSWORD}
+    signed = client.post("/sign-in", data=form, headers={"Origin": address})
+    assert signed.status_code == 303
+    return lambda: client.get("/db/shop/budget").status_code == 200
+
+
+def _in_session(session: psycopg.Connection, statement: str) -> Callable[[], bool]:
+    def asks() -> bool:
+        with contextlib.suppress(psycopg.Error):
+            return session.execute(statement.encode()).fetchone() is not None
+        return False
+
+    return asks
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("end", _ENDS)
+def test_nothing_that_is_open_goes_on(end: str, office: Office) -> None:
+    operator, words = office.operator, _ENDS[end]
+    made = operator.run("token", "create", "bob", "--days", "1").out.strip()
+    listed = operator.run("token", "list").out
+    by_token = [*_over_http(office, headers={"Authorization": f"Bearer {made}"})]
+    by_token.append(_over_mcp(office, made))
+    by_password = [*_over_http(office, auth=("bob", PASSWORD)), _in_console(office)]
+    with office.at_both("bob", each=3) as sessions:
+        for number, session in enumerate(sessions):
+            session.execute(f"PREPARE kept AS {QUESTION}".encode())
+            if number % 3:
+                session.execute("BEGIN")
+                cursor = "DECLARE open CURSOR FOR SELECT generate_series(1, 1000000)"
+                session.execute(cursor.encode())
+            ways = ("EXECUTE kept", "FETCH 1 FROM open", QUESTION)
+            by_password.append(_in_session(session, ways[number % 3]))
+        assert all(one() for one in (*by_token, *by_password))
+        if end == "token revoked":
+            numbers = re.findall(r"^ *(\d+) .*bob", listed, re.M)
+            operator.run(*words, numbers[-1])
+            ending, staying = by_token, by_password
+        else:
+            operator.run(*words, typed="another long password")
+            ending = by_password if end == "another password" else [*by_token, *by_password]
+            staying = by_token if end == "another password" else []
+        begun = time.monotonic()
+        while any(one() for one in ending):
+            assert time.monotonic() < begun + _SECONDS
+        charged = office.status()["ledger"]["last_receipt"]
+        assert not any(one() for _ in range(3) for one in ending)
+        assert office.status()["ledger"]["last_receipt"] == charged
+        assert all(one() for one in staying)
+    if end == "removed":
+        operator.run("user", "add", "bob", "--password-stdin", typed=PASSWORD)
+        time.sleep(2)
+        assert not any(one() for one in by_token), "a token of who was removed"
+    elif end == "another password":
+        operator.run("user", "passwd", "bob", "--password-stdin", typed=PASSWORD)
+        time.sleep(2)
+
+
+@pytest.mark.long
+def test_a_stricter_policy_holds_for_what_is_open(office: Office) -> None:
+    policy = office.operator.policy
+    before = policy.read_text()
+    with office.at_both("ann") as sessions:
+        for session in sessions:
+            session.execute("SET dp.epsilon = 2")
+            session.execute(f"PREPARE kept AS {QUESTION}".encode())
+            session.execute("BEGIN")
+            assert session.execute("EXECUTE kept").fetchone()
+        for stricter, told in (
+            (before.replace("max_epsilon: 2", "max_epsilon: 1"), "max_epsilon"),
+            (before.replace("analysts: {", "analysts: {ann: {epsilon: 1, delta: 1e-4}"), "budget"),
+            (
+                before.replace(
+                    "max_rows_per_unit: 1\n", "max_rows_per_unit: 1\n    max_epsilon: 1\n"
+                ),
+                "",
+            ),
+        ):
+            if not told:
+                continue
+            policy.write_text(stricter)
+            (one,) = office.administer("POST", "/policies/reload")["policies"]
+            assert one["not_taken"] is None, one
+            charged = office.status()["ledger"]["last_receipt"]
+            for session in sessions:
+                with pytest.raises(psycopg.Error, match=told), session.transaction():
+                    session.execute("EXECUTE kept")
+            assert office.status()["ledger"]["last_receipt"] == charged
+        policy.write_text(before)
+        office.administer("POST", "/policies/reload")
