@@ -68,7 +68,8 @@ _CHANGES = {
     ),
     "names exchanged": _Change(
         sql="ALTER TABLE c.stays RENAME cost TO c; ALTER TABLE c.stays RENAME other TO cost;"
-        " ALTER TABLE c.stays RENAME c TO other"
+        " ALTER TABLE c.stays RENAME c TO other",
+        closes=("c.seen",),
     ),
     "column dropped": _Change(sql="ALTER TABLE c.stays DROP other", closes=("c.stays",)),
     "column made anew": _Change(
