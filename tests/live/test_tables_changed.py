@@ -59,11 +59,17 @@ class _Change:
     closes: tuple[str, ...] = ()
 
 
+_MORE = f"SELECT 5000 + n, 7, {_SECRET}, {_SECRET}, 'a' FROM generate_series(1, 500) n"
 _CHANGES = {
     "type": _Change(sql="ALTER TABLE c.stays ALTER other TYPE bigint", closes=("c.stays",)),
     "type of texts": _Change(
         sql="ALTER TABLE c.stays ALTER other TYPE text; UPDATE c.stays SET other = 'x' || other",
         closes=("c.stays",),
+    ),
+    "names exchanged": _Change(
+        sql="ALTER TABLE c.stays RENAME cost TO c; ALTER TABLE c.stays RENAME other TO cost;"
+        " ALTER TABLE c.stays RENAME c TO other",
+        closes=("c.seen",),
     ),
     "column dropped": _Change(sql="ALTER TABLE c.stays DROP other", closes=("c.stays",)),
     "column made anew": _Change(
@@ -74,6 +80,16 @@ _CHANGES = {
         f" INSERT INTO c.stays SELECT 1, 7, {_SECRET}, 1, 'a' FROM generate_series(1, 500)",
         closes=("c.stays",),
     ),
+    "child": _Change(
+        sql=f"CREATE TABLE c.child () INHERITS (c.stays); INSERT INTO c.child {_MORE};"
+        f" GRANT SELECT ON c.child TO {READER}",
+        closes=("c.stays",),
+    ),
+    "owner": _Change(sql=f"ALTER VIEW c.seen OWNER TO {READER}", closes=("c.seen",)),
+    "grants": _Change(
+        sql=f"REVOKE ALL ON c.stays, c.seen FROM {READER}", closes=("c.stays", "c.seen")
+    ),
+    "made again": _Change(sql=_TABLE + f"GRANT SELECT ON c.stays, c.seen TO {READER}"),
 }
 _STATEMENTS = (
     "SELECT count(*), sum(cost), sum(other) FROM c.stays",
