@@ -127,7 +127,7 @@ class Table:
     )  # names and SQL of the source; as a comment
     is_view: bool = field(default=False, compare=False)
     has_ctid: bool = False  # each row has a place of its own, for all the time of a statement
-    # Digest of a view's text or of what row security asks, and of views, conditions and functions beneath.
+    # Digest of a view's text or what row security asks, of views and functions beneath, and of roles' members.
     shows: str = ""
     oid: int = field(default=0, compare=False, repr=False)  # another one where it is created again
     # Of views, materialized ones too: all columns of tables that they, and views beneath them, name

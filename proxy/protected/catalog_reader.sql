@@ -158,8 +158,10 @@ WHERE k.contype = 'c' AND k.convalidated AND coalesce((pg_catalog.to_jsonb(k) ->
   AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema' AND c.relkind IN ('r', 'p')
 ORDER BY n.nspname, c.relname, k.conname;
 -- next --
--- What views, and tables with row security, show: the text of views, conditions and functions beneath them. A function
--- that another one calls is not found.
+-- What views, and tables with row security, show: the text of views, conditions and functions beneath them, and the
+-- roles that decide: of the role that reads, where row security is beneath also of the owners, what each is a member of
+-- (a policy TO a role, pg_has_role) and whether row security holds for it. A function that another one
+-- calls is not found.
 WITH RECURSIVE beneath (relation, class, object) AS (
     SELECT c.oid, 'pg_catalog.pg_class'::pg_catalog.regclass::oid, c.oid
     FROM pg_catalog.pg_class c
@@ -186,14 +188,39 @@ WITH RECURSIVE beneath (relation, class, object) AS (
     ) x (class, object)
     WHERE x.class IN ('pg_catalog.pg_class'::pg_catalog.regclass, 'pg_catalog.pg_proc'::pg_catalog.regclass,
                       'pg_catalog.pg_policy'::pg_catalog.regclass)
+), decides (relation, role) AS (
+    SELECT b.relation, r.oid
+    FROM beneath b JOIN pg_catalog.pg_roles r ON r.rolname = current_user
+    UNION
+    SELECT b.relation, o.relowner
+    FROM beneath b
+    JOIN pg_catalog.pg_class o ON b.class = 'pg_catalog.pg_class'::pg_catalog.regclass AND o.oid = b.object
+    WHERE b.relation IN (SELECT s.relation FROM beneath s
+                         JOIN pg_catalog.pg_class t ON t.oid = s.object AND t.relrowsecurity
+                         WHERE s.class = 'pg_catalog.pg_class'::pg_catalog.regclass)
+    UNION
+    SELECT d.relation, m.roleid
+    FROM decides d JOIN pg_catalog.pg_auth_members m ON m.member = d.role
 )
 SELECT n.nspname AS schema, c.relname AS table, pg_catalog.hashtextextended(pg_catalog.string_agg(
-           coalesce(pg_catalog.pg_get_viewdef(v.oid), p.prosrc || coalesce(pg_catalog.to_jsonb(p) ->> 'prosqlbody', ''),
+           coalesce(pg_catalog.pg_get_viewdef(v.oid) || pg_catalog.concat_ws(' ', t.relowner, t.reloptions),
+                    CASE WHEN p.oid IS NOT NULL THEN
+                        pg_catalog.concat_ws(' ', p.prosrc, pg_catalog.to_jsonb(p) ->> 'prosqlbody', p.prolang,
+                                             p.prosecdef, p.proowner, p.proconfig) END,
                     CASE WHEN s.oid IS NOT NULL THEN
                         pg_catalog.concat_ws(' ', s.polcmd, s.polpermissive, s.polroles,
                                              pg_catalog.pg_get_expr(s.polqual, s.polrelid)) END,
-                    CASE WHEN t.relrowsecurity THEN 'row security' END),
-           ' ' ORDER BY b.class, b.object), 0)::text AS digest
+                    CASE WHEN t.relrowsecurity THEN
+                        pg_catalog.concat_ws(' ', 'row security', t.relforcerowsecurity, t.relowner) END),
+           ' ' ORDER BY b.class, b.object) || (
+               SELECT pg_catalog.string_agg(pg_catalog.concat_ws(' ', r.oid, r.rolname, r.rolsuper, r.rolinherit,
+                          r.rolbypassrls, m.roleid, pg_catalog.to_jsonb(m) ->> 'inherit_option',
+                          m.admin_option, pg_catalog.to_jsonb(m) ->> 'set_option'),
+                      ',' ORDER BY r.oid, m.roleid, m.grantor)
+               FROM decides d
+               JOIN pg_catalog.pg_roles r ON r.oid = d.role
+               LEFT JOIN pg_catalog.pg_auth_members m ON m.member = r.oid
+               WHERE d.relation = c.oid), 0)::text AS digest
 FROM beneath b
 JOIN pg_catalog.pg_class c ON c.oid = b.relation
 JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
@@ -201,7 +228,7 @@ LEFT JOIN pg_catalog.pg_class t ON b.class = 'pg_catalog.pg_class'::pg_catalog.r
 LEFT JOIN pg_catalog.pg_class v ON v.oid = t.oid AND v.relkind IN ('v', 'm')
 LEFT JOIN pg_catalog.pg_proc p ON b.class = 'pg_catalog.pg_proc'::pg_catalog.regclass AND p.oid = b.object
 LEFT JOIN pg_catalog.pg_policy s ON b.class = 'pg_catalog.pg_policy'::pg_catalog.regclass AND s.oid = b.object
-GROUP BY n.nspname, c.relname;
+GROUP BY c.oid, n.nspname, c.relname;
 -- next --
 -- Columns of tables beneath views, which are dropped with such a column and created again.
 WITH RECURSIVE beneath (view, object) AS (

@@ -497,6 +497,12 @@ def test_a_protected_view_that_shows_something_else_is_closed(
 
 _ROW_SECURITY = "ALTER TABLE public.nights ENABLE ROW LEVEL SECURITY"
 _ALL_ROWS = "CREATE POLICY own ON public.nights USING (public.is_open(patient))"
+_ASKS_MEMBERSHIP = (
+    "CREATE POLICY own ON public.nights"
+    " USING (patient > 1 OR pg_has_role(current_user, 'night_owls', 'member'))"
+)
+_OF_A_ROLE = "CREATE POLICY owls ON public.nights AS RESTRICTIVE TO night_owls USING (patient > 1)"
+_JOINS = f"GRANT night_owls TO {READER}"
 
 
 @pytest.mark.every(5)
@@ -515,8 +521,28 @@ _ALL_ROWS = "CREATE POLICY own ON public.nights USING (public.is_open(patient))"
             "CREATE OR REPLACE FUNCTION public.is_open(int) RETURNS bool LANGUAGE sql"
             " AS 'SELECT NOT EXISTS (SELECT FROM public.visits WHERE patient = 7)'",
         ),
+        (f"{_ASKS_MEMBERSHIP}; {_ROW_SECURITY}", _JOINS),
+        (f"{_ALL_ROWS}; {_OF_A_ROLE}; {_ROW_SECURITY}", _JOINS),
+        (
+            f"GRANT night_owls TO day_owls; {_ALL_ROWS}; {_OF_A_ROLE}; {_ROW_SECURITY}",
+            f"GRANT day_owls TO {READER}",
+        ),
+        (
+            f"{_ALL_ROWS}; {_ROW_SECURITY}",
+            "ALTER FUNCTION public.is_open(int) SET search_path = public",
+        ),
     ],
-    ids=["on", "other policies", "off", "another condition", "function beneath"],
+    ids=[
+        *[
+            "on",
+            "other policies",
+            "off",
+            "another condition",
+            "function beneath",
+            "asks membership",
+        ],
+        *["policy of a role", "through another role", "setting of a function"],
+    ],
 )
 @pytest.mark.parametrize("seen", ["nights", "shown_nights"])
 def test_row_security_that_asks_something_else_closes_its_table(
@@ -528,6 +554,7 @@ def test_row_security_that_asks_something_else_closes_its_table(
             (
                 "CREATE TABLE public.nights AS SELECT id, patient FROM public.visits;"
                 "CREATE FUNCTION public.is_open(int) RETURNS bool LANGUAGE sql AS 'SELECT true';"
+                "CREATE ROLE night_owls; CREATE ROLE day_owls;"
                 f"{before};"
                 "CREATE VIEW public.shown_nights AS SELECT * FROM public.nights;"
                 f"GRANT SELECT ON public.nights, public.shown_nights TO {READER}"
@@ -546,6 +573,7 @@ def test_row_security_that_asks_something_else_closes_its_table(
             assert len(served.receipts()) == charged
         finally:
             owner.execute("DROP TABLE public.nights CASCADE; DROP FUNCTION public.is_open")
+            owner.execute("DROP ROLE night_owls, day_owls")
             served.database.look_for_changes()
 
 
