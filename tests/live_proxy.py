@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -102,13 +103,11 @@ class LiveProxy:
             )
 
     def when_settled(self, analyst: str) -> tuple[int, float, int]:
-        """Settling follows the answer: wait for it, a few seconds at most."""
-        pause = threading.Event()
-        for _ in range(100):
-            if self.spent(analyst)[2] == 0:
-                break
+        """Settling follows the answer: wait for it, a minute at most."""
+        pause, ends = threading.Event(), time.monotonic() + 60
+        while (spent := self.spent(analyst))[2] and time.monotonic() < ends:
             pause.wait(0.05)
-        return self.spent(analyst)
+        return spent
 
     def psql(self, text: str, *arguments: str, direct: bool = False, database: str = "shop") -> str:
         """Output and errors in one, as psql prints them; no alignment."""

@@ -27,6 +27,20 @@ def postmaster(operator: Operator, server: str) -> int:
     return int((operator.state / server / "data" / "postmaster.pid").read_text().split()[0])
 
 
+def sleeping(state: Path, *shadows: str) -> int:
+    """How many statements sleep on the shadow of a served proxy, or on those that are named."""
+    count = 0
+    for name in shadows or ("shadow",):
+        server = EmbeddedPostgres((state / name).parent, "shadow")
+        assert server.attach()
+        with psycopg.connect(server.dsn(), autocommit=True) as superuser:
+            row = superuser.execute(
+                "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
+            ).fetchone()
+        count += row[0] if row else 0
+    return count
+
+
 def was_started_again(operator: Operator, server: str, before: int) -> bool:
     with contextlib.suppress(OSError, ValueError, IndexError):
         return postmaster(operator, server) != before

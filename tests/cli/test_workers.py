@@ -24,7 +24,7 @@ import pytest
 from proxy.servers.login_gate import LoginDelay
 from tests.cli.commands import dpproxy
 from tests.cli.operator_at_work import PASSWORD, QUESTION, Listening, Operator, query_over_the_wire
-from tests.cli.recovery import kill_with_children, postmaster
+from tests.cli.recovery import kill_with_children, postmaster, sleeping
 from tests.waiting import until
 
 _SECRET = "0123456789abcdef" * 4
@@ -67,6 +67,9 @@ class Office:
         lines = [line.rpartition(" ") for line in text.splitlines() if not line.startswith("#")]
         return {name: float(value) for name, _, value in lines}
 
+    def sleeping(self) -> int:
+        return sleeping(self.operator.state, "shadow", "workers/2/shadow")
+
     def worker_pids(self) -> dict[int, int]:
         return {one["worker"]: one["pid"] for one in self.status()["workers"]}
 
@@ -76,7 +79,7 @@ class Office:
         with contextlib.ExitStack() as open_ones:
             found: list[psycopg.Connection] = []
             while min(Counter(self.workers_of(name)).get(one, 0) for one in (1, 2)) < each:
-                assert len(found) < 20, "they all come to one worker"
+                assert len(found) < 30, "they all come to one worker"
                 found.append(open_ones.enter_context(self.listening.connect(name)))
             yield found
 
@@ -111,7 +114,7 @@ def served(folder: Path, *more: str) -> Iterator[Office]:
 
 @pytest.fixture(scope="module")
 def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Office]:
-    with served(tmp_path_factory.mktemp("workers"), "--drain-delay", "6") as found:
+    with served(tmp_path_factory.mktemp("workers"), "--drain-delay", "30") as found:
         yield found
 
 
@@ -155,17 +158,16 @@ def test_a_cancel_request_reaches_its_session(office: Office) -> None:
     """Each request is a connection of its own, half of which come to the other worker."""
     with office.at_both(each=3) as connections, ThreadPoolExecutor(len(connections)) as pool:
 
-        def sleep(connection: psycopg.Connection) -> float:
-            with pytest.raises(psycopg.errors.QueryCanceled):
-                connection.execute("SELECT pg_sleep(30)")
-            return time.monotonic()
+        def sleep(connection: psycopg.Connection) -> None:
+            with pytest.raises(psycopg.errors.QueryCanceled, match="user request"):
+                connection.execute("SELECT pg_sleep(250)")
 
         running = [pool.submit(sleep, one) for one in connections]
-        time.sleep(0.5)
-        began = time.monotonic()
+        until(lambda: office.sleeping() == len(connections))
         for one in connections:
             one.cancel()
-        assert max(one.result(60) for one in running) < began + 25
+        for one in running:
+            one.result(60)
 
 
 def test_wrong_passwords_are_counted_together(office: Office) -> None:
@@ -245,9 +247,15 @@ def test_agents_are_answered_by_both(office: Office) -> None:
     assert office.status()["ledger"]["last_receipt"] == before + 8
 
 
+def _lets_in(office: Office, name: str) -> bool:
+    with contextlib.suppress(psycopg.OperationalError), office.at_both(name):
+        return True
+    return False
+
+
 def test_users_policies_and_ends_of_sessions_reach_both(office: Office) -> None:
     office.administer("POST", "/users", {"name": "dora", "password": PASSWORD})
-    time.sleep(1.5)  # people are read each second
+    until(lambda: _lets_in(office, "dora"))  # people are read each second
     with office.at_both("dora") as connections:
         number = office.administer("GET", "/sessions")["sessions"]
         for one in number:
@@ -339,12 +347,12 @@ def test_sigterm_drains_both(office: Office) -> None:
         for_ever = [pool.submit(one.execute, "SELECT pg_sleep(100)") for one in endless]
         sleep = "SELECT pg_sleep(8)::text"
         running = [pool.submit(one.execute, sleep) for one in connections]
-        time.sleep(0.5)
-        began = time.monotonic()
+        until(lambda: office.sleeping() == len(connections) + len(endless))
         office.listening.running.process.send_signal(signal.SIGTERM)
-        time.sleep(1)
-        told = set()
-        while time.monotonic() < began + 2:
+        until(lambda: httpx.get(f"{address}/readyz", timeout=60).status_code == 503)
+        time.sleep(1)  # the other worker, too
+        told, began = set(), time.monotonic()
+        while time.monotonic() < began + 1:
             told.add(httpx.get(f"{address}/readyz", timeout=60).status_code)
             with office.listening.connect("bob") as connection:
                 assert connection.execute("SELECT 1").fetchone() == (1,)

@@ -259,9 +259,12 @@ def test_an_open_transaction_keeps_the_old_shadow(
     catalog: Catalog,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("proxy.shadow.shadow_database._LOCK_TIMEOUT", "100ms")
     before = shadow.relation_oids()
-    with psycopg.connect(pair.analyst_dsn("clinic", "alice")) as alice:
+    with (
+        monkeypatch.context() as soon,
+        psycopg.connect(pair.analyst_dsn("clinic", "alice")) as alice,
+    ):
+        soon.setattr("proxy.shadow.shadow_database._LOCK_TIMEOUT", "100ms")
         alice.execute("PREPARE q AS SELECT * FROM clinic.visit")
         with pytest.raises(ShadowError, match="it stays as it was"):
             shadow.build(replace(policy, digest="x"), catalog, unjudged(policy))

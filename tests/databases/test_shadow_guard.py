@@ -237,8 +237,8 @@ def test_settings_that_are_held_are_no_broken_wall(shadow: Shadow, pair: Servers
 def test_a_lock_that_verifying_waits_for_is_no_broken_wall(
     shadow: Shadow, superuser: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("proxy.shadow.shadow_database._VERIFY_LOCK_TIMEOUT", "200ms")
-    with superuser.transaction():
+    with monkeypatch.context() as soon, superuser.transaction():
+        soon.setattr("proxy.shadow.shadow_database._VERIFY_LOCK_TIMEOUT", "200ms")
         superuser.execute("LOCK TABLE dp.catalogue IN ACCESS EXCLUSIVE MODE")
         with pytest.raises(ShadowBusy):
             shadow.verify()

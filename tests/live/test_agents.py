@@ -12,7 +12,7 @@ from mcp_types import TextResourceContents
 
 from tests.live.published_tables import release_and_show
 from tests.live.served_database import served_database
-from tests.live.test_psycopg import slow
+from tests.live.test_psycopg import slow, waits
 from tests.live_proxy import sample_databases, start_proxy
 from tests.servers.http.agent_client import AgentDoor, agent_door
 from tests.servers_fixture import servers
@@ -164,8 +164,10 @@ def test_an_agent_that_goes_away_has_paid(door: AgentDoor) -> None:
         "Authorization": f"Bearer {token}",
         "Accept": "application/json, text/event-stream",
     }
-    with slow(proxy), pytest.raises(httpx.ReadTimeout):
-        httpx.post(door.url, json=message, headers=headers, timeout=0.7)
+    with slow(proxy):
+        with door.http.leaving("/mcp", message, headers=headers):
+            until(lambda: waits(proxy))
+        until(lambda: not waits(proxy))
 
     def outcomes() -> list[str]:
         asked = door.call(token, "budget")

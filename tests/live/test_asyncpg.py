@@ -11,9 +11,10 @@ from typing import Any
 import asyncpg  # type: ignore[import-untyped]
 import pytest
 
-from tests.live.test_psycopg import COUNT, near, slow
+from tests.live.test_psycopg import COUNT, near, slow, waits
 from tests.live_proxy import LiveProxy
 from tests.servers_fixture import PASSWORD
+from tests.waiting import until
 
 Talk = Callable[[Any], Awaitable[None]]
 
@@ -102,10 +103,14 @@ def test_transaction(live: LiveProxy, analyst: str) -> None:
     assert live.spent(analyst)[0] == 1
 
 
-def test_timeout_cancels(live: LiveProxy, analyst: str) -> None:
+def test_a_task_that_is_cancelled_cancels(live: LiveProxy, analyst: str) -> None:
     async def talk(connection: Any) -> None:
-        with slow(live), pytest.raises(asyncio.TimeoutError):
-            await connection.fetchval(COUNT, timeout=2)  # charged before
+        with slow(live):
+            asking = asyncio.create_task(connection.fetchval(COUNT))
+            await asyncio.to_thread(until, lambda: waits(live))  # charged before
+            asking.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await asking
         assert near(await connection.fetchval(COUNT))
 
     run(live, analyst, talk)

@@ -33,7 +33,7 @@ _QUESTION = "SELECT count(*) FROM k.orders WHERE region <> 'north'"
 _PUBLISHED = "SELECT region, n FROM published.one ORDER BY 1"
 _AS_PUBLISHED = "SELECT region, count(*) AS n FROM k.orders GROUP BY region ORDER BY 1"
 _AT = datetime(2026, 11, 23, 12, tzinfo=timezone.utc)
-_LEASE_SECONDS = 1
+_LEASE_SECONDS = 2  # in which an answer is drawn
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +89,7 @@ class CutOff:
 @pytest.fixture
 def cut_off(made: Database, monkeypatch: pytest.MonkeyPatch) -> Iterator[CutOff]:
     monkeypatch.setattr("proxy.ledger.cached_claims.LEASE_SECONDS", _LEASE_SECONDS)
-    monkeypatch.setattr("proxy.drawing.kept_answers.WAIT_SECONDS", _LEASE_SECONDS + 0.5)
+    monkeypatch.setattr("proxy.drawing.kept_answers.WAIT_SECONDS", _LEASE_SECONDS + 10)
     pair, policy = servers(), made.policy
     lease = pair.lease(policy)
     where = conninfo_to_dict(lease.ledger_dsn)

@@ -27,6 +27,7 @@ from tests.live import attacks, marked
 from tests.live.recording_hop import RecordingHop
 from tests.live.served_database import made_database, served_database
 from tests.live_proxy import LiveProxy, start_proxy
+from tests.machine_speed import allowed_wait
 from tests.raw_client import RawClient
 from tests.servers_fixture import PASSWORD, Servers, budgets
 from tests.unjudged_rows import unjudged
@@ -230,10 +231,12 @@ def test_attacks(part: slice, watched: Watched) -> None:
     assert len(texts) > 200
     texts = texts[part]
     before = watched.proxy.spent("eve")[0]
+    milliseconds = round(allowed_wait(500).now())  # in which an honest statement is charged
+    limits = f"SET statement_timeout = {milliseconds}; SET search_path = public"
     for text in texts:
         with watched.client("lab") as client:
             # An attack may have set the role's own search_path, for good.
-            client.send(frames.query(b"SET statement_timeout = '500ms'; SET search_path = public"))
+            client.send(frames.query(limits.encode()))
             client.until_ready()
             all_ways(client, text.replace("\0", ""))
     check(watched, texts)

@@ -96,15 +96,15 @@ def test_totals_without_groups(visits: Asking) -> None:
     """26,000 visits and 885,000 paid; what one person has in 3,000 visits more is cut."""
     answer = visits.run("SELECT count(*), sum(paid), sum(tip) FROM w.visits")
     (row,) = rows(answer)
-    assert abs(row["a1"] - 26_000) < 1_500
-    assert abs(row["a2"] - 885_000) < 40_000
-    assert abs(row["a3"]) < 1_000
+    assert abs(row["a1"] - 26_000) < 4_000
+    assert abs(row["a2"] - 885_000) < 200_000  # where the bound is 5,000, too
+    assert abs(row["a3"]) < 4_000
     assert [one.of_rows for one in answer.clipped] == [True, False, False]
-    count, paid, _ = answer.clipped
+    count, paid, _ = answer.clipped  # five half widths are 15 scales of the noise
     assert count.most is not None and 12 <= count.most < 60
     assert paid.most is not None and 600 < paid.most < 5_000
-    assert abs(count.units - 4_001) < 3 * count.half_width
-    assert abs(count.above - 1) < 3 * count.half_width
+    assert abs(count.units - 4_001) < 5 * count.half_width
+    assert abs(count.above - 1) < 5 * count.half_width
     for text in answer.withheld:  # tips are as often below 0 as above
         assert text.startswith("The error is larger than the number itself: sum (column 3). ")
 
@@ -127,7 +127,7 @@ def test_quantiles_beside_means_weigh_rows(visits: Asking) -> None:
         **{"dp.epsilon": "2"},
     )
     (row,) = rows(answer)
-    assert abs(row["a1"] - 26_000) < 1_500
+    assert abs(row["a1"] - 26_000) < 4_000
     assert 0 <= row["a2"] < 200
     assert 45 < row["a3"] < 65
     assert [one.aggregates for one in answer.clipped] == [("count(*)",)]  # weights cut nobody
@@ -229,7 +229,7 @@ def test_a_given_bound_of_a_total_is_paid_for_and_no_more(visits: Asking) -> Non
     answer = visits.run("SELECT sum(given) FROM w.visits", **{"dp.notice": "on"})
     (row,) = rows(answer)
     assert answer.clipped == ()
-    assert abs(row["a1"] - 26_000) < 1_500
+    assert abs(row["a1"] - 26_000) < 4_000
     assert answer.columns[0].most == 90
 
 
@@ -310,8 +310,8 @@ def test_what_the_policys_bounds_cut_is_counted_where_it_is_asked(
     assert " of a caller" in limits and limits.endswith(_OF_VALUES) == ("paid" in asked_of)
     assert clipped.is_given and not clipped.is_poor
     assert clipped.half_width == 120  # a twentieth of epsilon 1, two counts
-    assert abs(clipped.units - units) < 4 * clipped.half_width
-    assert abs(clipped.above - above) < 4 * clipped.half_width
+    assert abs(clipped.units - units) < 5 * clipped.half_width
+    assert abs(clipped.above - above) < 5 * clipped.half_width
     assert "the policy's limits cut about " in clipped.text()
     shares = {row["c2" if "c2" in row else "c1"] for row in rows(answer)}
     assert len(shares) == 1 and 0 <= min(shares) <= 1

@@ -5,7 +5,6 @@ The policy of these databases has no reuse. Charges are receipts in the ledger.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator
 
 import psycopg
@@ -18,6 +17,7 @@ from proxy.ledger.users import remove_analyst
 from tests.live_proxy import LiveProxy
 from tests.servers.http.both_listeners import BothListeners, open_http
 from tests.servers_fixture import PASSWORD
+from tests.waiting import cancelled_each_second
 
 # There are more orders than a smallint can be, and fewer than some made-up answer.
 _FAILS = "SELECT count(*)::smallint FROM shop.orders"
@@ -192,11 +192,11 @@ def test_a_cancelled_statement_is_answered_the_next_time(live: LiveProxy, analys
     slow = "(SELECT count(*) FROM generate_series(1, 100000) a, generate_series(1, 100000) b)"
     with live.connect(analyst=analyst) as connection:
         connection.execute("SET dp.trial = off")
-        timer = threading.Timer(1, connection.cancel_safe)
-        timer.start()
-        with pytest.raises(errors.QueryCanceled) as caught:
+        with (
+            cancelled_each_second(connection, lambda: live.spent(analyst) == (1, 1.0, 0)),
+            pytest.raises(errors.QueryCanceled) as caught,
+        ):
             connection.execute(f"SELECT n + {slow} FROM ({_CORRECTED}) q(n)".encode())
-        timer.join()
         assert "(receipt " in (caught.value.diag.message_hint or "")
         _value(simple(connection, _CORRECTED))
     assert live.when_settled(analyst)[0] == 1

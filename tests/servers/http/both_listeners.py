@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -65,6 +67,19 @@ class BothListeners:
 
     def get(self, path: str, **query: str) -> httpx.Response:
         return self.client.get(path, params=query, auth=(self.analyst, PASSWORD))
+
+    @contextmanager
+    def leaving(
+        self, path: str, body: object, analyst: str = "", headers: Mapping[str, str] | None = None
+    ) -> Iterator[None]:
+        """A client that sends a request and leaves at the end of the block, without an answer."""
+        login = base64.b64encode(f"{analyst or self.analyst}:{PASSWORD}".encode()).decode()
+        given = headers or {"Authorization": f"Basic {login}"}
+        request = self.client.build_request("POST", path, json=body, headers=given)
+        head = [f"POST {path} HTTP/1.1", *(f"{n}: {v}" for n, v in request.headers.items()), "\r\n"]
+        with socket.create_connection(self.server.address, timeout=60) as client:
+            client.sendall("\r\n".join(head).encode() + request.content)
+            yield
 
     def over_http(self, sql: str, params: Sequence[str | None], database: str) -> Outcome:
         response = self.query(sql, *params, database=database)

@@ -284,7 +284,7 @@ def test_health_answers_when_all_places_are_taken(listeners: BothListeners) -> N
     limits = SessionLimits(at_once=1, each=1, wait_seconds=0.1)
     with _served(listeners, limits=limits) as http, contextlib.ExitStack() as stack:
         assert http.get("/v1/databases").status_code == 200
-        sleep = json.dumps({"database": "shop", "sql": "SELECT pg_sleep(5)"}).encode()
+        sleep = json.dumps({"database": "shop", "sql": "SELECT pg_sleep(300)"}).encode()
         for _ in range(70):
             stack.enter_context(_dial(http)).sendall(_post(sleep, http.analyst, PASSWORD))
         until(lambda: http.sessions._places.used == 1)

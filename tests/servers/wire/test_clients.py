@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 import asyncpg  # type: ignore[import-untyped]
 import psycopg
@@ -14,6 +13,7 @@ from psycopg import errors
 from proxy.base.session_settings import DP_SETTINGS
 from tests.psql import psql
 from tests.servers.wire.conftest import Running
+from tests.waiting import cancelled_each_second
 from tests.wire_shadow import PASSWORD
 
 COUNT = "SELECT count(*) FROM shop.orders"
@@ -157,15 +157,8 @@ def test_psycopg_cancel(relay: Running) -> None:
         cancelling.result(60)
         assert relay.engine.cancelled == 1
         assert connection.execute(COUNT).fetchone() == (42,)
-        with pytest.raises(errors.QueryCanceled):
-            relay.loop.call_soon_threadsafe(
-                relay.loop.call_later, 0.3, lambda: _in_thread(relay, connection.cancel_safe)
-            )
-            connection.execute("SELECT pg_sleep(20)")
-
-
-def _in_thread(relay: Running, work: Any) -> None:
-    relay.loop.run_in_executor(None, work)
+        with cancelled_each_second(connection), pytest.raises(errors.QueryCanceled):
+            connection.execute("SELECT pg_sleep(300)")
 
 
 def test_psycopg_copy_out(relay: Running) -> None:

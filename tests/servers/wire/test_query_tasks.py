@@ -19,6 +19,11 @@ class _Endless:
         await asyncio.Event().wait()
 
 
+async def _turns_of_the_loop(count: int) -> None:
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
 @pytest.mark.parametrize("steps", [0, 1, 3])
 def test_a_cancelled_query_has_a_result(steps: int) -> None:
     """steps: of the loop, from the start of the task to its end."""
@@ -27,10 +32,9 @@ def test_a_cancelled_query_has_a_result(steps: int) -> None:
         found: list[Result] = []
         tasks = QueryTasks(cast(Any, _Endless()), "ann", found.append)
         tasks.start(_WANTED)
-        for _ in range(steps):
-            await asyncio.sleep(0)
+        await _turns_of_the_loop(steps)
         tasks.cancel()
-        await asyncio.sleep(0.01)
+        await _turns_of_the_loop(20)
         return found
 
     (result,) = asyncio.run(delivered())
@@ -43,7 +47,7 @@ def test_a_session_that_is_closed_hears_nothing() -> None:
         tasks = QueryTasks(cast(Any, _Endless()), "ann", found.append)
         tasks.start(_WANTED)
         tasks.close()
-        await asyncio.sleep(0.01)
+        await _turns_of_the_loop(20)
         return found
 
     assert asyncio.run(delivered()) == []
