@@ -166,8 +166,8 @@ def test_a_cancel_request_reaches_its_session(office: Office) -> None:
         until(lambda: office.sleeping() == len(connections))
         for one in connections:
             one.cancel()
-        for one in running:
-            one.result(60)
+        for asked in running:
+            asked.result(60)
 
 
 def test_wrong_passwords_are_counted_together(office: Office) -> None:
