@@ -179,7 +179,7 @@ def _options(
 
 
 def _say_error(text: str) -> None:
-    print(f"dpproxy: {text}", file=sys.stderr)  # noqa: T201
+    sys.stderr.write(f"dpproxy: {text}\n")
 
 
 def main(fail: Callable[[str], None] = _say_error) -> None:

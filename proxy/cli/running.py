@@ -123,7 +123,8 @@ def log_to_stderr(level: int = logging.INFO, worker: int | None = None) -> None:
             structlog.processors.JSONRenderer(),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        # A line is one write, also where Python does not buffer: several processes may share the log.
+        logger_factory=structlog.WriteLoggerFactory(sys.stderr),
         cache_logger_on_first_use=False,  # what is configured last holds for every logger
     )
     root = logging.getLogger()

@@ -62,7 +62,7 @@ def inherit(number: int) -> Callable[[str], None]:
         try:
             last_words.sendall(packed({"do": "failed", "text": text}))
         except OSError:  # the supervisor has ended, which is why
-            print(f"dpproxy: worker {worker.number}: {text}", file=sys.stderr)  # noqa: T201
+            sys.stderr.write(f"dpproxy: worker {worker.number}: {text}\n")
 
     return fail
 

@@ -321,18 +321,25 @@ def test_a_worker_that_dies_costs_its_own_sessions_only(office: Office) -> None:
 
 def test_a_worker_that_is_not_ready_says_so_itself(office: Office) -> None:
     """Its shadow is built anew. Who reaches it is told so, and the status of all says which one it is."""
-    kill_with_children(postmaster(office.operator, "workers/2/shadow"))
     told: set[tuple[str, ...]] = set()
     asked: set[int] = set()
-    end = time.monotonic() + 60
-    while time.monotonic() < end and not (told and asked > {200}):
-        asked.add(httpx.get(f"{office.address('HTTP')}/readyz", timeout=60).status_code)
+
+    def is_ready_again() -> bool:
+        for _ in range(4):
+            asked.add(httpx.get(f"{office.address('HTTP')}/readyz", timeout=60).status_code)
         status = office.administer("GET", "/status")
         if status["state"] != "ready":
             told.add((status["state"], *(one["state"] for one in status["workers"])))
-    assert told == {("not ready", "ready", "not ready")}, told
+        return bool(told) and status["state"] == "ready"
+
+    for _ in range(20):  # the other worker may have answered whoever asked meanwhile
+        told.clear()
+        kill_with_children(postmaster(office.operator, "workers/2/shadow"))
+        until(is_ready_again, 120)
+        assert told == {("not ready", "ready", "not ready")}
+        if 503 in asked:
+            break
     assert asked == {200, 503}
-    until(lambda: office.administer("GET", "/status")["state"] == "ready")
 
 
 def test_sigterm_drains_both(office: Office) -> None:
