@@ -80,10 +80,32 @@ _CHANGES = {
         f" INSERT INTO c.stays SELECT 1, 7, {_SECRET}, 1, 'a' FROM generate_series(1, 500)",
         closes=("c.stays",),
     ),
+    "null allowed": _Change(
+        sql="ALTER TABLE c.stays ALTER cost DROP NOT NULL; UPDATE c.stays SET cost = NULL WHERE id > 1000",
+        closes=("c.stays",),
+    ),
+    "row security": _Change(
+        sql="ALTER TABLE c.stays ENABLE ROW LEVEL SECURITY;"
+        " CREATE POLICY few ON c.stays USING (1 / (person - 7) < 2)",
+        closes=("c.stays", "c.seen"),
+    ),
     "child": _Change(
         sql=f"CREATE TABLE c.child () INHERITS (c.stays); INSERT INTO c.child {_MORE};"
         f" GRANT SELECT ON c.child TO {READER}",
         closes=("c.stays",),
+    ),
+    "trigger": _Change(
+        sql="CREATE TRIGGER t BEFORE UPDATE ON c.stays FOR EACH ROW"
+        " EXECUTE FUNCTION suppress_redundant_updates_trigger()"
+    ),
+    "emptied": _Change(sql="TRUNCATE c.stays"),
+    "rows": _Change(sql=f"INSERT INTO c.stays {_MORE}"),
+    "view replaced": _Change(
+        sql="CREATE OR REPLACE VIEW c.seen AS SELECT id, person, other AS cost FROM c.stays",
+        closes=("c.seen",),
+    ),
+    "view of the caller": _Change(
+        sql="ALTER VIEW c.seen SET (security_barrier)", closes=("c.seen",)
     ),
     "owner": _Change(sql=f"ALTER VIEW c.seen OWNER TO {READER}", closes=("c.seen",)),
     "grants": _Change(
