@@ -158,10 +158,9 @@ WHERE k.contype = 'c' AND k.convalidated AND coalesce((pg_catalog.to_jsonb(k) ->
   AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema' AND c.relkind IN ('r', 'p')
 ORDER BY n.nspname, c.relname, k.conname;
 -- next --
--- What views, and tables with row security, show: the text of views, conditions and functions beneath them, and the
--- roles that decide: of the role that reads, where row security is beneath also of the owners, what each is a member of
--- (a policy TO a role, pg_has_role) and whether row security holds for it. A function that another one
--- calls is not found.
+-- What views, and tables with row security, show: the text of views, conditions and functions beneath them, and of which
+-- roles the reading role is a member, as a policy TO a role and pg_has_role ask. Where row security is beneath, the same
+-- of owners, and whether row security holds for each. A function that another one calls is not found.
 WITH RECURSIVE beneath (relation, class, object) AS (
     SELECT c.oid, 'pg_catalog.pg_class'::pg_catalog.regclass::oid, c.oid
     FROM pg_catalog.pg_class c

@@ -126,8 +126,8 @@ def measured(
             proxy.connect("orders", analyst=pair.new_analyst()) as ours,
             proxy.connect("orders", analyst=pair.new_analyst()) as of_copy,
         ):
-            # Index-only scans need the visibility map, and VACUUM leaves out rows of unwritten commits:
-            # those of the tables that it has just done are enough for that.
+            # Index-only scans need the visibility map. VACUUM leaves pages out while the log of a commit just
+            # before is not on disk, be it its own of the table before.
             plain.execute("SET synchronous_commit = on")
             plain.execute("VACUUM (ANALYZE)")
             ours.execute("SET dp.prepared = off")

@@ -18,6 +18,7 @@ import pytest
 
 from tests.cli.operator_at_work import PASSWORD, QUESTION
 from tests.cli.test_workers import Office, served
+from tests.waiting import until
 
 _SECONDS = 30.0  # people are read each second; the rest is for a busy machine
 _ENDS: dict[str, tuple[str, ...]] = {
@@ -119,11 +120,11 @@ def test_nothing_that_is_open_goes_on(end: str, office: Office) -> None:
             assert all(one() for one in staying)
         if end == "removed":
             operator.run("user", "add", "bob", "--password-stdin", typed=PASSWORD)
-            time.sleep(2)
+            until(lambda: office.lets_in("bob"))
             assert not any(one() for one in by_token), "a token of who was removed"
         elif end == "another password":
             operator.run("user", "passwd", "bob", "--password-stdin", typed=PASSWORD)
-            time.sleep(2)
+            until(lambda: office.lets_in("bob"))
 
 
 @pytest.mark.long

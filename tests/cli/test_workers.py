@@ -83,6 +83,12 @@ class Office:
                 found.append(open_ones.enter_context(self.listening.connect(name)))
             yield found
 
+    def lets_in(self, name: str) -> bool:
+        """Whether both workers know the person, and the password."""
+        with contextlib.suppress(psycopg.OperationalError), self.at_both(name):
+            return True
+        return False
+
     def workers_of(self, name: str) -> list[int]:
         """Of the sessions of an analyst. A session's number tells its worker."""
         listed = self.administer("GET", "/sessions")["sessions"]
@@ -247,15 +253,9 @@ def test_agents_are_answered_by_both(office: Office) -> None:
     assert office.status()["ledger"]["last_receipt"] == before + 8
 
 
-def _lets_in(office: Office, name: str) -> bool:
-    with contextlib.suppress(psycopg.OperationalError), office.at_both(name):
-        return True
-    return False
-
-
 def test_users_policies_and_ends_of_sessions_reach_both(office: Office) -> None:
     office.administer("POST", "/users", {"name": "dora", "password": PASSWORD})
-    until(lambda: _lets_in(office, "dora"))  # people are read each second
+    until(lambda: office.lets_in("dora"))  # people are read each second
     with office.at_both("dora") as connections:
         number = office.administer("GET", "/sessions")["sessions"]
         for one in number:
