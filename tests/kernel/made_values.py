@@ -1,13 +1,14 @@
 """Blocks at random over columns of every type, of rows with values of every kind.
 
-Keys, listed and private, of combinations as well; conditions; operands that are computed, on grids of their own.
-Values are what a person could store to mislead: NaN and infinity, forms of one number, blanks, times without an
-end, texts of one beginning and of more octets than are compared.
+Keys, listed and private, of combinations as well; conditions; operands that are computed, on grids of their
+own; what a plan says for speed or accuracy alone, true or not. Values are what a person could store to mislead:
+NaN and infinity, forms of one number, blanks, times without an end, texts of one beginning and of more octets
+than are compared.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
@@ -18,8 +19,16 @@ from proxy.catalog.catalog_model import TableName
 from proxy.kernel.attribution import relation_of
 from proxy.kernel.fixed_columns import fixed_columns, fixed_times, most_groups
 from proxy.kernel.key_plans import KeyPlan
+from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.owners import Known
-from proxy.kernel.plan import BlockPlan, DeviationMean, NoisyStatistic, Release, SampleAggregate
+from proxy.kernel.plan import (
+    BlockPlan,
+    DeviationMean,
+    NoisyStatistic,
+    RecentredMean,
+    Release,
+    SampleAggregate,
+)
 from proxy.kernel.refusals import NotPrivate
 from proxy.kernel.shape import Shape, shape_of
 from proxy.kernel.statistics import Counted, Measured, Statistic
@@ -55,7 +64,7 @@ from proxy.query.ir.relations import (
 )
 from tests.kernel.made_blocks import _LOSS, _PURE, TEMPLATE, WORLD, BlockMaker
 from tests.kernel.made_relations import COUNT, DELETIONS, Deletion, RelationMaker
-from tests.pipeline_world import CATALOG, DATA
+from tests.pipeline_world import CATALOG
 
 _LONG = "repeat('a', 1024) || '{}'"  # of one beginning
 _HUGE = "repeat('\u00e4', 5000) || '{}'"  # of more octets than names have
@@ -196,7 +205,7 @@ class ValueMaker(BlockMaker):
         return f"INSERT INTO {table} ({names}, {', '.join(_STORED)}) VALUES {', '.join(rows)}"
 
     def _stored(self, column: str) -> str:
-        return "NULL" if self._sometimes(15) else self._random.choice(_STORED[column])
+        return "NULL" if self._sometimes(20) else self._random.choice(_STORED[column])
 
     # Relations.
 
@@ -297,6 +306,8 @@ class ValueMaker(BlockMaker):
     def _both(self, below: _Source) -> _Source:
         other = self.source(0)
         names = [c.column for c in _once(below.columns) if other.named(c.column)]
+        if not names:
+            return below
         parts = []
         for one in (below, other):
             outputs = tuple((name, one.named(name)[0]) for name in names)
@@ -323,7 +334,17 @@ class ValueMaker(BlockMaker):
     # Blocks.
 
     def block(self) -> BlockPlan | None:
-        made = self.source(self._random.choice((0, 0, 1, 1, 2, 3)))
+        return self._block(self.source(self._random.choice((0, 0, 1, 1, 2, 3))), self._of_values)
+
+    def block_of_sums(self) -> BlockPlan | None:
+        """Of a table, and of computed operands."""
+        return self._block(self.source(0), self._of_sums)
+
+    def _block(
+        self,
+        made: _Source,
+        measuring: Callable[[Shape, Sequence[ColumnRef]], Iterator[Release]],
+    ) -> BlockPlan | None:
         try:
             known = relation_of(made.relation, WORLD)
             neighbours = self._neighbours(known)
@@ -350,7 +371,7 @@ class ValueMaker(BlockMaker):
         try:
             if plan.combinations is None and any(key.values is None for key in keys):
                 selection = self._selection(shape)
-            releases = tuple(self._of_values(shape, made.columns))
+            releases = tuple(measuring(shape, made.columns))
         except NotPrivate:
             return None
         has_medians = any(isinstance(one, SampleAggregate) for one in releases)
@@ -399,8 +420,24 @@ class ValueMaker(BlockMaker):
         every = list(product(*(key.values or () for key in keys)))
         return tuple(self._random.sample(every, self._random.randint(1, len(every))))
 
+    def _of_sums(self, shape: Shape, columns: Sequence[ColumnRef]) -> Iterator[Release]:
+        wanted = [column for column in columns if column.column in _ORDERED[:7]]
+        condition = self._condition(columns) if self._sometimes(20) else None
+        for column in self._random.sample(wanted, 2):
+            measured = self._measured_of(column, wanted, condition, shape)
+            yield self._sum(shape, measured)
+            if self._sometimes(30):
+                yield RecentredMean(
+                    aggregate=Aggregate(AggregateKind.AVG, column, None, SqlType.NUMERIC),
+                    measured=replace(measured, rows=shape.rows),
+                    output_grid=Fraction(1),
+                    loss=_PURE,
+                )
+            if isinstance(shape.neighbours, UnitNeighbours) and shape.count is not None:
+                yield self._deviating(column, measured)
+
     def _of_values(self, shape: Shape, columns: Sequence[ColumnRef]) -> Iterator[Release]:
-        random, is_unit = self._random, hasattr(shape.neighbours, "column")
+        random, is_unit = self._random, isinstance(shape.neighbours, UnitNeighbours)
         condition = self._condition(columns) if self._sometimes(30) else None
         counted = random.choice((None, random.choice(columns)))
         if counted is not None and counted.type not in _LISTED:
@@ -408,7 +445,7 @@ class ValueMaker(BlockMaker):
         yield NoisyStatistic(
             aggregate=COUNT,
             statistic=Statistic.ROWS,
-            of=Counted(operand=counted, condition=condition, never_null=False),
+            of=Counted(operand=counted, condition=condition, never_null=self._sometimes(30)),
             noise=self._noise(shape.rows, shape.squared),
             loss=_LOSS,
         )
@@ -458,7 +495,7 @@ class ValueMaker(BlockMaker):
         grid = self._random.choice(
             (Fraction(1), Fraction(1), Fraction(1, 2), Fraction(1, 100), Fraction(10))
         )
-        low, high = sorted(self._random.sample((-2, -1, 0, 1, 3), 2))
+        low, high = sorted(self._random.sample((-2, -1, 0, 1, 3, 5), 2))
         if column.type.is_time:
             day = Fraction(86_400 if column.type is not SqlType.DATE else 1)
             kind = BoundsKind.DATE if column.type is SqlType.DATE else BoundsKind.TIMESTAMP
@@ -474,14 +511,37 @@ class ValueMaker(BlockMaker):
         clamp = Bounds(low * grid, high * grid)
         operand = Clamped(column, clamp.low, clamp.high, column.type)
         numbers = [one for one in others if one.type.is_number]
-        if self._sometimes(25):
+        factors: list[Measured] = []
+        if self._sometimes(50):
             other = self._random.choice(numbers)
             beside = Clamped(other, Fraction(-1), Fraction(2), other.type)
             operator = self._random.choice((Operator.ADD, Operator.SUBTRACT, Operator.MULTIPLY))
+            factors = [_factor(operand, grid), _factor(beside, Fraction(1))]
             operand = Arithmetic(operator, operand, beside, SqlType.NUMERIC)
+        if self._sometimes(20):
+            other = self._random.choice(numbers)
+            factors.append(
+                _factor(Clamped(other, Fraction(0), Fraction(1), other.type), Fraction(1))
+            )
         return Measured(
-            operand=operand, condition=condition, clamp=clamp, grid=grid, rows=shape.neighbours.rows
+            operand=operand,
+            condition=condition,
+            clamp=clamp,
+            grid=grid,
+            rows=shape.neighbours.rows,
+            on_grid=self._sometimes(10),
+            least=Fraction(-100) if self._sometimes(10) else None,
+            is_of_mean=self._sometimes(40),
+            factors=tuple(factors) if self._sometimes(90) else (),
+            index=ColumnRef("i4", SqlType.INT4, None, column.relation)
+            if self._sometimes(10)
+            else None,
         )
+
+
+def _factor(operand: Clamped, grid: Fraction) -> Measured:
+    clamp = Bounds(operand.low, operand.high)
+    return Measured(operand=operand, condition=None, clamp=clamp, grid=grid, rows=1)
 
 
 def _once(columns: Sequence[ColumnRef]) -> list[ColumnRef]:
