@@ -15,9 +15,14 @@ from proxy.exact.table import ExactTable
 from proxy.kernel.block_price import price_of_block
 from proxy.kernel.plan import BlockPlan
 from proxy.kernel.refusals import NotPrivate
+from proxy.kernel.world import World
+from proxy.release.choosing_bounds import totals_of
+from tests.kernel.holes import block_of
 from tests.kernel.made_blocks import WORLD
 from tests.kernel.made_values import OF_VALUES, ValueMaker
 from tests.kernel.tiny_database import tiny_database
+from tests.pipeline_world import CATALOG, POLICIES
+from tests.unchecked_blocks import compile_choices
 
 
 def _is_private(block: BlockPlan) -> bool:
@@ -80,3 +85,18 @@ def test_no_sum_moves_further(seed: int) -> None:
     found = _verified(seed, 30, is_of_sums=True)
     assert found["blocks"] > 5, found
     assert found["met"], found
+
+
+def test_choices_beside_counts_alone_are_read() -> None:
+    """Bands of them have no sums. Reading these raised, but only where there was a unit."""
+    block = block_of("SELECT covar_pop(i4, i2) FROM visits", "chosen")
+    counts = tuple(one for one in block.releases if one == block.releases[0])
+    block = replace(block, releases=counts)
+    assert block.sums_of_totals == (0,)
+    price_of_block(block, World(POLICIES["chosen"], CATALOG))
+    chosen = compile_choices(block)
+    assert chosen is not None
+    database = tiny_database()
+    database.fill("INSERT INTO visits(id, uid, i4, i2) VALUES (1, 1, 5, 1), (2, 1, 5, 1)")
+    found = totals_of(block, database.table(chosen))
+    assert found.means[0].limited(0, 1) == (1, 0)
