@@ -13,6 +13,7 @@ from itertools import product
 
 from typing_extensions import assert_never
 
+from proxy.base.node_parts import nodes
 from proxy.base.sql_types import SqlType
 from proxy.kernel.bound_choices import BoundChoice, UnitTotal, ValueChoice, WeightChoice
 from proxy.kernel.key_plans import Selection
@@ -118,7 +119,8 @@ def check_measured(measured: Iterable[Measured], rule: Rule) -> None:
     """Let operands pass whose `low` and `high` are what SQL clamps to.
 
     Privacy: the ends of the clamp are whole steps of a grid, so that rounding to a step does not leave them. An
-    index that is stored is a whole number, which SQL clamps to the same steps.
+    index that is stored is a whole number, which SQL clamps to the same steps. Rows are counted that have all
+    factors, so each is a part of the operand: else a row that is added up is not counted (PROOFS.md 36 N1).
 
     >>> from tests.kernel.examples import measured
     >>> check_measured([measured(0, 10)], Rule.NOISY_SUM)
@@ -139,6 +141,10 @@ def check_measured(measured: Iterable[Measured], rule: Rule) -> None:
             raise NotPrivate(rule, "an index beyond an integer")
         if any((end / one.grid).denominator != 1 for end in ends):
             raise NotPrivate(rule, "a clamp that does not end on steps of its grid")
+        if one.factors and not {factor.operand for factor in one.factors} <= set(
+            nodes(one.operand)
+        ):
+            raise NotPrivate(rule, "a factor that is no part of the operand")
 
 
 def price_of_noise(noise: Noise, moved: Sensitivity, loss: Loss, is_open: bool = False) -> Price:

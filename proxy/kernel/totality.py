@@ -367,8 +367,8 @@ def _check_factor(factor: Measured) -> None:
     """Let a column pass whose index is computed with, in whole numbers.
 
     Totality: what is computed of indices fits in a bigint by their ends (compiler.whole_numbers), so the ends
-    have to be whole steps, which rounding does not leave. Privacy: nothing hangs on factors. What is computed
-    of them is cut to the ends of the operand's own clamp.
+    have to be whole steps, which rounding does not leave. What is computed of them is cut to the ends of the
+    operand's own clamp. Which factors there may be: `measurements.check_measured`.
 
     >>> from tests.kernel.examples import measured
     >>> one = measured(0, 10)

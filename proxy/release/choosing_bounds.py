@@ -20,6 +20,7 @@ from proxy.mechanisms.private_bound import UnitTotals
 from proxy.mechanisms.row_weights import WeightedRows
 from proxy.mechanisms.unit_means import UnitMeans
 
+_NUMBERS = 4  # of a band of compiler.bound_scan at most
 _FEW = 4  # times the units that a choice needs: with fewer it is poor
 
 
@@ -79,6 +80,7 @@ def totals_of(plan: BlockPlan, table: ExactTable) -> Totals:
     bands: dict[int, dict[int, list[int]]] = {}
     for row in table.rows:
         place, band, *found = (value or 0 for value in row.values)
+        found += [0] * (_NUMBERS - len(found))  # nothing is added up, or only numbers of rows
         at = bands.setdefault(place, {})
         # Two sessions that read half of the units each have a row of a band each.
         at[band] = (

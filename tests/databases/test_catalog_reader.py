@@ -34,6 +34,7 @@ CREATE UNIQUE INDEX whole ON odd.parent ("Odd ""name") INCLUDE (n);
 CREATE UNIQUE INDEX partial ON odd.parent (b) WHERE a > 4242;
 CREATE UNIQUE INDEX expression ON odd.parent (lower(b));
 CREATE UNIQUE INDEX may_be_null ON odd.parent (n);
+CREATE UNIQUE INDEX other_operators ON odd.parent (b text_pattern_ops);
 CREATE TABLE odd.child (id integer PRIMARY KEY, pa integer, pb text,
     FOREIGN KEY (pa, pb) REFERENCES odd.parent);
 CREATE TABLE odd.unchecked (id integer REFERENCES odd.child);

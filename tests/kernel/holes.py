@@ -32,6 +32,7 @@ from proxy.kernel.plan import (
     UnitExtreme,
 )
 from proxy.kernel.refusals import Rule
+from proxy.kernel.statistics import Measured
 from proxy.mechanisms import split
 from proxy.mechanisms.loss import Loss
 from proxy.planner.neighbours import choice_of
@@ -225,6 +226,49 @@ def clamp_between_steps() -> BlockPlan:
     clamp = Bounds(Fraction(0), high)
     measured = replace(release.of[0], clamp=clamp, grid=Fraction(1), operand=operand)
     return noise_for(with_first(block, replace(release, of=(measured,))), 1)
+
+
+def _of_another_factor(block: BlockPlan) -> BlockPlan:
+    """Operands that say of one more column that they are computed of it."""
+    column = of_table("r1", block.tables()[0].removeprefix(f"{SCHEMA}."), "i8")
+    clamp = Bounds(Fraction(0), Fraction(1))
+    operand = Clamped(column, clamp.low, clamp.high, column.type)
+
+    def changed(of: Measured) -> Measured:
+        other = replace(of.factors[0], operand=operand, clamp=clamp, grid=Fraction(1))
+        return replace(of, factors=(*of.factors, other))
+
+    releases: list[Release] = []
+    for one in block.releases:
+        match one:
+            case RecentredMean():
+                releases.append(replace(one, measured=changed(one.measured)))
+            case NoisyStatistic(of=tuple() as of):
+                releases.append(replace(one, of=tuple(map(changed, of))))
+            case _:
+                raise AssertionError("a mean of what is computed of factors")
+    return replace(block, releases=tuple(releases))
+
+
+@hole(
+    Rule.MEAN,
+    "INSERT INTO people(id, i4, i2) SELECT g, 100, 10 FROM generate_series(1, 9) g",
+    _PERSON,
+)
+def factor_of_no_operand() -> BlockPlan:
+    """Rows without that column are added up, and not counted: about the middle of bounds that is too far."""
+    return _of_another_factor(block_of("SELECT avg(i4 * i2) FROM people"))
+
+
+@hole(
+    Rule.NOISY_SUM,
+    "INSERT INTO visits(id, uid, i4, i2) SELECT g, g % 7, 100, 10 FROM generate_series(1, 700) g",
+    _VISITOR,
+    policy="ratio",
+)
+def factor_that_hides_rows() -> BlockPlan:
+    """Of a unit none of these rows is counted, so that its sum of a hundred is not cut."""
+    return _of_another_factor(block_of("SELECT avg(i4 * i2) FROM visits", "ratio"))
 
 
 @hole(Rule.GROUPS, _PEOPLE, _PERSON, shown=Shown.TWO_ANSWERS)

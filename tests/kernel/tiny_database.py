@@ -108,9 +108,10 @@ class TinyDatabase:
 
     def tables(self, block: BlockPlan, seed: int = _SEED) -> list[ExactTable]:
         """What the compiled statements of a block give."""
-        return [self._table(query, seed) for query in compiled(block)]
+        return [self.table(query, seed) for query in compiled(block)]
 
-    def _table(self, query: BackendQuery, seed: int) -> ExactTable:
+    def table(self, query: BackendQuery, seed: int = _SEED) -> ExactTable:
+        """What one statement gives."""
         values: dict[str, Any] = {
             **query.parameters,
             **{name: seed + n for n, name in enumerate(query.seeds)},
