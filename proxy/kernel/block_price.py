@@ -10,7 +10,6 @@ whoever makes plans reads no protected row, which is a contract of imports.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields
 
 from typing_extensions import assert_never
 
@@ -51,7 +50,7 @@ from proxy.kernel.price import NOTHING_PAID, Price
 from proxy.kernel.refusals import NotPrivate, Rule
 from proxy.kernel.shape import Shape, check_groups, shape_of
 from proxy.kernel.totality import check_totality
-from proxy.kernel.well_formed import SHOWN
+from proxy.kernel.well_formed import computed_parts
 from proxy.kernel.world import World
 from proxy.query.ir.expressions import Parameter
 
@@ -176,8 +175,7 @@ def check_answers(block: BlockPlan) -> None:
     """
     if block.uses_answers:
         return
-    parts = (getattr(block, field.name) for field in fields(block) if field.name not in SHOWN)
-    if any(part.__class__ is Parameter for part in nodes(*parts)):
+    if any(part.__class__ is Parameter for part in nodes(*computed_parts(block))):
         raise NotPrivate(Rule.EXPRESSION, "an answer of another block that the plan does not name")
 
 

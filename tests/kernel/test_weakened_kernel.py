@@ -229,8 +229,8 @@ _OF_HOLES = {
     ),
     "values_beside_an_answer": _weak(
         block_price.check_answers,
-        "field.name not in SHOWN",
-        'field.name in {"source", "where", "keys", "releases"}',
+        "computed_parts(block)",
+        "(block.source, block.where, block.keys, block.releases)",
     ),
     "total_above_its_low_end": _weak(
         measurements.price_of_total, "not total.low <= 0 <= total.high", "False"
