@@ -6,8 +6,8 @@ All numbers here are public: they depend on the statement, the policy and the ca
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from itertools import product
 
@@ -628,6 +628,17 @@ def _is_of_means(release: Release) -> bool:
     if not isinstance(release, NoisyStatistic):
         return False
     return release.statistic is Statistic.ROWS or release.statistic.is_centred
+
+
+def with_centres(block: BlockPlan, centres: Mapping[int, NoisyCentres]) -> BlockPlan:
+    """Put released centres into the means of a block, by the numbers of these."""
+    releases = (
+        replace(one, centres=centres[number])
+        if isinstance(one, DeviationMean) and number in centres
+        else one
+        for number, one in enumerate(block.releases)
+    )
+    return replace(block, releases=tuple(releases))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
