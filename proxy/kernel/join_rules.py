@@ -24,7 +24,7 @@ from proxy.kernel.owners import (
 from proxy.kernel.refusals import NotPrivate, Rule
 from proxy.kernel.world import World
 from proxy.query.ir.expressions import ColumnRef, Comparator, Comparison, Constant
-from proxy.query.ir.relations import Join, Truncate
+from proxy.query.ir.relations import Join
 
 Pairs = Sequence[tuple[ColumnName, ColumnName]]
 _KEYS = 8  # of one row of each side; further ones are not followed
@@ -311,8 +311,7 @@ def _joined_by(join: Join, a: Rows, b: Rows, x: ColumnName, y: ColumnName) -> Ro
     most_a, most_b = a.most_of(x), b.most_of(y)
     if most_a is None or most_b is None:
         return None
-    replaces = b.in_place == y and isinstance(join.right, Truncate)
-    times = 2 if join.left_outer and not replaces else 1
+    times = 2 if join.left_outer and b.in_place != y else 1
     filled = a.filled if join.left_outer else a.filled | b.filled | {x, y}
     values = _values_touched(a, x) + _values_touched(b, y)
     told = [x] if join.left_outer else [x, y]

@@ -47,6 +47,7 @@ from proxy.kernel.sensitivities import (
     of_gate,
     of_kept_units,
     of_series,
+    of_size,
     of_step,
     of_sum,
     of_total,
@@ -212,16 +213,14 @@ def price_of_series(
 
 
 def _price_of_gaussian(noise: GaussianNoise, squared: Fraction, loss: Loss, is_open: bool) -> Price:
-    if noise.sigma2 <= 0 or loss.epsilon <= 0 or loss.delta <= 0:
+    if loss.epsilon <= 0 or loss.delta <= 0:
         raise NotPrivate(Rule.NOISE, "Gaussian noise without delta")
     allowed = zcdp.rho_of_loss(loss.epsilon, loss.delta)
-    price = gaussian_price(loss, squared, noise.sigma2)
-    is_enough = noise.sigma2 >= discrete_gaussian.sigma2_for(squared, allowed)
-    if is_open:  # as of a result that moves by 1, with the noise that its loss buys
-        price = gaussian_price(loss, Fraction(1), 1 / (2 * allowed))
-    if not is_enough:
+    if noise.sigma2 < discrete_gaussian.sigma2_for(squared, allowed):  # which is above 0
         raise NotPrivate(Rule.NOISE, "a sigma squared below what the results move by")
-    return price
+    if is_open:  # as of a result that moves by 1, with the noise that its loss buys
+        return gaussian_price(loss, Fraction(1), 1 / (2 * allowed))
+    return gaussian_price(loss, squared, noise.sigma2)
 
 
 def price_of_sum(release: NoisyStatistic, shape: Shape, is_bounded: bool) -> Price:
@@ -230,7 +229,14 @@ def price_of_sum(release: NoisyStatistic, shape: Shape, is_bounded: bool) -> Pri
     Privacy: `sensitivities.of_sum`; where the total of a unit is bounded instead, `price_of_total`.
 
     Raises:
-        NotPrivate: The noise is less, or the rows of a unit have no bound.
+        NotPrivate: The noise is less, or it is of another number of operands.
+
+    >>> from tests.kernel.examples import counted, shape
+    >>> price_of_sum(counted(noise=Fraction(6)), shape(count=5, groups=None, rows=6), False).epsilon
+    Fraction(1, 1)
+    >>> price_of_sum(counted(noise=Fraction(5)), shape(count=5, groups=None, rows=6), False)
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     measured = () if isinstance(release.of, Counted) else release.of
     wanted = _OPERANDS.get(release.statistic)
@@ -240,9 +246,6 @@ def price_of_sum(release: NoisyStatistic, shape: Shape, is_bounded: bool) -> Pri
     check_measured(measured, Rule.NOISY_SUM)
     if release.total is not None:
         return price_of_total(release, release.total, shape, is_bounded)
-    unit = shape.neighbours
-    if isinstance(unit, UnitNeighbours) and unit.is_unbounded:
-        raise NotPrivate(Rule.NOISY_SUM, "rows of a unit without a bound")
     if isinstance(release.noise, ContinualNoise):
         return price_of_series(release.noise, shape, of_step(release, shape), release.loss)
     moved = of_sum(shape, release.statistic, release.of)
@@ -285,9 +288,14 @@ def price_of_choice(choice: BoundChoice) -> Price:
     Raises:
         NotPrivate: Bounds do not rise from 1, or the report has less noise.
 
-    >>> from proxy.planner.neighbours import choice_of
-    >>> price_of_choice(choice_of(Loss(Fraction(1), Fraction(0)), 100)).epsilon
+    >>> from dataclasses import replace
+    >>> from tests.kernel.examples import value_choice
+    >>> choice = value_choice(Fraction(1)).choice
+    >>> price_of_choice(choice).epsilon
     Fraction(1, 1)
+    >>> price_of_choice(replace(choice, report_scale=choice.report_scale / 2))
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     if not choice.bounds or list(choice.bounds) != sorted(set(choice.bounds)):
         raise NotPrivate(Rule.CHOSEN_BOUND, "bounds that do not rise")
@@ -505,7 +513,8 @@ def price_of_order_statistic(release: OrderStatistic, shape: Shape) -> Price:
         _check_weights(release, shape)
     elif measured.rows < shape.neighbours.rows:
         raise NotPrivate(Rule.ORDER_STATISTIC, "drawn for fewer rows than change")
-    if release.size.noise.scale * release.size.loss.epsilon < release.size_moved:
+    size = of_size(measured.rows, is_weighted=release.weights is not None)
+    if release.size.noise.scale * release.size.loss.epsilon < size.l1:
         raise NotPrivate(Rule.ORDER_STATISTIC, "a size with less noise than it pays for")
     if release.own_loss.epsilon <= 0:
         raise NotPrivate(Rule.ORDER_STATISTIC, "nothing is left for the answer")

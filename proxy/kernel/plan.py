@@ -224,11 +224,6 @@ class OrderStatistic:
         """So many parts of rows one unit moves, over all groups."""
         return self.measured.rows * self.parts
 
-    @property
-    def size_moved(self) -> int:
-        """By so many parts one unit moves the sizes of all groups together."""
-        return self.measured.rows if self.weights is None else self.parts
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitExtreme:

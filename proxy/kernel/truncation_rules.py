@@ -174,8 +174,7 @@ def _cut_by(
             return key_cut(cut, by, owner, present)
         case OfUnit():
             if by in owner.columns:
-                is_everybodys = by in present and not cut.with_null
-                return unit_cut(owner, by, most, present, keys if is_everybodys else None)
+                return unit_cut(owner, by, most, present, keys if by in present else None)
             if owner.rows is None:
                 raise NotPrivate(Rule.TRUNCATION, "cut by another column than the unit")
             return key_cut(cut, by, owner.rows, present)
@@ -233,13 +232,11 @@ def key_cut(cut: Truncate, by: ColumnName, rows: Rows, present: ColumnNames) -> 
     """
     is_first = cut.most is not None
     most = cut.most if cut.most is not None else 1
-    filled = rows.filled | present
-    is_touched = by in filled and not cut.with_null
     return Rows(
         changed=rows.changed * (2 if is_first else 1),
         most=(*rows.most, (by, most)),
-        touched=((frozenset({by}), rows.changed),) if is_touched else (),
-        filled=filled,
+        touched=((frozenset({by}), rows.changed),),
+        filled=rows.filled | present,
         in_place=by if is_first else None,
     )
 

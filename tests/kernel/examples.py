@@ -24,7 +24,7 @@ from proxy.kernel.plan import (
 )
 from proxy.kernel.sensitivities import sensitivity_of
 from proxy.kernel.shape import Shape, shape_of
-from proxy.kernel.statistics import Measured
+from proxy.kernel.statistics import Counted, Measured, Statistic
 from proxy.kernel.units_in_time import in_time
 from proxy.kernel.world import World
 from proxy.mechanisms.loss import Loss
@@ -202,6 +202,17 @@ def value_choice(epsilon: Fraction) -> ValueChoice:
         releases=frozenset({0}),
         measured=measured(0, 100),
         choice=choice_of(Loss(epsilon, Fraction(0)), 100),
+    )
+
+
+def counted(noise: Fraction) -> NoisyStatistic:
+    """COUNT(*) with noise of this scale, for an epsilon of 1."""
+    return NoisyStatistic(
+        aggregate=Aggregate(AggregateKind.COUNT_ROWS, None, None, SqlType.INT8),
+        statistic=Statistic.ROWS,
+        of=Counted(operand=None, condition=None, never_null=True),
+        noise=LaplaceNoise(scale=noise),
+        loss=Loss(Fraction(1), Fraction(0)),
     )
 
 
