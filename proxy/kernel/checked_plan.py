@@ -116,6 +116,13 @@ def check_plan(blocks: Sequence[BlockPlan], wanted: Loss, world: World) -> Check
     Raises:
         NotPrivate: With the digest of the plan.
         TooMuchWork: The rows of one unit take too long, or too much room.
+
+    >>> from fractions import Fraction
+    >>> from tests.kernel.examples import WORLD, series_block
+    >>> wanted = check_plan([series_block()], Loss(Fraction(100), Fraction(1, 10)), WORLD).loss
+    >>> check_plan([series_block()], Loss(wanted.epsilon / 2, wanted.delta), WORLD)
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     with _judging(blocks, world):
         found = together([_checked(one, price_of_block(one, world), world) for one in blocks])

@@ -84,12 +84,7 @@ _LARGEST_INDEX = 2**52
 
 
 def price_of_release(release: Release, shape: Shape, is_bounded: bool) -> Price:
-    """Price a release by the rule of its kind.
-
-    Args:
-        release: What gets noise.
-        shape: Of its block.
-        is_bounded: Whether bounds have been chosen that the plan chooses.
+    """Price a release by the rule of its kind; is_bounded: whether the bounds that a plan chooses are chosen.
 
     Raises:
         NotPrivate: Its noise is not enough for its loss.
@@ -148,13 +143,7 @@ def price_of_noise(noise: Noise, moved: Sensitivity, loss: Loss, is_open: bool =
     Privacy: Laplace noise of this scale pays for epsilon (PROOFS.md 1), Gaussian noise for (epsilon, delta)
     by either conversion of its rho (5). While the bound on what moves is open, rho is that of any mechanism
     with this loss, which no bound can raise: at equal epsilon, rho of Laplace noise rises as the bound
-    falls (24 Z2, Z3).
-
-    Args:
-        noise: Which noise, in steps of the results.
-        moved: How far the results move.
-        loss: What it may spend.
-        is_open: Whether a bound is still to be chosen.
+    falls (24 Z5).
 
     Raises:
         NotPrivate: The noise is less.
@@ -182,16 +171,10 @@ def price_of_noise(noise: Noise, moved: Sensitivity, loss: Loss, is_open: bool =
 def price_of_series(
     noise: ContinualNoise, shape: Shape, moved: StepSensitivity, loss: Loss
 ) -> Price:
-    """Price the noise of a series, of all its steps together.
+    """Price the noise of a series, of all its steps together, which are the groups of its block.
 
     Privacy: y = R x + z is a list of whole numbers that moves by `of_series` at most, however the steps follow
     each other, and what is shown is made of it (PROOFS.md 33 C1 to C4, C6).
-
-    Args:
-        noise: The factor, and sigma squared.
-        shape: Of its block, whose groups are the steps (`check_series`).
-        moved: How far a unit moves a step.
-        loss: What the whole series may spend.
 
     Raises:
         NotPrivate: A factor that rises, or less noise.
@@ -263,6 +246,14 @@ def price_of_total(
     Raises:
         NotPrivate: Rows by themselves, a cut that is inside out, a bound that is none of those to choose
             from, or less noise.
+
+    >>> from tests.kernel.examples import counted, shape
+    >>> total, units = UnitTotal(low=0, high=4, parts=2, choice=None), shape(count=5, groups=None)
+    >>> price_of_total(counted(noise=Fraction(8)), total, units, False).epsilon
+    Fraction(1, 1)
+    >>> price_of_total(counted(noise=Fraction(7)), total, units, False)
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     if not isinstance(shape.neighbours, UnitNeighbours):
         raise NotPrivate(Rule.TOTAL, "rows by themselves have no total")
@@ -318,10 +309,6 @@ def price_of_value_choice(chosen: ValueChoice, shape: Shape) -> Price:
         each unit has one. So one unit more raises each count by 0 or 1 (PROOFS.md 23 B9). Whatever bound is
         chosen, each release is priced by the clamp that it has then.
 
-    Args:
-        chosen: The bounds, and the values.
-        shape: Of its block.
-
     Raises:
         NotPrivate: Several rows by themselves change, each of which is counted; nothing is walked, or a bound
             that is none of those to choose from.
@@ -350,10 +337,6 @@ def price_of_weight_choice(chosen: WeightChoice, shape: Shape) -> Price:
         (PROOFS.md 29 W2). The bound is a function of the noisy cells. Whatever it is, each quantile is priced
         by the weights that its own bound gives.
 
-    Args:
-        chosen: The histogram.
-        shape: Of its block.
-
     Raises:
         NotPrivate: Rows by themselves, bounds that do not rise from 1, or less noise.
 
@@ -379,6 +362,13 @@ def price_of_distinct_count(release: DistinctCount, shape: Shape) -> Price:
 
     Raises:
         NotPrivate: The noise is less, or other values are counted than those of the unit.
+
+    >>> from tests.kernel.examples import distinct_count, shape
+    >>> price_of_distinct_count(distinct_count(of_unit=True), shape(count=1, groups=None)).epsilon
+    Fraction(1, 1)
+    >>> price_of_distinct_count(distinct_count(of_unit=False), shape(count=1, groups=None))
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     unit = shape.neighbours
     by = unit.hashed_by if isinstance(unit, RowNeighbours) and unit.partitions == 1 else None
@@ -395,6 +385,13 @@ def price_of_mean(release: RecentredMean, shape: Shape) -> Price:
 
     Raises:
         NotPrivate: It is drawn as for fewer rows of a unit than count.
+
+    >>> from tests.kernel.examples import recentred_mean, shape
+    >>> price_of_mean(recentred_mean(rows=6), shape(count=5, groups=None, rows=6)).epsilon
+    Fraction(1, 1)
+    >>> price_of_mean(recentred_mean(rows=5), shape(count=5, groups=None, rows=6))
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     check_measured([release.measured], Rule.MEAN)
     if release.measured.rows < shape.rows or release.loss.epsilon <= 0:
@@ -542,10 +539,6 @@ def price_of_unit_extreme(release: UnitExtreme, shape: Shape) -> Price:
     the distances of all groups together by `shape.values` (PROOFS.md 9 "Places", 18 U8). Which values a unit
     has decides nothing else: all places are public.
 
-    Args:
-        release: What is drawn.
-        shape: Of its block.
-
     Raises:
         NotPrivate: A quantile, or an aggregate that is drawn for fewer values of a unit than change.
 
@@ -571,10 +564,6 @@ def price_of_kept_units(release: KeptUnits, shape: Shape) -> Price:
     """Price the number of units of which MIN and MAX are.
 
     Privacy: `sensitivities.of_kept_units`.
-
-    Args:
-        release: What gets noise.
-        shape: Of its block.
 
     Raises:
         NotPrivate: The noise is less.
@@ -619,6 +608,13 @@ def price_of_sample_aggregate(release: SampleAggregate, shape: Shape) -> Price:
     Raises:
         NotPrivate: A fill outside, no partitions, less noise than so many outputs ask for, or a median of which
             no theorem holds.
+
+    >>> from tests.kernel.examples import partition_means, row_shape
+    >>> price_of_sample_aggregate(partition_means(changed=2), row_shape(changed=2)).epsilon
+    Fraction(2, 1)
+    >>> price_of_sample_aggregate(partition_means(changed=1), row_shape(changed=2))
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     check_measured([release.measured], Rule.SAMPLE_AGGREGATE)
     _check_outputs(release)
@@ -661,10 +657,6 @@ def check_median(median: SmoothedMedian, partitions: int) -> None:
     Privacy: the number of outputs is odd, and Laplace noise has 0 < delta <= 2/e (PROOFS.md 4, 6). The
     smoothness is one for which sensitivities are computed (3). The mechanism refuses the same, but after the
     charge.
-
-    Args:
-        median: The noise, and what it may spend.
-        partitions: The number of outputs.
 
     Raises:
         NotPrivate: One of these conditions does not hold.

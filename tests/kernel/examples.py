@@ -13,13 +13,17 @@ from proxy.kernel.key_plans import KeyPlan
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import (
     BlockPlan,
+    ClippedMean,
     DeviationMean,
     DistinctCount,
+    Gate,
     GroupSize,
     KeptUnits,
     LaplaceNoise,
     NoisyStatistic,
     OrderStatistic,
+    RecentredMean,
+    SampleAggregate,
     UnitExtreme,
 )
 from proxy.kernel.sensitivities import sensitivity_of
@@ -226,6 +230,29 @@ def deviation_mean(low: int, high: int, epsilon: Fraction) -> DeviationMean:
         output_grid=Fraction(1, 1000),
         declared=None,
         loss=Loss(epsilon, Fraction(0)),
+    )
+
+
+def recentred_mean(rows: int) -> RecentredMean:
+    """AVG of a whole number of the people, drawn as for so many rows of a unit."""
+    aggregate = replace(_largest(), kind=AggregateKind.AVG)
+    many = replace(measured(0, 10), rows=rows)
+    return RecentredMean(aggregate=aggregate, measured=many, output_grid=Fraction(1), loss=_ONE)
+
+
+def partition_means(changed: int) -> SampleAggregate:
+    """AVG in three partitions, of which so many are said to change, for an epsilon of 2."""
+    return SampleAggregate(
+        aggregate=replace(_largest(), kind=AggregateKind.AVG),
+        measured=measured(0, 10),
+        output_grid=Fraction(1),
+        low=0,
+        high=10,
+        fill=5,
+        partitions=3,
+        mechanism=ClippedMean(changed=changed, loss=_ONE),
+        gate=Gate(noise=LaplaceNoise(scale=Fraction(2)), least=1, loss=_ONE),
+        loss=_ONE + _ONE,
     )
 
 
