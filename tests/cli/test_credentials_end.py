@@ -1,7 +1,7 @@
 """Whoever is removed, gets another password or loses a token is out of everything that is open, at each worker.
 
-A stricter policy holds for the next statement of open sessions. Of answers under way, what a portal or cursor still
-holds is not given, what a client has not read is cut off, and an HTTP body that has begun comes to its end.
+A stricter policy holds for the next statement of open sessions. Of answers under way, what a portal or cursor
+still holds is not given, what a client has not read is cut off, and a body over HTTP is sent to its end.
 """
 
 from __future__ import annotations
@@ -140,8 +140,8 @@ _MORE = f.execute(b"held", 10) + f.FLUSH, f.query(b"FETCH 10 FROM held")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _UnderWay:
-    """Large answers of bob that have begun. held: of a portal and a cursor, of which ten rows came; unread: of a query
-    and a COPY, of which one row was read; bodies: over HTTP, of which the head was read."""
+    """Large answers of bob that have begun. held: of a portal and a cursor, of which ten rows came; unread: of
+    a query and a COPY, of which one row was read; bodies: over HTTP, of which the head was read."""
 
     held: list[RawClient]
     unread: list[RawClient]
@@ -193,11 +193,11 @@ def _under_way(office: Office, token: str) -> Iterator[_UnderWay]:
             {"headers": {"Authorization": f"Bearer {token}"}},
         )
         for way in ways:
-            client = httpx.Client(base_url=office.address("HTTP"), timeout=60, **way)
-            stack.enter_context(client)
+            sender = httpx.Client(base_url=office.address("HTTP"), timeout=60, **way)
+            stack.enter_context(sender)
             for kind in ("application/x-ndjson", "application/vnd.apache.arrow.stream"):
                 accepting = {"Accept": kind}
-                asked = client.stream("POST", "/v1/query", json=body, headers=accepting)
+                asked = sender.stream("POST", "/v1/query", json=body, headers=accepting)
                 bodies.append(stack.enter_context(asked))
                 assert bodies[-1].status_code == 200
         yield _UnderWay(held=[portal, cursor], unread=[query, copy], bodies=bodies)
