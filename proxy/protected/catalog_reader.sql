@@ -68,9 +68,10 @@ ORDER BY n.nspname, c.relname, a.attnum;
 -- next --
 -- Keys. Not: partial or expression indexes, invalid ones, exclusion (WITHOUT OVERLAPS), deferrable ones (a trigger
 -- checks them, which a load by pg_restore --disable-triggers or by logical replication leaves out), columns that
--- may be NULL, operators that are not those of GROUP BY and =, by which more can be equal (a citext by text_ops), and
--- any key of a table with inheritance children, whose rows it does not cover, or of what is
--- no table (a foreign one, and a partitioned one with foreign partitions, can have none).
+-- may be NULL, operators or a collation that are not those of GROUP BY and =, by which more can be equal (a citext by
+-- text_ops, a text of a nondeterministic collation by "C"), and any key of a table with inheritance children, whose
+-- rows it does not cover, or of what is no table (a foreign one, and a partitioned one with foreign partitions, can have
+-- none).
 SELECT n.nspname AS schema, c.relname AS table, i.indisprimary AS is_primary, k.columns
 FROM pg_catalog.pg_index i
 JOIN pg_catalog.pg_class c ON c.oid = i.indrelid
@@ -91,6 +92,11 @@ WHERE i.indisunique AND i.indisvalid AND i.indislive AND i.indimmediate AND NOT 
   AND i.indpred IS NULL AND i.indexprs IS NULL AND k.never_null AND k.visible
   AND NOT EXISTS (SELECT FROM pg_catalog.unnest(i.indclass::oid[]) o
                   JOIN pg_catalog.pg_opclass p ON p.oid = o WHERE NOT p.opcdefault)
+  AND NOT EXISTS (SELECT FROM ROWS FROM (pg_catalog.unnest(i.indkey::int2[]), pg_catalog.unnest(i.indcollation::oid[]))
+                      AS x(attnum, compared_by)
+                  JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = x.attnum
+                  JOIN pg_catalog.pg_collation l ON l.oid = a.attcollation
+                  WHERE NOT l.collisdeterministic AND x.compared_by <> a.attcollation)
   AND n.nspname !~ '^pg_' AND n.nspname <> 'information_schema'
   AND (c.relkind = 'p' OR c.relkind = 'r'
            AND NOT EXISTS (SELECT FROM pg_catalog.pg_inherits h WHERE h.inhparent = c.oid))

@@ -61,6 +61,9 @@ CREATE FOREIGN TABLE odd.far_part PARTITION OF odd.far_parts
     FOR VALUES WITH (MODULUS 1, REMAINDER 0) SERVER nowhere;
 CREATE COLLATION odd.loose (provider = libc, locale = 'C');
 CREATE TABLE odd.spelled (code text COLLATE odd.loose PRIMARY KEY, strict text COLLATE "C", v varchar(9));
+CREATE TABLE odd.misspelled (code text COLLATE odd.loose NOT NULL, strict text COLLATE "C" NOT NULL);
+CREATE UNIQUE INDEX another_collation ON odd.misspelled (code COLLATE "C");
+CREATE UNIQUE INDEX one_collation ON odd.misspelled (strict);
 UPDATE pg_collation SET collisdeterministic = false WHERE collname = 'loose';
 GRANT USAGE ON SCHEMA odd TO dp_reader;
 GRANT SELECT ON ALL TABLES IN SCHEMA odd TO dp_reader;
@@ -86,7 +89,17 @@ def table(name: str) -> TableName:
 def test_relations_that_hold_readable_rows(catalog: Catalog) -> None:
     names = {name.name for name in catalog.tables}
     assert names == {
-        *("parent", "child", "unchecked", "old_parent", "old_child", "parts", "parts_0", "seen"),
+        *(
+            "parent",
+            "child",
+            "unchecked",
+            "old_parent",
+            "old_child",
+            "parts",
+            "parts_0",
+            "seen",
+            "misspelled",
+        ),
         *("half", "far", "near", "far_child", "spelled", "stored"),
         *("far_seen", "far_parts", "far_part"),
     }
@@ -144,7 +157,17 @@ def test_declarations_are_believed_of_rows_that_are_stored_here(catalog: Catalog
     }
     trusted = {name for name, enforced in believed.items() if enforced == {True}}
     assert trusted == {
-        *("parent", "child", "unchecked", "old_child", "parts", "parts_0", "half", "spelled")
+        *(
+            "parent",
+            "child",
+            "unchecked",
+            "old_child",
+            "parts",
+            "parts_0",
+            "half",
+            "spelled",
+            "misspelled",
+        )
     }
     assert all(len(enforced) == 1 for enforced in believed.values())
     old = catalog.tables[table("old_parent")].columns
@@ -241,6 +264,10 @@ def test_of_another_major(tmp_path: Path) -> None:
     assert found.primary_key == ("id",)
 
 
+def test_a_key_in_another_collation_tells_equal_texts_apart(catalog: Catalog) -> None:
+    assert catalog.tables[table("misspelled")].unique == (("strict",),)
+
+
 def test_foreign_keys_hold_for_every_row(catalog: Catalog) -> None:
     assert catalog.tables[table("child")].foreign_keys == (
         ForeignKey(("pa", "pb"), table("parent"), ("a", "b")),
@@ -262,5 +289,14 @@ def test_places_of_rows(catalog: Catalog) -> None:
     """Not: views, foreign tables, what has partitions or children, and what cannot be read as a whole."""
     placed = {name.name for name, found in catalog.tables.items() if found.has_ctid}
     assert placed == {
-        *("parent", "child", "unchecked", "old_child", "parts_0", "spelled", "stored"),
+        *(
+            "parent",
+            "child",
+            "unchecked",
+            "old_child",
+            "parts_0",
+            "spelled",
+            "misspelled",
+            "stored",
+        ),
     }
