@@ -37,6 +37,11 @@ from proxy.engine.query_pipeline import Engine
 from proxy.engine.releasing import PlannedRelease, Releasing, day_of
 from proxy.engine.remembered_plans import PreparedQuery
 from proxy.engine.session_zone import ZoneRules
+from proxy.estimates.series_noise import (
+    largest_sum_sigma2,
+    range_sigma2,
+    step_sigma2,
+)
 from proxy.kernel.plan import (
     ContinualNoise,
     DistinctCount,
@@ -47,11 +52,6 @@ from proxy.kernel.plan import (
     Release,
 )
 from proxy.kernel.plan_digest import plan_digest
-from proxy.mechanisms.continual import (
-    largest_sum_sigma2,
-    range_sigma2,
-    step_sigma2,
-)
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.facts import PlanningContext
 from proxy.planner.later_rows import reads_moving

@@ -14,7 +14,6 @@ from fractions import Fraction
 from typing_extensions import assert_never
 
 from proxy.base import limits
-from proxy.base.node_parts import each_changed, with_parts
 from proxy.base.sql_types import SqlType
 from proxy.kernel.key_plans import KeyPlan
 from proxy.kernel.owners import ColumnName, name
@@ -34,8 +33,8 @@ from proxy.kernel.statistics import Counted, Measured
 from proxy.kernel.work import columns_as_stored, short_columns
 from proxy.kernel.world import World
 from proxy.query.ir import expressions as ir
-from proxy.query.ir.expression_walk import rebuild
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
+from proxy.query.ir.rebuilding import changed_aggregate, each_changed, rebuild, rewrite, with_parts
 from proxy.query.ir.relations import (
     GroupByUnit,
     Join,
@@ -46,7 +45,6 @@ from proxy.query.ir.relations import (
     Truncate,
     UnionAll,
     WindowColumn,
-    rewrite,
 )
 
 _EQUAL = (ir.Comparator.EQ, ir.Comparator.NE)
@@ -213,7 +211,7 @@ class _Texts:
 
     def counted(self, aggregate: Aggregate) -> Aggregate:
         if aggregate.kind is AggregateKind.COUNT_DISTINCT:
-            return aggregate.changed(self.short)
+            return changed_aggregate(aggregate, self.short)
         return aggregate
 
     def _gone_through(self, part: ir.Expression) -> ir.Expression:

@@ -83,6 +83,7 @@ from proxy.policy.policy_model import Privacy, Weighed
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.query import AggregateBlock, Query, compared_answers
 from proxy.query.ir.query_aggregates import Aggregate
+from proxy.query.ir.rebuilding import changed_aggregate
 from proxy.query.ir.relations import Relation, tables_of_rows
 
 _TRIED = 8  # larger epsilons; more than two are rare
@@ -409,7 +410,8 @@ def _draft(of: BlockWithUnit, known: PlanningContext, wanted: Loss) -> _Draft:
     is_spread = bool(keys) and count != 1
     shape = Shape(neighbours=neighbours, count=count, is_spread=is_spread, reach=reach)
     aggregates = tuple(
-        aggregate.changed(lambda part: typed(part, facts)) for aggregate in block.aggregates
+        changed_aggregate(aggregate, lambda part: typed(part, facts))
+        for aggregate in block.aggregates
     )
     largest = most_rows(ownership, neighbours)
     is_lifted = known.policy.reuse is not None and known.policy.reuse.is_lifted

@@ -42,7 +42,7 @@ from proxy.planner.measuring import (
 from proxy.planner.neighbours import PARTS, chosen_total, noise_loss
 from proxy.planner.order_statistics import order_release, unit_extreme
 from proxy.planner.sample_aggregate import clipped_mean_of, needs_delta, smoothed
-from proxy.planner.series import of_no_series, series_noise, without_row_bound
+from proxy.planner.series import noise_of_series, of_no_series, without_row_bound
 from proxy.planner.text_lengths import is_long
 from proxy.policy import policy_model
 from proxy.policy.policy_model import Mechanism
@@ -288,7 +288,7 @@ def _stepwise(release: _Counted, priced: Priced) -> _Counted:
     terms, shape = priced.context.series, priced.context.shape
     if terms is None:
         return release
-    noise = series_noise(release, shape, terms, priced.loss)
+    noise = noise_of_series(release, shape, terms, priced.loss)
     return replace(release, noise=noise, loss=priced.loss)
 
 

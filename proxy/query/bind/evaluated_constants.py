@@ -7,12 +7,11 @@ from dataclasses import dataclass, field, replace
 
 from typing_extensions import assert_never
 
-from proxy.base.node_parts import with_parts
 from proxy.base.sql_types import SqlType, by_oid, element_of
 from proxy.query.bind.scope import ConstantType
-from proxy.query.ir.expression_walk import rebuild
 from proxy.query.ir.expressions import Expression, Given, Parameter
 from proxy.query.ir.query import AggregateBlock, changed
+from proxy.query.ir.rebuilding import rebuild, with_parts
 from proxy.query.syntax.constant_spans import ConstantSpan
 from proxy.query.syntax.placeholders import (
     CastParameter,
