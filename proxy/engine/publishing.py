@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, timezone
 from fractions import Fraction
-from typing import cast
+from typing import Protocol, cast
 
 import structlog
 from typing_extensions import assert_never
@@ -26,7 +26,6 @@ from proxy.engine.public_lists import read_lists, refuse_lacking
 from proxy.engine.published_answers import PublishedSource
 from proxy.engine.published_ports import (
     PublishedShadow,
-    PublishedStanding,
     PublishedState,
     PublishedTable,
     ReleaseState,
@@ -67,6 +66,20 @@ from proxy.turns.threads import Turn
 _EPOCH = date(1970, 1, 1)
 _MONTH = 30
 _FAR = (date(9999, 12, 31) - _EPOCH).days
+
+
+class PublishedStanding(Protocol):
+    """What stands: it is everybody's."""
+
+    async def states(self, wanted: Sequence[Publication]) -> tuple[PublishedState, ...]:
+        """Of each, in their order. Reads only."""
+        ...
+
+    async def due_day(self, wanted: Publication, *, is_now: bool) -> int:
+        """The day of the time that a claim would be for now, in days since 1970-01-01, UTC. Reads only."""
+        ...
+
+    async def stored(self, release: int) -> StoredRelease | None: ...
 
 
 def prepared_series(

@@ -279,7 +279,9 @@ def _fewer(refused: TooMuchWork, most: int | None) -> int | None:
         return None
     if most is None:
         return work.most_stored or None if work.is_dear_for_each else None
-    fewer = int(most * min(work.share_of_limits, Fraction(9, 10)))
+    by_time = limits.UNIT_NANOSECONDS / max(1.0, work.nanoseconds)
+    share = min(by_time, limits.UNIT_CARRIED_BYTES / max(1.0, work.octets))
+    fewer = int(most * min(Fraction(share), Fraction(9, 10)))
     return fewer if fewer > 0 and not work.is_dear_for_each and most > 1 else None
 
 

@@ -13,12 +13,8 @@ from proxy.query.ir.expressions import Expression, Given, Parameter
 from proxy.query.ir.query import AggregateBlock, changed
 from proxy.query.ir.rebuilding import rebuild, with_parts
 from proxy.query.syntax.constant_spans import ConstantSpan
-from proxy.query.syntax.placeholders import (
-    CastParameter,
-    ClientParameter,
-    EvaluatedConstant,
-    WrittenText,
-)
+from proxy.query.syntax.placeholder_tokens import EvaluatedConstant
+from proxy.query.syntax.placeholders import CastParameter, ClientParameter, WrittenText
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +29,7 @@ class Evaluated:
 
 
 _INTERVALS = {1186: SqlType.INTERVAL}  # which columns of that type are not
-# As proxy.base.time_spans has it: the same in every IntervalStyle.
+# As proxy.base.written_spans has it: the same in every IntervalStyle.
 # Of infinite ones, which have no such parts, as PostgreSQL prints them: they are not read.
 _INTERVAL = (
     "pg_catalog.to_jsonb(coalesce('P' || (extract(year FROM v) * 12 + extract(month FROM v)) || 'M'"

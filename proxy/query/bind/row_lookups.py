@@ -43,7 +43,7 @@ from proxy.query.ir.expressions import (
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.rebuilding import conjunction, rebuild
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
-from proxy.query.syntax.placeholders import RowSubquery
+from proxy.query.syntax.placeholder_tokens import RowSubquery
 from proxy.query.syntax.selects import Select, aggregates_rows
 
 _COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT, AggregateKind.COUNT_DISTINCT)
