@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 import psycopg
 import uvloop
 
-from proxy.cli.assembly import Assembly, Database, assemble
+from proxy.cli.assembly import Database, assemble
+from proxy.cli.served_databases import Assembly
 from proxy.servers.statement_reports import StatementObserver
 from proxy.servers.wire.wire_server import WireServer
 from tests.ledger_key import LEDGER_CIPHER

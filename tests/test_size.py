@@ -10,8 +10,8 @@ from pathlib import Path
 
 _PRODUCT = Path(__file__).resolve().parents[1] / "proxy"
 
-MOST_LINES = 142_430
-MOST_FILES = 622
+MOST_LINES = 142_560
+MOST_FILES = 628
 
 
 def lines_and_files(files: Iterable[Path]) -> tuple[int, int]:

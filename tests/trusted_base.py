@@ -166,7 +166,7 @@ ALLOWED: Mapping[str, str] = {
     " no row, and the kernel judges what it makes",
     **_excused(
         _FLOW,
-        _within("engine", "role_readiness machine_clock policy_statements"),
+        _within("engine", "machine_clock policy_statements"),
     ),
     "proxy.engine.own_status": "the row of dp.status: numbers of one analyst's own sessions; it sees no row",
     **_excused(
@@ -181,7 +181,6 @@ ALLOWED: Mapping[str, str] = {
         ],
     ),
     "proxy.shadow": "holds no protected row: it gets noisy relations, and what JudgedRows.copied gives",
-    "proxy.servers": "carries statements in, and noisy relations out, of sessions that belong to somebody",
     "proxy.postgres": "runs the servers of the shadow and of the ledger, which are trusted as programs",
     "proxy.audit": "a test of all this, on databases that it makes itself",
     **_excused(

@@ -17,7 +17,6 @@ from proxy.policy.blocks_of_time import is_block_line
 
 WARNED_FROM = Fraction(4, 5)
 STEPS = 20  # of a shared budget, as analysts are told of it
-_FAR = float(WARNED_FROM) - 2 / STEPS
 NO_COST = Amount(Fraction(0), Fraction(0))
 
 
@@ -74,14 +73,6 @@ class BudgetLine:
         return max(
             min(epsilon, _share(self.rho_spent, self.rho_limit)),
             _share(half - self.left.delta, half),
-        )
-
-    @property
-    def may_be_nearly_spent(self) -> bool:
-        """False where even a step less (as_reported) is far from what is warned from: in floats, soon."""
-        limit, spent = self.limit, self.spent
-        return self.rho_limit is not None or any(
-            float(of) > _FAR * float(most) for of, most in zip(spent, limit, strict=True)
         )
 
     @property
@@ -195,10 +186,3 @@ def usable(lines: tuple[BudgetLine, ...], *, is_cached: bool) -> Amount:
         if one.kind is not LineKind.TABLE
     ]
     return Amount(min(one.epsilon for one in left), min(one.delta for one in left))
-
-
-def without_other_blocks(lines: tuple[BudgetLine, ...]) -> tuple[BudgetLine, ...]:
-    """Of blocks of time, of which a statement may read very many, the one of which most is spent."""
-    blocks = [one for one in lines if one.is_block]
-    most = max(blocks, key=lambda one: one.used, default=None)
-    return tuple(one for one in lines if one is most or not one.is_block)

@@ -40,3 +40,12 @@ def decimal_places(value: Fraction) -> int:
             count += 1
         places = max(places, count)
     return places if rest == 1 else _PLACES
+
+
+def real_as_numeric(value: Fraction) -> Fraction:
+    """A real as PostgreSQL makes a numeric of it: with six digits (numeric.c, float4_numeric).
+
+    >>> real_as_numeric(Fraction(1.1))
+    Fraction(11, 10)
+    """
+    return Fraction(f"{float(value):.6g}")

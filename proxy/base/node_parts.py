@@ -1,11 +1,11 @@
-"""Nodes of questions and plans by their parts: what walks over them and changes them does at each node."""
+"""Nodes of questions and plans by their parts: what walks over them does at each node."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import Field, fields, is_dataclass, replace
+from dataclasses import Field, fields, is_dataclass
 from functools import cache
-from operator import attrgetter, is_
+from operator import attrgetter
 from typing import Any, ClassVar, Protocol, TypeVar
 
 
@@ -14,7 +14,6 @@ class _Dataclass(Protocol):
 
 
 Node = TypeVar("Node", bound=_Dataclass)
-T = TypeVar("T")
 
 
 @cache  # of as many classes as there are
@@ -49,26 +48,6 @@ def is_kind_of(kind: type[Any], other: type[Any]) -> bool:
     True
     """
     return issubclass(kind, other)
-
-
-def with_parts(node: Node, **parts: Any) -> Node:
-    """The node with other parts; the node itself where these are the ones that it has: `replace` takes ten
-    times as long."""
-    for name, part in parts.items():
-        if getattr(node, name) is not part:
-            return replace(node, **parts)
-    return node
-
-
-def each_changed(parts: tuple[T, ...], change: Callable[[T], T]) -> tuple[T, ...]:
-    """Each part changed, in their order; the tuple itself where all stay what they are.
-
-    >>> names = ("a", "b")
-    >>> each_changed(names, str) is names, each_changed(names, str.upper)
-    (True, ('A', 'B'))
-    """
-    found = tuple(map(change, parts))
-    return parts if all(map(is_, found, parts)) else found
 
 
 def nodes(*roots: object) -> Iterator[Any]:

@@ -60,12 +60,3 @@ def nearest_real(value: Fraction) -> Fraction:
         power += 1
     step = Fraction(2) ** max(power, _LEAST_POWER)
     return round(value / step) * step
-
-
-def real_as_numeric(value: Fraction) -> Fraction:
-    """A real as PostgreSQL makes a numeric of it: with six digits (numeric.c, float4_numeric).
-
-    >>> real_as_numeric(nearest_real(Fraction("1.1")))
-    Fraction(11, 10)
-    """
-    return Fraction(f"{float(value):.6g}")

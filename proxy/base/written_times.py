@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from datetime import date
-from fractions import Fraction
 
 # The units of date_trunc().
 TRUNCATIONS = frozenset(["second", "minute", "hour", "day", "week", "month", "quarter", "year"])
@@ -44,24 +43,3 @@ def names_its_zone(text: str) -> bool:
     """
     found = _ISO_TIMESTAMP.fullmatch(text)
     return found is not None and (found["utc"] or found["zone"]) is not None
-
-
-# Times of day without a zone, from 00:00:00 to 24:00:00, as seconds since midnight.
-
-
-_TEXT = re.compile(r"([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}(?:\.[0-9]{1,6})?))?", re.ASCII)
-_DAY = 86_400
-
-
-def seconds_since_midnight(text: str) -> Fraction | None:
-    """Given a text in ISO form, which means the same in every session; None: it is none.
-
-    >>> seconds_since_midnight("9:30"), seconds_since_midnight("24:00:00.000001")
-    (Fraction(34200, 1), None)
-    """
-    found = _TEXT.fullmatch(text)
-    if found is None:
-        return None
-    hours, minutes, seconds = int(found[1]), int(found[2]), Fraction(found[3] or 0)
-    since = hours * 3600 + minutes * 60 + seconds
-    return since if minutes < 60 and seconds < 60 and since <= _DAY else None

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gc
-import ssl
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
@@ -28,7 +26,6 @@ from proxy.engine.own_status import ServingProcess
 from proxy.engine.publishing import Publishing
 from proxy.engine.query_pipeline import Engine, EngineInForce
 from proxy.engine.releasing import Releasing
-from proxy.engine.role_readiness import RoleReadiness
 from proxy.ledger.engine_ledger import EngineLedger
 from proxy.ledger.ledger_lease import BudgetLease
 from proxy.ledger.ledger_sources import SourceError
@@ -47,7 +44,6 @@ from proxy.planner.facts import PublicContents
 from proxy.policy.findings import Verdict
 from proxy.policy.policy_model import Policy
 from proxy.policy.public_labels import as_labelled
-from proxy.postgres.analyst_limits import WIRE_SESSIONS
 from proxy.protected.catalog_reader import read_catalog
 from proxy.protected.judged_rows import (
     CatalogueMoved,
@@ -59,17 +55,10 @@ from proxy.protected.judged_rows import (
 )
 from proxy.protected.protected_database import SESSIONS_AT_ONCE, ProtectedDatabase
 from proxy.protected.public_values import read_public_contents
-from proxy.servers.client_address import Networks
-from proxy.servers.engine_adapter import Correcting, EngineAdapter
-from proxy.servers.login_gate import LoginGate
-from proxy.servers.statement_reports import Listener, StatementObserver, reporter_of
-from proxy.servers.wire.shared_server_state import LetIn, Limits, ServedDatabase, ShadowAddress
-from proxy.servers.wire.wire_server import WireServer
 from proxy.shadow.constant_evaluation import ShadowLabels
 from proxy.shadow.published_statements import PublishedStatements
 from proxy.shadow.shadow_database import Shadow, Unseen, as_analysts
 from proxy.shadow.shadow_tables import ShadowError, withheld_names
-from proxy.turns.fair_share import AnalystTurns
 
 _LEAST_SESSIONS = 2  # on the protected server, of each of many workers
 
@@ -428,76 +417,6 @@ class Database:
 
     async def is_ready(self) -> bool:
         return await self.protected.is_ready() and await self.ledger.is_ready()
-
-
-class Assembly:
-    """All databases of one proxy. `open` before serving, `close` after."""
-
-    def __init__(self, databases: Sequence[Database]) -> None:
-        self.databases: Mapping[str, Database] = {d.policy.database: d for d in databases}
-        # Shared by all databases.
-        reading, answering = AnalystTurns.of_reading(), AnalystTurns.of_answering()
-        for database in databases:
-            database.in_force.reading = reading
-            database.in_force.answering = answering
-
-    @property
-    def engines(self) -> Mapping[str, EngineInForce]:
-        return {name: database.in_force for name, database in self.databases.items()}
-
-    async def open(self) -> None:
-        for database in self.databases.values():
-            await database.open()
-        # What is here by now stays. Each full collection would walk it, 35 ms in the middle of an answer.
-        gc.collect()
-        gc.freeze()
-
-    async def close(self) -> None:
-        for database in self.databases.values():
-            await database.close()
-
-    @property
-    def sources(self) -> Mapping[str, int]:
-        """By the name of a database, the number of its data in the ledger."""
-        return {name: database.lease.source for name, database in self.databases.items()}
-
-    def wire_server(
-        self,
-        tls: ssl.SSLContext | None = None,
-        gate: LoginGate | None = None,
-        *,
-        requires_tls: bool = False,
-        let_in: LetIn | None = None,
-        readiness: RoleReadiness | None = None,
-        observers: Sequence[StatementObserver] = (),
-        balancers: Networks = (),
-        sessions: int = WIRE_SESSIONS,
-        correcting: Mapping[str, Correcting] | None = None,
-    ) -> WireServer:
-        """observers: take the reports of statements; balancers: as of WireServer; sessions: at once;
-        correcting: of each database, as of EngineAdapter."""
-        correcting = correcting or {}
-        served = {
-            name: ServedDatabase(
-                ShadowAddress(*database.shadow.analyst_host_port),
-                EngineAdapter(
-                    database.in_force,
-                    reporter_of(name, Listener.WIRE, observers),
-                    correcting.get(name),
-                ),
-            )
-            for name, database in self.databases.items()
-        }
-        return WireServer(
-            served,
-            tls,
-            Limits(connections=sessions),
-            gate,
-            requires_tls=requires_tls,
-            let_in=let_in,
-            readiness=readiness,
-            balancers=balancers,
-        )
 
 
 def _public_contents(policy: Policy, catalog: Catalog, first: JudgedRows | None) -> PublicContents:

@@ -11,7 +11,7 @@ from importlib.metadata import version
 from typing import Protocol
 
 from proxy.cli.admission_assembly import opened_admission
-from proxy.cli.assembly import Assembly, Database
+from proxy.cli.assembly import Database
 from proxy.cli.audit_runs import AuditRuns
 from proxy.cli.certificates import CertificateWatch
 from proxy.cli.cli_error import CliError
@@ -28,6 +28,7 @@ from proxy.cli.proxy_servers import ProxyServers
 from proxy.cli.recovering import keep_lease, keep_shadows
 from proxy.cli.refreshing import copy_public_tables, publishing_tasks, show_first, watch_catalogues
 from proxy.cli.reloading import PolicyReloads
+from proxy.cli.served_databases import Assembly
 from proxy.cli.serving_worker import (
     ReportsOfAll,
     follow_supervisor,

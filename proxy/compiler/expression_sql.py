@@ -12,10 +12,10 @@ from fractions import Fraction
 from typing_extensions import assert_never
 
 from proxy.base import limits
+from proxy.base.decimals import real_as_numeric
 from proxy.base.instants import iso_text
 from proxy.base.sql_types import SqlType
 from proxy.base.time_spans import MOST_DAYS
-from proxy.base.type_ranges import real_as_numeric
 from proxy.base.zones import Zone
 from proxy.compiler.binds import Binds, column_sql, identifier
 from proxy.compiler.clamp_sql import clamp_sql

@@ -57,6 +57,7 @@ from proxy.mechanisms import (
     order_statistic,
 )
 from proxy.mechanisms.loss import NOTHING, Loss
+from proxy.planner.series import noise_of_a_step
 from proxy.planner.shared_releases import scales_of
 from proxy.policy.policy_model import Mechanism, MedianNoise
 from proxy.query.ir.query_aggregates import AggregateKind
@@ -348,7 +349,7 @@ def _statistic(block: BlockPlan, release: NoisyStatistic) -> ReleaseAccuracy:
 def _noisy(noise: Noise, grid: Fraction, sensitivity: int, *, in_rows: bool) -> ReleaseAccuracy:
     """Of a count or a sum."""
     if isinstance(noise, ContinualNoise):
-        of_a_step = _noisy(noise.of_a_step, grid, sensitivity, in_rows=in_rows)
+        of_a_step = _noisy(noise_of_a_step(noise), grid, sensitivity, in_rows=in_rows)
         return replace(of_a_step, mechanism="discrete Gaussian of a series")
     match noise:
         case LaplaceNoise():

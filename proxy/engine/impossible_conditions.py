@@ -37,9 +37,10 @@ from proxy.policy.policy_model import (
     ProtectedTable,
 )
 from proxy.query.ir import expressions as ir
-from proxy.query.ir.expression_walk import children, columns, rebuild, size
+from proxy.query.ir.expression_walk import children, columns, size
 from proxy.query.ir.function_names import Comparator
 from proxy.query.ir.query import AggregateBlock, Query, changed
+from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
 
 _MOST_TRIED = 10_000  # rows of what columns can hold, times parts of the condition

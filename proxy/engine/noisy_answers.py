@@ -13,7 +13,7 @@ from sys import getsizeof
 from time import monotonic
 from typing import Any, Protocol
 
-from proxy.base.node_parts import parts_getter, with_parts
+from proxy.base.node_parts import parts_getter
 from proxy.base.result_columns import IntervalColumn, subquery_name
 from proxy.base.stages import Stage
 from proxy.drawing.charges import Charge
@@ -47,6 +47,7 @@ from proxy.mechanisms.loss import Loss
 from proxy.planner.lifting import Lift
 from proxy.query.ir.noisy_expressions import NoisyExpression, count_parts
 from proxy.query.ir.query_aggregates import AggregateKind
+from proxy.query.ir.rebuilding import with_parts
 from proxy.query.syntax.placeholders import ScalarAnswer
 from proxy.release.cached_block import CachedBlock, lifted_groups, with_noises, with_releases
 from proxy.release.choosing_bounds import Chosen

@@ -17,9 +17,10 @@ from proxy.planner.time_windows import Present, narrowest_window
 from proxy.policy.policy_model import Bounds, BoundsKind, Policy, ProtectedTable
 from proxy.query.bind.evaluated_constants import CLOCK, EXACT, INSTANT
 from proxy.query.ir.binding import bind
-from proxy.query.ir.expression_walk import children, columns, rebuild
+from proxy.query.ir.expression_walk import children, columns
 from proxy.query.ir.expressions import Comparator, Comparison, Constant, Expression, Parameter
 from proxy.query.ir.query import AggregateBlock, changed
+from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import scans
 from proxy.query.ir.typing_rules import constant, held, is_value_of
 from proxy.query.ir.written_numbers import NOT_FINITE, number

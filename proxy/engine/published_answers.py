@@ -24,6 +24,7 @@ from proxy.engine.cached_answers import (
     total_variance,
 )
 from proxy.engine.explain_text import FreeBlock, beyond_bound
+from proxy.estimates.series_noise import range_sigma2
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import (
     BlockPlan,
@@ -41,7 +42,6 @@ from proxy.kernel.plan import (
     SampleAggregate,
     UnitExtreme,
 )
-from proxy.mechanisms.continual import range_sigma2
 from proxy.planner.facts import Values
 from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.release.cached_block import CachedBlock, Order, cached_block, cached_numbers

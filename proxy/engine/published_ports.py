@@ -107,20 +107,6 @@ class PublishedTable:
     comment: str
 
 
-class PublishedStanding(Protocol):
-    """What stands: it is everybody's."""
-
-    async def states(self, wanted: Sequence[Publication]) -> tuple[PublishedState, ...]:
-        """Of each, in their order. Reads only."""
-        ...
-
-    async def due_day(self, wanted: Publication, *, is_now: bool) -> int:
-        """The day of the time that a claim would be for now, in days since 1970-01-01, UTC. Reads only."""
-        ...
-
-    async def stored(self, release: int) -> StoredRelease | None: ...
-
-
 class PublishedLedger(Protocol):
     """How releases come into the ledger: by `releasing` alone."""
 

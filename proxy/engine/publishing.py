@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, timezone
 from fractions import Fraction
-from typing import cast
+from typing import Protocol, cast
 
 import structlog
 from typing_extensions import assert_never
@@ -26,7 +26,6 @@ from proxy.engine.public_lists import read_lists, refuse_lacking
 from proxy.engine.published_answers import PublishedSource
 from proxy.engine.published_ports import (
     PublishedShadow,
-    PublishedStanding,
     PublishedState,
     PublishedTable,
     ReleaseState,
@@ -37,6 +36,11 @@ from proxy.engine.query_pipeline import Engine
 from proxy.engine.releasing import PlannedRelease, Releasing, day_of
 from proxy.engine.remembered_plans import PreparedQuery
 from proxy.engine.session_zone import ZoneRules
+from proxy.estimates.series_noise import (
+    largest_sum_sigma2,
+    range_sigma2,
+    step_sigma2,
+)
 from proxy.kernel.plan import (
     ContinualNoise,
     DistinctCount,
@@ -47,11 +51,6 @@ from proxy.kernel.plan import (
     Release,
 )
 from proxy.kernel.plan_digest import plan_digest
-from proxy.mechanisms.continual import (
-    largest_sum_sigma2,
-    range_sigma2,
-    step_sigma2,
-)
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.facts import PlanningContext
 from proxy.planner.later_rows import reads_moving
@@ -67,6 +66,20 @@ from proxy.turns.threads import Turn
 _EPOCH = date(1970, 1, 1)
 _MONTH = 30
 _FAR = (date(9999, 12, 31) - _EPOCH).days
+
+
+class PublishedStanding(Protocol):
+    """What stands: it is everybody's."""
+
+    async def states(self, wanted: Sequence[Publication]) -> tuple[PublishedState, ...]:
+        """Of each, in their order. Reads only."""
+        ...
+
+    async def due_day(self, wanted: Publication, *, is_now: bool) -> int:
+        """The day of the time that a claim would be for now, in days since 1970-01-01, UTC. Reads only."""
+        ...
+
+    async def stored(self, release: int) -> StoredRelease | None: ...
 
 
 def prepared_series(

@@ -15,7 +15,7 @@ from proxy.policy.odds_words import odds_text, reached
 from proxy.policy.policy_changes import policy_changes
 from proxy.policy.policy_decimals import decimal
 from proxy.policy.policy_model import Accounting, Budget, Period, Policy, PublicTable
-from proxy.policy.publication import kept_statement
+from proxy.policy_file.shown_text import kept_statement
 
 # Fields of the public registry of deployments (tier 3) and of the privacy label that a policy has.
 

@@ -15,9 +15,9 @@ from proxy.planner.calendar_clamps import shifted_by
 from proxy.policy.moving_bounds import bounds_on
 from proxy.policy.policy_model import BoundsKind, Policy, ProtectedTable
 from proxy.query.bind.time_zones import in_zone, zones_of
-from proxy.query.ir.expression_walk import rebuild
 from proxy.query.ir.expressions import Constant, Expression, Shift
 from proxy.query.ir.query import AggregateBlock, changed
+from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import scans
 
 _UTC_HINT = f"{how_to_set('TimeZone', repr('UTC'))}, or write times with their zone."

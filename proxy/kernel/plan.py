@@ -19,7 +19,6 @@ from proxy.kernel.formula_model import Formula
 from proxy.kernel.key_plans import FewestUnits, KeyPlan, Selection
 from proxy.kernel.neighbour_kinds import Neighbours, RowNeighbours, UnitNeighbours
 from proxy.kernel.statistics import Counted, Measured, Statistic, of_row
-from proxy.mechanisms import continual
 from proxy.mechanisms.deviation_mean import NoisyCentres
 from proxy.mechanisms.growing_places import Places
 from proxy.mechanisms.loss import Loss
@@ -59,11 +58,6 @@ class ContinualNoise:
     factor: tuple[int, ...]
     sigma2: Fraction
     is_at_once: bool = False
-
-    @property
-    def of_a_step(self) -> GaussianNoise:
-        """About what a single step has. For accuracy only: nothing is drawn by it."""
-        return GaussianNoise(sigma2=continual.step_sigma2(self.factor, self.sigma2))
 
 
 Noise = LaplaceNoise | GaussianNoise | ContinualNoise

@@ -28,7 +28,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from typing import Any
 
 from typing_extensions import assert_never
@@ -79,10 +78,8 @@ from proxy.query.ir.expressions import (
     Cast,
     Clamped,
     ColumnRef,
-    Concat,
     Expression,
     Inside,
-    TextCall,
 )
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import (
@@ -172,12 +169,6 @@ class UnitWork:
         """Whether a row costs too much, of which a unit has as many as it stores."""
         too_long = self.stored_nanoseconds > limits.ROW_NANOSECONDS
         return too_long or self.stored_octets > limits.ROW_CARRIED_BYTES
-
-    @property
-    def share_of_limits(self) -> Fraction:
-        """What part of the rows that were counted may be there."""
-        by_time = limits.UNIT_NANOSECONDS / max(1.0, self.nanoseconds)
-        return Fraction(min(by_time, limits.UNIT_CARRIED_BYTES / max(1.0, self.octets)))
 
     @property
     def most_stored(self) -> int:
@@ -781,56 +772,6 @@ def columns_as_stored(plan: BlockPlan, world: World) -> frozenset[ColumnName]:
     except (NotPriced, UnboundedRows):  # `check_work` refuses it
         return NO_COLUMNS
     return frozenset(name for name, price in columns.items() if price.size == _cut_size(price.size))
-
-
-def short_columns(relation: Relation, world: World) -> frozenset[ColumnName]:
-    """Columns of a relation, and of those below it, in which no text is long."""
-    match relation:
-        case Scan():
-            known, table = scan_rule(relation, world), stored_table(relation, world)
-            assert table is not None, "`scan_rule` has found it"
-            named = identifying(table, known)
-            most = _OCTETS_OF_CHARACTER * limits.KEY_CHARACTERS
-            return frozenset(
-                (relation.alias, column.name)
-                for column in table.columns
-                if column.name in named or longest_size(column).octets <= most
-            )
-        case Subquery():
-            below = short_columns(relation.source, world)
-            return below | _handed_on(relation.alias, relation.outputs, below)
-        case GroupByUnit():
-            below = short_columns(relation.source, world)
-            keys = (key_column(number) for number in range(1, len(relation.keys) + 1))
-            return below | {(relation.alias, one) for one in (UNIT_COLUMN, *keys)}
-        case UnionAll():
-            parts = [short_columns(part, world) for part in relation.parts]
-            names = [name for name, _ in relation.parts[0].outputs]
-            each = [
-                {place for place, (n, _) in enumerate(part.outputs) if (part.alias, n) in short}
-                for part, short in zip(relation.parts, parts, strict=True)
-            ]
-            in_all = set.intersection(*each)
-            united = {(relation.alias, one) for place, one in enumerate(names) if place in in_all}
-            return frozenset().union(*parts, united)
-        case Truncate():
-            return short_columns(relation.source, world)
-        case Join():
-            return short_columns(relation.left, world) | short_columns(relation.right, world)
-        case _:
-            assert_never(relation)
-
-
-def _handed_on(
-    alias: str, outputs: tuple[tuple[str, Expression], ...], below: frozenset[ColumnName]
-) -> frozenset[ColumnName]:
-    """A text that a subquery makes is cut to its first characters there."""
-    return frozenset(
-        (alias, name)
-        for name, made in outputs
-        if isinstance(made, TextCall | Concat | Inside)
-        or (isinstance(made, ColumnRef) and column_name(made) in below)
-    )
 
 
 def identifying(table: Table, known: Known) -> frozenset[str]:

@@ -11,17 +11,12 @@ from collections.abc import Hashable
 import structlog
 
 from proxy.accounting.amounts import text
-from proxy.accounting.budget_lines import (
-    WARNED_FROM,
-    BudgetLine,
-    LineKind,
-    as_reported,
-    without_other_blocks,
-)
+from proxy.accounting.budget_lines import STEPS, WARNED_FROM, BudgetLine, LineKind, as_reported
 from proxy.accounting.refusal import nearly_spent
 
 _REMEMBERED = 100_000
 
+_FAR = float(WARNED_FROM) - 2 / STEPS
 _log = structlog.get_logger("dpproxy.ledger")
 
 
@@ -39,7 +34,7 @@ class BudgetWarnings:
         Given    what a statement of the analyst was charged to; is_cached: as of as_reported
         Gives    what to tell them; the log is told here
         """
-        if not any(line.may_be_nearly_spent for line in lines):
+        if not any(_may_be_nearly_spent(line) for line in lines):
             return ()
         near = [line for line in lines if line.used >= WARNED_FROM]
         for line in near:
@@ -69,3 +64,17 @@ class BudgetWarnings:
         while len(self._reported) > _REMEMBERED:
             self._reported.popitem(last=False)
         return True
+
+
+def without_other_blocks(lines: tuple[BudgetLine, ...]) -> tuple[BudgetLine, ...]:
+    """Of blocks of time, of which a statement may read very many, the one of which most is spent."""
+    blocks = [one for one in lines if one.is_block]
+    most = max(blocks, key=lambda one: one.used, default=None)
+    return tuple(one for one in lines if one is most or not one.is_block)
+
+
+def _may_be_nearly_spent(line: BudgetLine) -> bool:
+    """False where even a step less (as_reported) is far from what is warned from: in floats, soon."""
+    return line.rho_limit is not None or any(
+        float(of) > _FAR * float(most) for of, most in zip(line.spent, line.limit, strict=True)
+    )

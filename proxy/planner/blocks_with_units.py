@@ -19,9 +19,10 @@ from proxy.planner.planned_keys import columns_of_keys, planned_keys
 from proxy.planner.tracking import track
 from proxy.policy.policy_model import ProtectedTable
 from proxy.query.ir import expressions as ir
-from proxy.query.ir.expression_walk import children, columns, rebuild
+from proxy.query.ir.expression_walk import children, columns
 from proxy.query.ir.query import AggregateBlock, Query
 from proxy.query.ir.query_aggregates import AggregateKind
+from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery
 
 

@@ -14,7 +14,6 @@ from typing_extensions import assert_never
 
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
-from proxy.base.node_parts import with_parts
 from proxy.base.sql_types import SqlType
 from proxy.kernel.constant_checks import check_inside, check_text_call
 from proxy.kernel.text_totality import check_pattern
@@ -35,7 +34,7 @@ from proxy.planner.number_texts import cast_of_text, printed, without_text
 from proxy.planner.text_lengths import longest
 from proxy.planner.time_bounds import time_bounds
 from proxy.policy.policy_model import Bounds
-from proxy.query.ir.expression_walk import position_in, rebuild
+from proxy.query.ir.expression_walk import position_in
 from proxy.query.ir.expressions import (
     Arithmetic,
     Bucket,
@@ -69,6 +68,7 @@ from proxy.query.ir.expressions import (
     TextCall,
     TimeBin,
 )
+from proxy.query.ir.rebuilding import rebuild, with_parts
 from proxy.query.syntax.placeholders import ScalarAnswer
 
 # numeric holds 131,072 digits before the point; far below that nothing can overflow.

@@ -17,8 +17,9 @@ from proxy.planner.narrowing import key_values, narrowed
 from proxy.planner.open_values import grid_of_open, kept_range, open_rows
 from proxy.planner.text_lengths import characters
 from proxy.planner.time_bounds import time_ranges
-from proxy.query.ir.expression_walk import children, columns, conjunction, rebuild
+from proxy.query.ir.expression_walk import children, columns
 from proxy.query.ir.expressions import Arithmetic, ColumnRef, Expression
+from proxy.query.ir.rebuilding import conjunction, rebuild
 from proxy.query.ir.relations import Subquery
 
 _SECONDS = (SqlType.INTERVAL, SqlType.CLOCK_TIME)

@@ -7,15 +7,14 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from proxy.base.errors import Refusal
-from proxy.base.node_parts import with_parts
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, Table, TableName
 from proxy.kernel.world import World
 from proxy.planner.label_evaluation import NO_STATEMENT, EvaluatingKeys, LabelWork
 from proxy.planner.series import SeriesTerms
 from proxy.policy.policy_model import Bounds, Mechanism, Policy, ProtectedTable
-from proxy.query.ir.expression_walk import rebuild
 from proxy.query.ir.expressions import ColumnRef, Expression
+from proxy.query.ir.rebuilding import rebuild, with_parts
 from proxy.query.ir.relations import CopyRead, Relation
 
 

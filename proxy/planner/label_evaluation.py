@@ -16,7 +16,7 @@ from functools import partial
 from itertools import count
 
 from proxy.base.sql_types import SqlType
-from proxy.query.ir.expression_walk import children, rebuild, size
+from proxy.query.ir.expression_walk import children, size
 from proxy.query.ir.expressions import (
     Arithmetic,
     Bucket,
@@ -41,6 +41,7 @@ from proxy.query.ir.expressions import (
     Quotient,
     TextCall,
 )
+from proxy.query.ir.rebuilding import rebuild
 
 Texts = tuple[str | None, ...]
 

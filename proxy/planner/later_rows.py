@@ -18,11 +18,12 @@ from proxy.base.sql_types import SqlType
 from proxy.planner.facts import PlanningContext
 from proxy.policy.moving_bounds import bounds_on, is_moving
 from proxy.policy.policy_model import MovingBounds, ProtectedTable
-from proxy.query.ir.expression_walk import columns, conjunction
+from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.expressions import ColumnRef, Comparison, Connective, Constant, Expression, Is
 from proxy.query.ir.function_names import Comparator
 from proxy.query.ir.query import AggregateBlock, Query
 from proxy.query.ir.query_aggregates import Aggregate
+from proxy.query.ir.rebuilding import conjunction
 from proxy.query.ir.relations import (
     GroupByUnit,
     Join,

@@ -32,9 +32,9 @@ from proxy.planner.column_buckets import (
 )
 from proxy.planner.facts import Facts, Values, typed
 from proxy.planner.planning import Planned, planned
-from proxy.query.ir.expression_walk import conjunction
 from proxy.query.ir.expressions import Clamped, ColumnRef, Expression
 from proxy.query.ir.query import AggregateBlock, Key, Query, uses_answers
+from proxy.query.ir.rebuilding import conjunction
 
 _FLAT = (NoisyStatistic, DistinctCount, RecentredMean)
 # A key of the lifted block: which key of the question, or the value that all groups of the question have there.

@@ -14,8 +14,9 @@ from fractions import Fraction
 from typing_extensions import assert_never
 
 from proxy.base import limits
-from proxy.base.node_parts import each_changed, with_parts
+from proxy.base.result_columns import UNIT_COLUMN, key_column
 from proxy.base.sql_types import SqlType
+from proxy.kernel.attribution import scan_rule
 from proxy.kernel.key_plans import KeyPlan
 from proxy.kernel.owners import ColumnName, name
 from proxy.kernel.plan import (
@@ -30,12 +31,15 @@ from proxy.kernel.plan import (
     SampleAggregate,
     UnitExtreme,
 )
+from proxy.kernel.prepared_copies import stored_table
 from proxy.kernel.statistics import Counted, Measured
-from proxy.kernel.work import columns_as_stored, short_columns
+from proxy.kernel.work import columns_as_stored, identifying
+from proxy.kernel.work_prices import longest_size
 from proxy.kernel.world import World
 from proxy.query.ir import expressions as ir
-from proxy.query.ir.expression_walk import rebuild
+from proxy.query.ir.expressions import ColumnRef, Concat, Expression, Inside, TextCall
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
+from proxy.query.ir.rebuilding import changed_aggregate, each_changed, rebuild, rewrite, with_parts
 from proxy.query.ir.relations import (
     GroupByUnit,
     Join,
@@ -46,7 +50,6 @@ from proxy.query.ir.relations import (
     Truncate,
     UnionAll,
     WindowColumn,
-    rewrite,
 )
 
 _EQUAL = (ir.Comparator.EQ, ir.Comparator.NE)
@@ -80,7 +83,7 @@ BEGINNINGS = tuple(
 
 def with_beginnings(block: BlockPlan, beginning: Beginning, world: World) -> BlockPlan:
     """The block with so many characters of each stored text that is gone through; itself, if none is."""
-    texts = _Texts(beginning.characters, short_columns(block.source, world))
+    texts = _Texts(beginning.characters, _short_columns(block.source, world))
     cut, of_keys = texts.cut, texts
     if beginning.keys is CutKeys.REPEATED:
         of_keys = replace(texts, whole=texts.whole | columns_as_stored(block, world))
@@ -213,7 +216,7 @@ class _Texts:
 
     def counted(self, aggregate: Aggregate) -> Aggregate:
         if aggregate.kind is AggregateKind.COUNT_DISTINCT:
-            return aggregate.changed(self.short)
+            return changed_aggregate(aggregate, self.short)
         return aggregate
 
     def _gone_through(self, part: ir.Expression) -> ir.Expression:
@@ -259,4 +262,54 @@ def _with_constant(comparison: ir.Comparison) -> bool:
     sides = (comparison.left, comparison.right)
     return comparison.comparator in _EQUAL and any(
         isinstance(one, ir.Constant | ir.Parameter) for one in sides
+    )
+
+
+def _short_columns(relation: Relation, world: World) -> frozenset[ColumnName]:
+    """Columns of a relation, and of those below it, in which no text is long."""
+    match relation:
+        case Scan():
+            known, table = scan_rule(relation, world), stored_table(relation, world)
+            assert table is not None, "`scan_rule` has found it"
+            named = identifying(table, known)
+            most = limits.KEY_CHARACTERS * 4
+            return frozenset(
+                (relation.alias, column.name)
+                for column in table.columns
+                if column.name in named or longest_size(column).octets <= most
+            )
+        case Subquery():
+            below = _short_columns(relation.source, world)
+            return below | _handed_on(relation.alias, relation.outputs, below)
+        case GroupByUnit():
+            below = _short_columns(relation.source, world)
+            keys = (key_column(number) for number in range(1, len(relation.keys) + 1))
+            return below | {(relation.alias, one) for one in (UNIT_COLUMN, *keys)}
+        case UnionAll():
+            parts = [_short_columns(part, world) for part in relation.parts]
+            names = [name for name, _ in relation.parts[0].outputs]
+            each = [
+                {place for place, (n, _) in enumerate(part.outputs) if (part.alias, n) in short}
+                for part, short in zip(relation.parts, parts, strict=True)
+            ]
+            in_all = set.intersection(*each)
+            united = {(relation.alias, one) for place, one in enumerate(names) if place in in_all}
+            return frozenset().union(*parts, united)
+        case Truncate():
+            return _short_columns(relation.source, world)
+        case Join():
+            return _short_columns(relation.left, world) | _short_columns(relation.right, world)
+        case _:
+            assert_never(relation)
+
+
+def _handed_on(
+    alias: str, outputs: tuple[tuple[str, Expression], ...], below: frozenset[ColumnName]
+) -> frozenset[ColumnName]:
+    """A text that a subquery makes is cut to its first characters there."""
+    return frozenset(
+        (alias, output)
+        for output, made in outputs
+        if isinstance(made, TextCall | Concat | Inside)
+        or (isinstance(made, ColumnRef) and name(made) in below)
     )

@@ -24,7 +24,6 @@ from proxy.catalog.catalog_model import TableName
 from proxy.planner.facts import Facts, PlanningContext, RelationWithUnit, UnitRows
 from proxy.planner.text_lengths import is_long
 from proxy.policy.policy_model import ProtectedTable, RowUnit
-from proxy.query.ir.expression_walk import conjunction
 from proxy.query.ir.expressions import (
     ColumnRef,
     Comparator,
@@ -34,6 +33,7 @@ from proxy.query.ir.expressions import (
     TextCall,
     TextFunction,
 )
+from proxy.query.ir.rebuilding import conjunction
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, scans
 
 _OTHER_UNIT = "a subquery about each row must be of a table with the same privacy unit"

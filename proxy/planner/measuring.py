@@ -24,9 +24,9 @@ from proxy.planner.narrowed_operands import OperandFacts, is_much_narrower
 from proxy.planner.open_values import OpenValue, cut_to_kept, kept_facts
 from proxy.planner.series import SeriesTerms
 from proxy.policy.policy_model import Bounds, Mechanism, Privacy
-from proxy.query.ir.expression_walk import conjunction
 from proxy.query.ir.expressions import Clamped, ColumnRef, Expression, Is, Not
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
+from proxy.query.ir.rebuilding import conjunction
 
 # Grid indices stay exact in the floats of smooth sensitivity (proxy/mechanisms/PROOFS.md 3).
 _LARGEST_INDEX = 2**52

@@ -20,10 +20,11 @@ from proxy.planner.grids import default_grid
 from proxy.planner.narrowing import narrowed
 from proxy.planner.public_keys import clamped
 from proxy.policy.policy_model import Bounds
-from proxy.query.ir.expression_walk import columns, conjunction
+from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.query import AggregateBlock
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
+from proxy.query.ir.rebuilding import conjunction
 
 _NEVER_LIFTED = (
     *(AggregateKind.MIN, AggregateKind.MAX),

@@ -16,8 +16,8 @@ from fractions import Fraction
 from proxy.base.sql_types import SqlType
 from proxy.kernel.column_types import conjuncts
 from proxy.planner.facts import RowOwnership, UnitRows
-from proxy.query.ir.expression_walk import conjunction
 from proxy.query.ir.expressions import ColumnRef, Comparator, Comparison, Constant, Expression
+from proxy.query.ir.rebuilding import conjunction
 from proxy.query.ir.relations import Join, Relation, Subquery, WindowFunction
 
 

@@ -83,6 +83,7 @@ from proxy.policy.policy_model import Privacy, Weighed
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.query import AggregateBlock, Query, compared_answers
 from proxy.query.ir.query_aggregates import Aggregate
+from proxy.query.ir.rebuilding import changed_aggregate
 from proxy.query.ir.relations import Relation, tables_of_rows
 
 _TRIED = 8  # larger epsilons; more than two are rare
@@ -278,7 +279,9 @@ def _fewer(refused: TooMuchWork, most: int | None) -> int | None:
         return None
     if most is None:
         return work.most_stored or None if work.is_dear_for_each else None
-    fewer = int(most * min(work.share_of_limits, Fraction(9, 10)))
+    by_time = limits.UNIT_NANOSECONDS / max(1.0, work.nanoseconds)
+    share = min(by_time, limits.UNIT_CARRIED_BYTES / max(1.0, work.octets))
+    fewer = int(most * min(Fraction(share), Fraction(9, 10)))
     return fewer if fewer > 0 and not work.is_dear_for_each and most > 1 else None
 
 
@@ -409,7 +412,8 @@ def _draft(of: BlockWithUnit, known: PlanningContext, wanted: Loss) -> _Draft:
     is_spread = bool(keys) and count != 1
     shape = Shape(neighbours=neighbours, count=count, is_spread=is_spread, reach=reach)
     aggregates = tuple(
-        aggregate.changed(lambda part: typed(part, facts)) for aggregate in block.aggregates
+        changed_aggregate(aggregate, lambda part: typed(part, facts))
+        for aggregate in block.aggregates
     )
     largest = most_rows(ownership, neighbours)
     is_lifted = known.policy.reuse is not None and known.policy.reuse.is_lifted

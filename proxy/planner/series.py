@@ -10,9 +10,16 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from proxy.base.errors import Code, Refusal
+from proxy.estimates import series_noise
 from proxy.kernel.continual_rules import only_grows
 from proxy.kernel.neighbour_kinds import Neighbours, RowNeighbours, UnitNeighbours
-from proxy.kernel.plan import BlockPlan, ContinualNoise, DistinctCount, NoisyStatistic
+from proxy.kernel.plan import (
+    BlockPlan,
+    ContinualNoise,
+    DistinctCount,
+    GaussianNoise,
+    NoisyStatistic,
+)
 from proxy.kernel.sensitivities import of_series, of_step, series, steps_of
 from proxy.kernel.shape import Shape
 from proxy.mechanisms import continual
@@ -78,7 +85,7 @@ def in_order(neighbours: Neighbours, terms: SeriesTerms) -> Neighbours:
             )
 
 
-def series_noise(
+def noise_of_series(
     release: NoisyStatistic | DistinctCount, shape: Shape, terms: SeriesTerms, loss: Loss
 ) -> ContinualNoise:
     """The noise of a series, for all its steps: of the factor that is best for so many.
@@ -106,7 +113,7 @@ def series_noise(
         )
     assert shape.count is not None, "as terms.has_steps says"
     moved, is_at_once = of_step(release, shape), terms.is_at_once
-    best = continual.best_range_factor if is_at_once else continual.best_factor
+    best = series_noise.best_range_factor if is_at_once else series_noise.best_factor
     factor = best(shape.count, steps_of(shape, moved, is_at_once=is_at_once))
     squared = of_series(shape, factor, moved, is_at_once=is_at_once)
     return series(squared, factor, loss, is_at_once=is_at_once)
@@ -168,12 +175,17 @@ def _other_groups(groups: str, terms: SeriesTerms) -> Refusal:
     )
 
 
+def noise_of_a_step(noise: ContinualNoise) -> GaussianNoise:
+    """About what a single step has. For accuracy only: nothing is drawn by it."""
+    return GaussianNoise(sigma2=series_noise.step_sigma2(noise.factor, noise.sigma2))
+
+
 def sums_of_days(noise: ContinualNoise) -> tuple[Fraction, Fraction, Fraction]:
     """Sigma squared of one day, of the worst sum of days in a row, and of all days."""
     return (
-        continual.step_sigma2(noise.factor, noise.sigma2),
-        continual.largest_sum_sigma2(noise.factor, noise.sigma2),
-        continual.total_sigma2(noise.factor, noise.sigma2),
+        series_noise.step_sigma2(noise.factor, noise.sigma2),
+        series_noise.largest_sum_sigma2(noise.factor, noise.sigma2),
+        series_noise.total_sigma2(noise.factor, noise.sigma2),
     )
 
 

@@ -32,10 +32,11 @@ from proxy.planner.narrowing import narrowed
 from proxy.planner.table_rows import table_rows
 from proxy.policy.blocks_of_time import block_name, blocks_within, first_day
 from proxy.policy.policy_model import BlockLength, Bounds, BoundsKind, ProtectedTable
-from proxy.query.ir.expression_walk import columns, conjunction, rebuild
+from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.expressions import ColumnRef, Connective, DateTrunc, Expression
 from proxy.query.ir.query import AggregateBlock, Query, changed
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
+from proxy.query.ir.rebuilding import conjunction, rebuild
 from proxy.query.ir.relations import (
     GroupByUnit,
     Join,

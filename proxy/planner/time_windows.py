@@ -12,7 +12,7 @@ from proxy.base.instants import iso_text, seconds_of
 from proxy.base.sql_types import SqlType
 from proxy.base.written_times import names_its_zone
 from proxy.planner.constant_times import shifted_time
-from proxy.query.ir.expression_walk import children, rebuild
+from proxy.query.ir.expression_walk import children
 from proxy.query.ir.expressions import (
     Case,
     Comparator,
@@ -26,6 +26,7 @@ from proxy.query.ir.expressions import (
     Shift,
 )
 from proxy.query.ir.query import AggregateBlock, changed
+from proxy.query.ir.rebuilding import rebuild
 from proxy.query.syntax.placeholders import ClientArray, ClientParameter
 
 _DAY = 86_400

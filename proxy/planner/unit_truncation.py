@@ -19,8 +19,9 @@ from proxy.kernel.column_types import conjuncts, tells_forms_apart
 from proxy.planner.facts import Facts, PlanningContext, RelationWithUnit, UnitRows, Untruncated
 from proxy.planner.truncation import column_of
 from proxy.policy.policy_model import IdentifierUnit, ProtectedTable
-from proxy.query.ir.expression_walk import columns, conjunction
+from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.expressions import ColumnRef, Expression
+from proxy.query.ir.rebuilding import conjunction
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
 
 UNIT = "dp_unit"

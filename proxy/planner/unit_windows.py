@@ -44,8 +44,8 @@ from proxy.planner.lookups import stored_column
 from proxy.planner.rows_per_unit import unit_aggregate
 from proxy.planner.unit_truncation import check_forms, key_of
 from proxy.policy.policy_model import Bounds, ProtectedTable
-from proxy.query.ir.expression_walk import rebuild
 from proxy.query.ir.expressions import ColumnRef, Expression
+from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import (
     Join,
     OrderTerm,

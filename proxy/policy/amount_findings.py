@@ -11,13 +11,30 @@ from functools import lru_cache
 from proxy.mechanisms.loss import Loss
 from proxy.mechanisms.rho_of_noise import rho_of_pure
 from proxy.mechanisms.zcdp import rho_of_loss
-from proxy.policy.blocks_of_time import BLOCKS_A_YEAR, blocks_of
+from proxy.policy.blocks_of_time import blocks_of
 from proxy.policy.finding_names import FindingName
 from proxy.policy.findings import Finding
 from proxy.policy.odds_words import reached
 from proxy.policy.policy_decimals import decimal
-from proxy.policy.policy_model import Accounting, Budget, IdentifierUnit, Noise, Period, Policy
+from proxy.policy.policy_model import (
+    Accounting,
+    BlockLength,
+    Budget,
+    IdentifierUnit,
+    Noise,
+    Period,
+    Policy,
+)
 from proxy.policy.publication import Publication
+
+# That a year can touch.
+BLOCKS_A_YEAR = {
+    BlockLength.DAY: 366,
+    BlockLength.WEEK: 54,
+    BlockLength.MONTH: 12,
+    BlockLength.QUARTER: 4,
+    BlockLength.YEAR: 1,
+}
 
 STATEMENT_EPSILON = Fraction(4)
 STATEMENT_DELTA = Fraction(1, 100_000)

@@ -21,14 +21,6 @@ from proxy.policy.policy_model import (
 
 MOST_BLOCKS = 400  # of a table: each is a line that a charge locks, 13 ms for all
 FIRST_YEAR, LAST_YEAR = 1001, 9998  # names have four digits of the year
-# That a year can touch.
-BLOCKS_A_YEAR = {
-    BlockLength.DAY: 366,
-    BlockLength.WEEK: 54,
-    BlockLength.MONTH: 12,
-    BlockLength.QUARTER: 4,
-    BlockLength.YEAR: 1,
-}
 _EPOCH = date(1970, 1, 1)
 _MONTHS = {BlockLength.MONTH: 1, BlockLength.QUARTER: 3, BlockLength.YEAR: 12}
 # By which to_char() names a block: another text for each.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from dataclasses import dataclass
 
 from proxy.base.decimals import decimal_text
@@ -12,20 +11,6 @@ from proxy.base.instants import DAY_SECONDS
 from proxy.mechanisms.loss import Loss
 
 PUBLISHED_SCHEMA = "published"
-_KEPT = re.compile(r"a statement, SHA-256 [0-9a-f]{16}")
-
-
-def kept_statement(sql: str) -> str:
-    """Give what the ledger keeps of a published statement: no literal of it is readable there.
-
-    >>> kept = kept_statement("SELECT count(*) FROM s.t  WHERE name = 'x'")
-    >>> kept, kept_statement(kept) == kept
-    ('a statement, SHA-256 a0e9d0cf231d3319', True)
-    """
-    words = " ".join(sql.split())
-    if _KEPT.fullmatch(words):
-        return words
-    return f"a statement, SHA-256 {hashlib.sha256(words.encode()).hexdigest()[:16]}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

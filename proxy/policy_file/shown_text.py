@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Iterator
 
 import yaml
 
-from proxy.policy.publication import kept_statement
 from proxy.policy_file.yaml_positions import Entry, MappingNode, ScalarNode, compose
 
 _VARIABLE_ALONE = re.compile(r"\s*\$\{[A-Za-z_][A-Za-z0-9_]*\}\s*")
@@ -139,3 +139,19 @@ def _lines_of(entry: Entry, root: MappingNode, count: int) -> tuple[int, int]:
         one.key_at.line for one in root.entries.values() if one.key_at.line > entry.key_at.line
     ]
     return entry.key_at.line - 1, min(later, default=count + 1) - 1
+
+
+_KEPT = re.compile(r"a statement, SHA-256 [0-9a-f]{16}")
+
+
+def kept_statement(sql: str) -> str:
+    """Give what the ledger keeps of a published statement: no literal of it is readable there.
+
+    >>> kept = kept_statement("SELECT count(*) FROM s.t  WHERE name = 'x'")
+    >>> kept, kept_statement(kept) == kept
+    ('a statement, SHA-256 a0e9d0cf231d3319', True)
+    """
+    words = " ".join(sql.split())
+    if _KEPT.fullmatch(words):
+        return words
+    return f"a statement, SHA-256 {hashlib.sha256(words.encode()).hexdigest()[:16]}"

@@ -36,6 +36,7 @@ from proxy.mechanisms.deviation_mean import NoisyDeviations
 from proxy.mechanisms.deviation_variance import NoisySquares
 from proxy.mechanisms.estimate import LEVEL, Estimate
 from proxy.mechanisms.recentred_mean import NoisyMeanSums
+from proxy.planner.series import noise_of_a_step
 from proxy.planner.shared_releases import scales_of
 from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.release.drawn_values import (
@@ -159,7 +160,7 @@ def noise_half_width(noise: Noise, level: Fraction | float = 0.95) -> int:
         case GaussianNoise():
             return discrete_gaussian.half_width(noise.sigma2, level)
         case ContinualNoise():
-            return noise_half_width(noise.of_a_step, level)
+            return noise_half_width(noise_of_a_step(noise), level)
         case _:
             assert_never(noise)
 

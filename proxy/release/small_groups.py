@@ -21,6 +21,7 @@ from proxy.kernel.plan import (
     NoisyStatistic,
 )
 from proxy.mechanisms import discrete_gaussian, discrete_laplace
+from proxy.planner.series import noise_of_a_step
 from proxy.release.drawn_values import DrawnGroup, DrawnNumber
 from proxy.release.noisy_relation import NoisyValue, NullReason, missing
 
@@ -69,6 +70,6 @@ def reach_of(noise: Noise) -> int:
         case GaussianNoise(sigma2=sigma2):
             return discrete_gaussian.half_width(sigma2, both_sides) + 1
         case ContinualNoise():
-            return reach_of(noise.of_a_step)
+            return reach_of(noise_of_a_step(noise))
         case _:
             assert_never(noise)

@@ -17,7 +17,6 @@ from typing import get_args
 
 from typing_extensions import assert_never
 
-from proxy.base.node_parts import with_parts
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
 from proxy.kernel.bound_choices import ValueChoice
@@ -41,18 +40,9 @@ from proxy.kernel.shape import Shape, shape_of
 from proxy.kernel.statistics import Counted, Measured
 from proxy.planner.facts import PlanningContext
 from proxy.policy.policy_model import ProtectedTable
-from proxy.query.ir.expression_walk import rebuild
 from proxy.query.ir.expressions import Case, ColumnRef, Constant, Expression, TextCall, TextFunction
-from proxy.query.ir.relations import (
-    GroupByUnit,
-    Join,
-    Relation,
-    Scan,
-    Subquery,
-    Truncate,
-    UnionAll,
-    rewrite,
-)
+from proxy.query.ir.rebuilding import rebuild, rewrite, with_parts
+from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
 from proxy.reuse.canonical_form import CanonicalForm, canonical_condition
 
 # By class: its question, its terms, what only shows.

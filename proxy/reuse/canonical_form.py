@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
 from proxy.query.ir import expressions as ir
-from proxy.query.ir.expression_walk import rebuild
+from proxy.query.ir.rebuilding import rebuild
 
 # Names of relations, wherever they stand.
 _ALIASES = frozenset({"alias", "relation"})

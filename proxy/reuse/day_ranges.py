@@ -22,7 +22,6 @@ from proxy.kernel.plan import BlockPlan
 from proxy.planner.column_buckets import Stretch, stretch_of
 from proxy.planner.facts import Values
 from proxy.planner.time_intervals import next_start, seconds_at
-from proxy.query.ir.expression_walk import conjunction
 from proxy.query.ir.expressions import (
     Cast,
     Clamped,
@@ -32,6 +31,7 @@ from proxy.query.ir.expressions import (
     Expression,
     Is,
 )
+from proxy.query.ir.rebuilding import conjunction
 from proxy.reuse.block_question import BlockQuestion, about_of, column_name
 
 _UNITS = ("year", "quarter", "month", "week", "day")

@@ -24,8 +24,8 @@ from proxy.kernel.shape import shape_of
 from proxy.kernel.statistics import Counted, Measured, Statistic
 from proxy.planner.column_buckets import compared_texts
 from proxy.planner.facts import PlanningContext
-from proxy.query.ir.expression_walk import conjunction
 from proxy.query.ir.expressions import Clamped, ColumnRef, Expression
+from proxy.query.ir.rebuilding import conjunction
 from proxy.query.ir.relations import Join, Relation, Scan
 from proxy.reuse.block_question import (
     BlockQuestion,

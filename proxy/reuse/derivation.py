@@ -29,6 +29,7 @@ from proxy.kernel.plan import (
 )
 from proxy.planner.facts import Values
 from proxy.planner.lifting import are_truncated_alike
+from proxy.planner.series import noise_of_a_step
 from proxy.reuse.block_question import BlockQuestion
 
 _DIGITS = 10**6  # in which the scale of a sum of several is rounded up
@@ -165,7 +166,7 @@ def variance(noise: Noise) -> Fraction:
         case GaussianNoise():
             return noise.sigma2
         case ContinualNoise():
-            return noise.of_a_step.sigma2
+            return noise_of_a_step(noise).sigma2
 
 
 def _adds_up(release: Release) -> bool:

@@ -14,6 +14,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from proxy.estimates import series_noise
 from proxy.mechanisms import continual, discrete_gaussian, zcdp
 from tests.seeded_bits import SeededBits
 
@@ -44,7 +45,7 @@ def errors(factor: tuple[int, ...], most_days: int, bits: SeededBits) -> Sequenc
     size = totals.shape[1]
     pairs = size * (totals**2).sum(1) - totals.sum(1) ** 2  # of (T_j - T_i)^2, over all i < j
     found.append(math.sqrt(pairs.mean() / (size * (size - 1) / 2)))
-    found.append(math.sqrt(continual.largest_sum_sigma2(factor, sigma2)))  # by its formula
+    found.append(math.sqrt(series_noise.largest_sum_sigma2(factor, sigma2)))  # by its formula
     return found
 
 
@@ -55,7 +56,7 @@ def lines() -> Iterator[str]:
     yield f"|{'---|' * (len(names) + 2)}"
     for most_days in (1, 7, 30, 90):
         alone = errors(continual.factor_of(_DAYS, 0), most_days, SeededBits(most_days))
-        chosen = continual.best_factor(_DAYS, most_days)
+        chosen = series_noise.best_factor(_DAYS, most_days)
         series = errors(chosen, most_days, SeededBits(most_days + 1))
         yield f"| {most_days} | independent | {' | '.join(f'{one:.1f}' for one in alone)} |"
         ratios = zip(series, alone, strict=True)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from proxy.mechanisms import continual
+from proxy.estimates import series_noise
 
 _DAYS = 365
 _LENGTHS = (1, 7, 30, 91)
@@ -115,7 +115,7 @@ def lines() -> Iterator[str]:
     yield f"| days a unit | noise | {' | '.join(names)} |"
     yield f"|{'---|' * (len(names) + 2)}"
     for days in (1, 7, 30):
-        square = continual.best_range_factor(_DAYS, days), continual.best_factor(_DAYS, days)
+        square = series_noise.best_range_factor(_DAYS, days), series_noise.best_factor(_DAYS, days)
         ranges, series = map(_toeplitz, square)
         strategies = {
             "`ranges: day`": ranges,

@@ -23,7 +23,8 @@ from psycopg import sql
 from psycopg.conninfo import make_conninfo
 
 from proxy.catalog.catalog_model import Catalog
-from proxy.cli.assembly import Assembly, assemble
+from proxy.cli.assembly import assemble
+from proxy.cli.served_databases import Assembly
 from proxy.compiler.copy_view import copy_script, copy_select, printed_digest
 from proxy.ledger.ledger_home import embedded_ledger
 from proxy.ledger.ledger_lease import BudgetLease

@@ -17,7 +17,6 @@ from proxy.base.zones import Zone
 from proxy.kernel.plan import BlockPlan, DistinctCount, NoisyStatistic, Release
 from proxy.kernel.statistics import Counted, Measured
 from proxy.kernel.world import World
-from proxy.query.ir.expression_walk import rebuild
 from proxy.query.ir.expressions import (
     Arithmetic,
     Bucket,
@@ -51,7 +50,8 @@ from proxy.query.ir.expressions import (
     TimeBin,
 )
 from proxy.query.ir.query_aggregates import AggregateKind
-from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, rewrite
+from proxy.query.ir.rebuilding import rebuild, rewrite
+from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery
 from proxy.query.syntax.placeholders import ScalarAnswer
 from tests.pipeline_world import CATALOG, POLICIES, walk
 

@@ -36,6 +36,7 @@ from proxy.kernel.plan import (
 from proxy.kernel.statistics import Measured
 from proxy.mechanisms import discrete_gaussian, discrete_laplace, ratio_mean, recentred_mean
 from proxy.mechanisms.order_statistic import GridRun, Law, ValueCount, minimum_law, quantile_law
+from proxy.planner.series import noise_of_a_step
 from proxy.planner.shared_releases import scales_of
 from proxy.query.ir.query_aggregates import AggregateKind
 
@@ -192,7 +193,7 @@ def _reach(noise: Noise) -> int:
         case GaussianNoise():
             return discrete_gaussian.half_width(noise.sigma2, LEVEL)
         case ContinualNoise():
-            return _reach(noise.of_a_step)
+            return _reach(noise_of_a_step(noise))
         case _:
             assert_never(noise)
 

@@ -8,9 +8,9 @@ from datetime import date, timedelta
 
 import pytest
 
+from proxy.estimates.series_noise import range_sigma2
 from proxy.kernel.plan import ContinualNoise, NoisyStatistic
 from proxy.mechanisms import discrete_gaussian
-from proxy.mechanisms.continual import range_sigma2
 from tests.live.published_tables import release_and_show
 from tests.live.served_database import served_database
 from tests.live_proxy import LiveProxy, start_proxy

@@ -26,6 +26,7 @@ from proxy.drawing.protected_reads import ProtectedSession
 from proxy.engine.published_ports import ReleaseState
 from proxy.engine.publishing import Publishing
 from proxy.engine.session_zone import ZoneRules
+from proxy.estimates import series_noise
 from proxy.ledger.ledger_mark import series_forgotten
 from proxy.ledger.published_releases import LedgerSteps, PublishedReleases
 from proxy.mechanisms import continual
@@ -202,7 +203,7 @@ def turns(request: pytest.FixtureRequest) -> Iterator[Turns]:
 def _expected(turns: Turns) -> dict[date, tuple[int, ...]]:
     """Of each day, the exact numbers when it was read, and the noise of the ledger."""
     noise = turns.noise
-    factor = continual.best_factor(_DAYS, 3)
+    factor = series_noise.best_factor(_DAYS, 3)
     steps = [continual.step_noises(factor, [row[place] for row in noise]) for place in range(3)]
     return {
         day: tuple(exact + steps[place][number] for place, exact in enumerate(turns.exact[day]))

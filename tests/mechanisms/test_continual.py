@@ -12,6 +12,7 @@ import pytest
 
 from proxy.base.slots import Slots
 from proxy.drawing.charges import StepsSoFar, noises_of_steps, steps_with_noise
+from proxy.estimates import series_noise
 from proxy.exact.table import ExactTable
 from proxy.kernel.checked_plan import check_plan
 from proxy.kernel.plan import BlockPlan
@@ -81,14 +82,14 @@ def test_stated_variances(eighths: int) -> None:
     scale = float(given[1])
     for begin, end in ((0, 1), (0, 30), (7, 8), (3, 25), (29, 30)):
         exact = ((totals[end - 1] - (totals[begin - 1] if begin else 0)) ** 2).sum()
-        stated = continual.range_sigma2(*given, begin, end)
+        stated = series_noise.range_sigma2(*given, begin, end)
         assert scale * exact <= stated <= scale * exact + 0.2
     mean = sum((one**2).sum() for one in ranges) / len(ranges)
-    assert continual._mean_range_variance(factor) == pytest.approx(mean)
+    assert series_noise._mean_range_variance(factor) == pytest.approx(mean)
     for stated, exact in (
-        (continual.step_sigma2(*given), (steps[-1] ** 2).sum()),
-        (continual.total_sigma2(*given), (totals[-1] ** 2).sum()),
-        (continual.largest_sum_sigma2(*given), max((one**2).sum() for one in ranges)),
+        (series_noise.step_sigma2(*given), (steps[-1] ** 2).sum()),
+        (series_noise.total_sigma2(*given), (totals[-1] ** 2).sum()),
+        (series_noise.largest_sum_sigma2(*given), max((one**2).sum() for one in ranges)),
     ):
         assert scale * exact <= stated <= scale * exact + 0.2
 

@@ -42,6 +42,7 @@ from proxy.kernel.plan import (
 )
 from proxy.kernel.statistics import Counted, Measured
 from proxy.mechanisms.loss import Loss
+from proxy.planner.series import noise_of_a_step
 from proxy.policy.policy_model import MedianNoise
 from proxy.query.ir.expressions import ColumnRef
 from tests.cases import Case, bless_folder, check, in_folder
@@ -195,7 +196,7 @@ def _noise(noise: Noise) -> str:
         case GaussianNoise():
             return f"sigma {float(noise.sigma2) ** 0.5:.6g}"
         case ContinualNoise():
-            return f"{len(noise.factor)} steps, {_noise(noise.of_a_step)}"
+            return f"{len(noise.factor)} steps, {_noise(noise_of_a_step(noise))}"
         case _:
             assert_never(noise)
 

@@ -11,8 +11,9 @@ import pytest
 from proxy.base.errors import Refusal
 from proxy.engine import publishing
 from proxy.engine.publishing import errors_of_ranges, errors_of_series, series_of
+from proxy.estimates.series_noise import best_range_factor
 from proxy.kernel.plan import ContinualNoise, DistinctCount
-from proxy.mechanisms.continual import best_range_factor, factor_of
+from proxy.mechanisms.continual import factor_of
 from proxy.mechanisms.loss import Loss
 from proxy.planner.series import SeriesTerms
 from proxy.policy.policy_model import Policy, ProtectedTable

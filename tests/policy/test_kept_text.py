@@ -7,9 +7,8 @@ from dataclasses import replace
 import pytest
 
 from proxy.policy.policy_changes import policy_changes
-from proxy.policy.publication import kept_statement
 from proxy.policy_file.policy_yaml import read_policy
-from proxy.policy_file.shown_text import kept_text
+from proxy.policy_file.shown_text import kept_statement, kept_text
 from tests.samples import ALL_SAMPLES
 
 _MARKED = "marked_5ecret"

@@ -34,13 +34,8 @@ from proxy.query.ir.relations import Join, Relation
 from proxy.query.rewrite.replacing_aggregates import replace_aggregates
 from proxy.query.statement_reading import rewrite_statement
 from proxy.query.syntax.parameters import parameters
-from proxy.query.syntax.placeholders import (
-    ClientParameter,
-    PublicSubquery,
-    ScalarAnswer,
-    of_token,
-    token_text,
-)
+from proxy.query.syntax.placeholder_tokens import PublicSubquery, of_token, token_text
+from proxy.query.syntax.placeholders import ClientParameter, ScalarAnswer
 from proxy.query.syntax.selects import selects
 from proxy.query.syntax.statements import Statement, look
 from proxy.query.syntax.tokens import lex

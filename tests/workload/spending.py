@@ -27,6 +27,7 @@ from proxy.kernel.plan import (
     NoisyStatistic,
     PrivatePlan,
 )
+from proxy.planner.series import noise_of_a_step
 from proxy.policy.check import fitted
 from proxy.policy.policy_model import Accounting, Reuse
 from proxy.policy_file.policy_yaml import read_policy
@@ -228,7 +229,7 @@ def variance(noise: Noise) -> float:
         case GaussianNoise():
             return float(noise.sigma2)
         case ContinualNoise():
-            return float(noise.of_a_step.sigma2)
+            return float(noise_of_a_step(noise).sigma2)
 
 
 def _stated_ratio(shown: PrivatePlan, fresh: PrivatePlan) -> float:

@@ -7,19 +7,14 @@ from dataclasses import dataclass, field, replace
 
 from typing_extensions import assert_never
 
-from proxy.base.node_parts import with_parts
 from proxy.base.sql_types import SqlType, by_oid, element_of
 from proxy.query.bind.scope import ConstantType
-from proxy.query.ir.expression_walk import rebuild
 from proxy.query.ir.expressions import Expression, Given, Parameter
 from proxy.query.ir.query import AggregateBlock, changed
+from proxy.query.ir.rebuilding import rebuild, with_parts
 from proxy.query.syntax.constant_spans import ConstantSpan
-from proxy.query.syntax.placeholders import (
-    CastParameter,
-    ClientParameter,
-    EvaluatedConstant,
-    WrittenText,
-)
+from proxy.query.syntax.placeholder_tokens import EvaluatedConstant
+from proxy.query.syntax.placeholders import CastParameter, ClientParameter, WrittenText
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +29,7 @@ class Evaluated:
 
 
 _INTERVALS = {1186: SqlType.INTERVAL}  # which columns of that type are not
-# As proxy.base.time_spans has it: the same in every IntervalStyle.
+# As proxy.base.written_spans has it: the same in every IntervalStyle.
 # Of infinite ones, which have no such parts, as PostgreSQL prints them: they are not read.
 _INTERVAL = (
     "pg_catalog.to_jsonb(coalesce('P' || (extract(year FROM v) * 12 + extract(month FROM v)) || 'M'"

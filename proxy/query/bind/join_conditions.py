@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from proxy.base.sql_types import SqlType
 from proxy.query.bind.scope import Named
 from proxy.query.bind.sources import Sources
-from proxy.query.ir.expression_walk import columns, rebuild
+from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.expressions import ColumnRef, Comparator, Comparison, Connective, Expression
+from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import Join, Relation, Scan, Subquery
 
 

@@ -31,9 +31,9 @@ from proxy.query.ir.bound_statement import (
     SureTruth,
     UsingColumns,
 )
-from proxy.query.ir.expression_walk import conjunction
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.query_aggregates import AggregateKind
+from proxy.query.ir.rebuilding import conjunction
 from proxy.query.ir.relations import Relation
 from proxy.query.syntax.from_clause import JoinItem, QueryItem, TableItem, leaves
 from proxy.query.syntax.output_names import output_name

@@ -19,8 +19,9 @@ from proxy.query.bind.scope import ColumnType, Scope, function_name, position_of
 from proxy.query.bind.select_context import context_of
 from proxy.query.bind.sources import Sources
 from proxy.query.ir.exposed import row_names, unit_columns
-from proxy.query.ir.expression_walk import columns, rebuild, size
+from proxy.query.ir.expression_walk import columns, size
 from proxy.query.ir.expressions import ColumnRef, Expression
+from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import GroupByUnit, Relation, Subquery
 from proxy.query.syntax.selects import Select
 

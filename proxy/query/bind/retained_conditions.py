@@ -13,7 +13,8 @@ from proxy.query.bind.scope import Scope, column_name
 from proxy.query.bind.source_reading import nature_of, source_of
 from proxy.query.bind.sources import Nature, Sources
 from proxy.query.syntax.from_clause import QueryItem, TableItem, leaves
-from proxy.query.syntax.placeholders import Placeholder, PublicSubquery, RowSubquery, ScalarAnswer
+from proxy.query.syntax.placeholder_tokens import Placeholder, PublicSubquery, RowSubquery
+from proxy.query.syntax.placeholders import ScalarAnswer
 from proxy.query.syntax.selects import Select, Span, conjuncts, is_relation, opens_query
 from proxy.query.syntax.slices import HINT, parse
 

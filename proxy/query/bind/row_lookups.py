@@ -26,7 +26,7 @@ from proxy.query.bind.clause_reading import condition_of, outputs_of
 from proxy.query.bind.join_conditions import aliases, conjuncts, equalities, with_equalities
 from proxy.query.bind.scope import ColumnType, Named, Scope
 from proxy.query.bind.sources import Sources
-from proxy.query.ir.expression_walk import columns, conjunction, rebuild
+from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.expressions import (
     Choice,
     Choose,
@@ -41,8 +41,9 @@ from proxy.query.ir.expressions import (
     Not,
 )
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
+from proxy.query.ir.rebuilding import conjunction, rebuild
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
-from proxy.query.syntax.placeholders import RowSubquery
+from proxy.query.syntax.placeholder_tokens import RowSubquery
 from proxy.query.syntax.selects import Select, aggregates_rows
 
 _COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT, AggregateKind.COUNT_DISTINCT)

@@ -17,7 +17,8 @@ from proxy.query.bind.function_forms import FUNCTIONS, SUBSTITUTES, form_of
 from proxy.query.ir import expressions as ir
 from proxy.query.ir.expressions import Expression
 from proxy.query.ir.relations import Relation
-from proxy.query.syntax.placeholders import PublicSubquery, RowSubquery, ScalarAnswer
+from proxy.query.syntax.placeholder_tokens import PublicSubquery, RowSubquery
+from proxy.query.syntax.placeholders import ScalarAnswer
 from proxy.query.syntax.slices import EXPRESSION_HINT
 from proxy.query.syntax.tokens import fold, truncate
 

@@ -36,8 +36,8 @@ from proxy.query.bind.sources import Nature, Sources
 from proxy.query.bind.union_reading import union_all
 from proxy.query.bind.window_reading import WindowsOfSelect
 from proxy.query.ir.exposed import row_names, unit_columns
-from proxy.query.ir.expression_walk import conjunction
 from proxy.query.ir.expressions import ColumnRef, Comparator, Comparison, Constant, Expression
+from proxy.query.ir.rebuilding import conjunction
 from proxy.query.ir.relations import Join, Relation, Scan, Subquery
 from proxy.query.ir.typing_rules import ordinal
 from proxy.query.syntax.from_clause import Item, JoinItem, QueryItem, TableItem, leaves

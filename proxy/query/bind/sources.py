@@ -25,13 +25,13 @@ from proxy.query.ir.relations import Relation
 from proxy.query.ir.typing_rules import settle_literal
 from proxy.query.syntax.from_clause import Item, JoinItem, QueryItem, TableItem, leaves, read_from
 from proxy.query.syntax.output_names import output_name
-from proxy.query.syntax.placeholders import (
+from proxy.query.syntax.placeholder_tokens import (
     EvaluatedConstant,
     Placeholder,
     PublicSubquery,
     RowSubquery,
-    ScalarAnswer,
 )
+from proxy.query.syntax.placeholders import ScalarAnswer
 from proxy.query.syntax.selects import Select, Span, is_relation
 from proxy.query.syntax.slices import HINT, parse
 from proxy.query.syntax.statements import split_commas

@@ -16,8 +16,9 @@ from proxy.base.sql_types import SqlType
 from proxy.base.written_times import names_its_zone
 from proxy.base.zones import Zone
 from proxy.query.ir import expressions as ir
-from proxy.query.ir.expression_walk import position_in, rebuild
+from proxy.query.ir.expression_walk import position_in
 from proxy.query.ir.query import AggregateBlock, changed
+from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Subquery, Truncate, UnionAll
 from proxy.query.ir.typing_rules import ENDLESS
 

@@ -23,9 +23,9 @@ from proxy.query.bind.function_forms import WINDOW_SUBSTITUTES
 from proxy.query.bind.nodes.operands import read_constant
 from proxy.query.bind.scope import Readers, Scope, function_name, only, position_of
 from proxy.query.bind.sources import Sources
-from proxy.query.ir.expression_walk import rebuild
 from proxy.query.ir.expressions import ColumnRef, Constant, Expression
 from proxy.query.ir.query_aggregates import AggregateKind
+from proxy.query.ir.rebuilding import changed_window, rebuild
 from proxy.query.ir.relations import (
     Frame,
     OrderTerm,
@@ -195,7 +195,9 @@ class WindowsOfSelect:
         relation, names = source, dict[ColumnRef, ColumnRef]()
         for sorts in dict.fromkeys(one.sorts for one in self.columns):
             alias, change = new_alias(), _Renaming(dict(names))
-            windows = tuple(one.changed(change) for one in self.columns if one.sorts == sorts)
+            windows = tuple(
+                changed_window(one, change) for one in self.columns if one.sorts == sorts
+            )
             listed = tuple((text, change(column)) for column, text in used.items())
             position = windows[0].position
             relation = Subquery(alias, relation, where, listed, position, windows=windows)

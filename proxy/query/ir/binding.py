@@ -9,9 +9,8 @@ from typing import Any, cast
 
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
-from proxy.base.node_parts import each_changed, with_parts
 from proxy.base.sql_types import SqlType
-from proxy.query.ir.expression_walk import children, rebuild, size
+from proxy.query.ir.expression_walk import children, size
 from proxy.query.ir.expressions import (
     Comparator,
     Comparison,
@@ -26,6 +25,7 @@ from proxy.query.ir.expressions import (
 from proxy.query.ir.given_fields import COMPLETED, completed
 from proxy.query.ir.query import AggregateBlock, changed
 from proxy.query.ir.query_aggregates import Aggregate
+from proxy.query.ir.rebuilding import each_changed, rebuild, with_parts
 from proxy.query.ir.time_differences import as_seconds, as_seconds_of_day
 from proxy.query.ir.typing_rules import constant, is_not_finite, settle
 from proxy.query.syntax.placeholders import CastParameter, ClientArray, ClientParameter, WrittenText

@@ -10,7 +10,8 @@ from typing import Any
 from proxy.base.errors import Code, Refusal
 from proxy.base.instants import seconds_of
 from proxy.base.sql_types import SqlType
-from proxy.base.time_spans import TimeSpan, span_of
+from proxy.base.time_spans import TimeSpan
+from proxy.base.written_spans import span_of
 from proxy.base.written_times import TRUNCATIONS, names_its_zone
 from proxy.base.zones import Zone, zone_named
 from proxy.query.ir import expressions as ir

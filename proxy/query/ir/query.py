@@ -6,14 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from proxy.base.node_parts import each_changed, with_parts
 from proxy.base.result_columns import IntervalColumn, IntervalEnd
 from proxy.base.sql_types import SqlType
-from proxy.query.ir.expression_walk import rebuild
 from proxy.query.ir.expressions import Comparison, Expression, Parameter
 from proxy.query.ir.noisy_expressions import NoisyExpression
 from proxy.query.ir.query_aggregates import Aggregate
-from proxy.query.ir.relations import Relation, rewrite
+from proxy.query.ir.rebuilding import changed_aggregate, each_changed, rebuild, rewrite, with_parts
+from proxy.query.ir.relations import Relation
 from proxy.query.syntax.placeholders import ScalarAnswer
 
 
@@ -115,7 +114,7 @@ def changed(block: AggregateBlock, change: Callable[[Expression], Expression]) -
         source=rewrite(block.source, change),
         where=None if block.where is None else change(block.where),
         keys=each_changed(block.keys, of_key),
-        aggregates=each_changed(block.aggregates, lambda one: one.changed(change)),
+        aggregates=each_changed(block.aggregates, lambda one: changed_aggregate(one, change)),
     )
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 
-from proxy.base.node_parts import with_parts
 from proxy.base.sql_types import SqlType
 from proxy.query.ir.expressions import Expression
 from proxy.query.syntax.placeholders import ClientParameter
@@ -72,9 +70,3 @@ class Aggregate:
         if self.kind is AggregateKind.MIN:
             return Fraction(0)
         return Fraction(1) if self.fraction is None else self.fraction
-
-    def changed(self, change: Callable[[Expression], Expression]) -> Aggregate:
-        operand = None if self.operand is None else change(self.operand)
-        second = None if self.second is None else change(self.second)
-        condition = None if self.condition is None else change(self.condition)
-        return with_parts(self, operand=operand, second=second, condition=condition)

@@ -6,13 +6,12 @@ client's naming reaches the protected database.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 
 from typing_extensions import assert_never
 
-from proxy.base.node_parts import each_changed, with_parts
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
 from proxy.query.ir.expressions import ColumnRef, Expression
@@ -183,61 +182,6 @@ def windows(relation: Relation) -> Iterator[WindowColumn]:
             yield from one.windows
 
 
-ExpressionChange = Callable[[Expression], Expression]
-
-
-def rewrite(relation: Relation, change: ExpressionChange) -> Relation:
-    """The relation with every expression in it changed."""
-
-    def maybe(part: Expression | None) -> Expression | None:
-        return None if part is None else change(part)
-
-    def output(one: tuple[str, Expression]) -> tuple[str, Expression]:
-        changed = change(one[1])
-        return one if changed is one[1] else (one[0], changed)
-
-    def branch(one: Subquery) -> Subquery:
-        rewritten = rewrite(one, change)
-        assert isinstance(rewritten, Subquery)
-        return rewritten
-
-    match relation:
-        case Scan():
-            return relation
-        case Join():
-            left, right = rewrite(relation.left, change), rewrite(relation.right, change)
-            return with_parts(relation, left=left, right=right, rest=maybe(relation.rest))
-        case Subquery():
-            outputs = each_changed(relation.outputs, output)
-            source = rewrite(relation.source, change)
-            windows = each_changed(relation.windows, lambda column: column.changed(change))
-            return with_parts(
-                relation,
-                source=source,
-                where=maybe(relation.where),
-                outputs=outputs,
-                windows=windows,
-            )
-        case GroupByUnit():
-            aggregates = each_changed(relation.aggregates, lambda one: one.changed(change))
-            source = rewrite(relation.source, change)
-            return with_parts(
-                relation,
-                source=source,
-                where=maybe(relation.where),
-                aggregates=aggregates,
-                keys=each_changed(relation.keys, change),
-            )
-        case UnionAll():
-            return with_parts(relation, parts=each_changed(relation.parts, branch))
-        case Truncate():
-            rewritten_source = rewrite(relation.source, change)
-            assert isinstance(rewritten_source, Scan | Subquery | UnionAll | Truncate)
-            return with_parts(relation, source=rewritten_source, where=maybe(relation.where))
-        case _:
-            assert_never(relation)
-
-
 # Window functions over the rows of each privacy unit, as columns of a subquery. Plain data.
 
 
@@ -313,17 +257,3 @@ class WindowColumn:
         condition = None if self.aggregate is None else self.aggregate.condition
         maybe = (part for part in (self.operand, condition) if part is not None)
         return (*self.partition, *(term.expression for term in self.order), *inner, *maybe)
-
-    def changed(self, change: Callable[[Expression], Expression]) -> WindowColumn:
-        """With every expression in it changed."""
-
-        def term(one: OrderTerm) -> OrderTerm:
-            return with_parts(one, expression=change(one.expression))
-
-        return with_parts(
-            self,
-            partition=each_changed(self.partition, change),
-            order=each_changed(self.order, term),
-            operand=None if self.operand is None else change(self.operand),
-            aggregate=None if self.aggregate is None else self.aggregate.changed(change),
-        )

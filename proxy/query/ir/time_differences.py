@@ -12,8 +12,9 @@ from fractions import Fraction
 
 from proxy.base.errors import Code, Fault, Refusal
 from proxy.base.sql_types import SqlType
-from proxy.base.time_spans import MOST_DAYS, TimeSpan, span_of
-from proxy.base.written_times import seconds_since_midnight
+from proxy.base.time_spans import MOST_DAYS, TimeSpan
+from proxy.base.times_of_day import seconds_since_midnight
+from proxy.base.written_spans import span_of
 from proxy.query.ir import expressions as ir
 from proxy.query.ir.typing_rules import constant
 

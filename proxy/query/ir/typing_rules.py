@@ -10,10 +10,11 @@ from fractions import Fraction
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
-from proxy.base.time_spans import span_of
 from proxy.base.time_templates import template
+from proxy.base.times_of_day import seconds_since_midnight
 from proxy.base.type_ranges import nearest_real
-from proxy.base.written_times import is_instant, seconds_since_midnight
+from proxy.base.written_spans import span_of
+from proxy.base.written_times import is_instant
 from proxy.query.ir.expressions import Constant, Expression, Parameter
 from proxy.query.ir.written_numbers import NOT_FINITE, number
 from proxy.query.syntax.placeholders import WrittenText

@@ -15,7 +15,8 @@ from enum import Enum
 
 from sqlglot import TokenType
 
-from proxy.base.time_spans import TimeSpan, is_simple, span_of
+from proxy.base.time_spans import TimeSpan
+from proxy.base.written_spans import is_simple, span_of
 from proxy.query.syntax.constant_types import NUMBERS, WHOLE_NUMBERS, own_type_at, type_at
 from proxy.query.syntax.rounded_now import clock_step, names_present, utc_step, words_of
 from proxy.query.syntax.selects import Span

@@ -7,9 +7,9 @@ from sqlglot.dialects.postgres import Postgres
 from sqlglot.errors import SqlglotError
 
 from proxy.base.errors import Code, Refusal
-from proxy.base.time_spans import is_simple
+from proxy.base.written_spans import is_simple
 from proxy.query.syntax.parameters import plain_strings
-from proxy.query.syntax.placeholders import (
+from proxy.query.syntax.placeholder_tokens import (
     EvaluatedConstant,
     Placeholders,
     PublicSubquery,

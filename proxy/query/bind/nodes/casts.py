@@ -8,10 +8,10 @@ from fractions import Fraction
 from sqlglot import exp
 
 from proxy.base import limits
+from proxy.base.decimals import real_as_numeric
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
-from proxy.base.time_spans import is_simple
-from proxy.base.type_ranges import real_as_numeric
+from proxy.base.written_spans import is_simple
 from proxy.query.bind.nodes.labels import as_label, as_label_text
 from proxy.query.bind.nodes.operands import repeated
 from proxy.query.bind.scope import Readers, Scope, only, position_of

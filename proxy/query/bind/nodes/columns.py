@@ -14,13 +14,8 @@ from proxy.query.bind.scope import Readers, Scope, identifier, only, position_of
 from proxy.query.ir import expressions as ir
 from proxy.query.ir import typing_rules, written_numbers
 from proxy.query.ir.expressions import Expression
-from proxy.query.syntax.placeholders import (
-    ClientParameter,
-    EvaluatedConstant,
-    RowSubquery,
-    ScalarAnswer,
-    of_token,
-)
+from proxy.query.syntax.placeholder_tokens import EvaluatedConstant, RowSubquery, of_token
+from proxy.query.syntax.placeholders import ClientParameter, ScalarAnswer
 
 
 def _column(node: exp.Expr, scope: Scope) -> Expression:

@@ -28,13 +28,13 @@ from proxy.query.bind.scope import PublicColumn, Readers, Scope, only, position_
 from proxy.query.ir import expressions as ir
 from proxy.query.ir import typing_rules
 from proxy.query.ir.expressions import Expression
-from proxy.query.syntax.placeholders import (
-    ClientArray,
+from proxy.query.syntax.placeholder_tokens import (
     EvaluatedConstant,
     PublicSubquery,
     RowSubquery,
     of_token,
 )
+from proxy.query.syntax.placeholders import ClientArray
 from proxy.query.syntax.tokens import too_complex
 
 _COMPARATORS: Mapping[type[exp.Expr], ir.Comparator] = {

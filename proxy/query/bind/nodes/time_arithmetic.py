@@ -8,7 +8,8 @@ from sqlglot import exp
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
-from proxy.base.time_spans import TimeSpan, is_simple, span_of
+from proxy.base.time_spans import TimeSpan
+from proxy.base.written_spans import is_simple, span_of
 from proxy.base.zones import UTC
 from proxy.query.bind.nodes.numbers import arithmetic
 from proxy.query.bind.nodes.operands import constant_or_given

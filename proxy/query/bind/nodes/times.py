@@ -7,7 +7,7 @@ from sqlglot import exp
 from proxy.base.errors import Code, Refusal
 from proxy.base.instants import is_in_calendar, iso_text, seconds_of
 from proxy.base.sql_types import SqlType
-from proxy.base.time_spans import span_of
+from proxy.base.written_spans import span_of
 from proxy.base.written_times import TRUNCATIONS, names_its_zone
 from proxy.base.zones import Zone
 from proxy.query.bind.nodes.operands import repeated

@@ -14,7 +14,8 @@ from sqlglot import exp
 
 from proxy.base.instants import seconds_of
 from proxy.base.sql_types import SqlType
-from proxy.base.time_spans import TimeSpan, span_of
+from proxy.base.time_spans import TimeSpan
+from proxy.base.written_spans import span_of
 from proxy.query.bind.scope import Scope
 from proxy.query.ir import expressions as ir
 from proxy.query.ir.expressions import Expression
