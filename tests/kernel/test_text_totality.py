@@ -1,4 +1,4 @@
-"""Each condition of the rules of texts and of looks: what it refuses, in its own words, or the length it gives."""
+"""Each condition of the rules of texts and looks: what it refuses, in its own words, or the length it gives."""
 
 from __future__ import annotations
 

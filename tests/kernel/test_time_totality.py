@@ -156,6 +156,7 @@ _GIVEN: tuple[tuple[object, Callable[[], object]], ...] = (
     (_range(-1, _LAST_BINNED), lambda: _bin(10**6, _range(0, _LAST_BINNED))),
     (ANYTHING, lambda: _format("YYYY-MM", _NOON)),
     (ANYTHING, lambda: _format("YYYY-MM", NULL)),
+    (ANYTHING, lambda: extract_rule(Extract("year", _D))),
     (ANYTHING, lambda: _cast(_D, SqlType.DATE)),
     (ANYTHING, lambda: _cast(_TS, SqlType.DATE)),
     (ANYTHING, lambda: _cast(_TZ, SqlType.TIMESTAMP, zone=_UTC)),
