@@ -114,7 +114,7 @@ _REFUSED: tuple[tuple[str, Callable[[], object]], ...] = (
     *(
         (
             "a field of a clock, of a date",
-            lambda field=field: extract_rule(Extract(field, _D)),  # type: ignore[misc]
+            lambda field=field: extract_rule(Extract(field, _D)),
         )
         for field in ("hour", "minute", "second")
     ),
