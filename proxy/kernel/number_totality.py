@@ -45,6 +45,7 @@ _MOST_EXPONENT = 3_000  # of e: a result of 1,303 digits; PostgreSQL raises abov
 _MOST_POWER = 1_000
 _MOST_POWER_BITS = 2_100
 _MOST_BUCKETS = 10_000
+_UNTYPED_NULL = Constant(None, None)
 # What a float's bounds become on the way from numeric to double precision and back (15 digits).
 _FLOAT_ERROR = Fraction(1, 10**14)
 
@@ -61,10 +62,7 @@ def check_number(operand: Expression) -> None:
     proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     kind = operand.type
-    if kind is None:
-        is_number = isinstance(operand, Constant) and operand.value is None
-    else:
-        is_number = is_printed_as_number(kind)
+    is_number = operand == _UNTYPED_NULL if kind is None else is_printed_as_number(kind)
     if not is_number:
         raise refused("a value that is cast to a number")
 
@@ -220,7 +218,7 @@ def real_call_rule(call: RealCall, operand: Value) -> Value:
     """
     check_number(call.operand)
     bits = computable_bits(operand)
-    if operand.is_null or operand.low is None or operand.high is None:
+    if operand.low is None or operand.high is None:
         return NULL
     constant = call.constant
     match call.function:
@@ -231,9 +229,7 @@ def real_call_rule(call: RealCall, operand: Value) -> Value:
                 if constant is None or constant <= 0 or constant == 1:
                     raise refused("a logarithm to no base")
                 # ln of a base is no nearer to 0 than its distance from 1, halved.
-                return around(
-                    17 + max(0, bits_of(2 * max(constant, Fraction(1)) / abs(constant - 1)))
-                )
+                return around(17 + bits_of(2 * max(constant, Fraction(1)) / abs(constant - 1)))
             return around(17)
         case RealFunction.SQRT:
             if operand.low < 0:
@@ -265,13 +261,14 @@ def _power(exponent: Fraction | None, base: Value) -> Value:
     """Bound a power by a constant exponent: 2^bits to that power is 2^2,100 at most."""
     if exponent is None or abs(exponent) > _MOST_POWER or base.low is None:
         raise refused("a power to no exponent, or too large a one")
-    distance = base.distance
-    if exponent < 0 and distance is None:
-        raise refused("a negative power of what may be 0")
+    bits, distance = computable_bits(base), base.distance
+    if exponent < 0:
+        if distance is None:
+            raise refused("a negative power of what may be 0")
+        bits = bits_of(1 / distance)
     if exponent.denominator != 1 and base.low < 0:
         raise refused("a power of what may be below 0")
-    bits = bits_of(1 / distance) if exponent < 0 and distance is not None else computable_bits(base)
-    if max(0, bits) * abs(exponent) > _MOST_POWER_BITS:
+    if bits * abs(exponent) > _MOST_POWER_BITS:
         raise refused("a power that may be too large")
     return around(_MOST_POWER_BITS)
 

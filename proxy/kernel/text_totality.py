@@ -188,12 +188,9 @@ def inside_rule(inside: Inside) -> Value:
         check_inside(inside)
         for one in (*inside.path, *inside.arguments):
             check_size(one)
-            if (
-                isinstance(one, Constant)
-                and one.type is SqlType.JSONB
-                and isinstance(one.value, str)
-            ):
-                json_constant(one.value, None)
+            match one:
+                case Constant(value=str() as text, type=SqlType.JSONB):
+                    json_constant(text, None)
     return Value()
 
 
@@ -236,10 +233,11 @@ def printed_rule(cast: Cast, operand: Value) -> Value:
     if operand.is_null:
         return NULL
     check_printed(below)
-    if not isinstance(below, ColumnRef) and below.type is not SqlType.BOOL:
+    if isinstance(below, ColumnRef):
+        if below.type.is_text:
+            return Value(characters=operand.characters)
+    elif below.type is not SqlType.BOOL:
         check_number(below)
-    if below.type is None or below.type.is_text:
-        return Value(characters=operand.characters)
     return Value(characters=printed_characters(below, operand))
 
 

@@ -470,8 +470,7 @@ class _Judge:
     def output(self, expression: Expression) -> Value:
         """A column of a subquery: of a text that it makes the first characters are left."""
         value = self.of(expression)
-        kind = expression.type
-        if kind is not None and kind.is_text and _makes_text(expression):
+        if _makes_text(expression):
             value = _cut(value)
         return replace(value, depth=self.deepest)
 

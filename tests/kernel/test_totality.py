@@ -284,10 +284,12 @@ _WEAKENED: dict[str, Weakened] = {
         "exponent is None or abs(exponent) > _MOST_POWER or base.low is None",
         "not (exponent := min(exponent, Fraction(1)))",
     ),
-    "power_of_large_numbers": _weak(
-        _N._power, "max(0, bits) * abs(exponent) > _MOST_POWER_BITS", "False"
+    "power_of_large_numbers": _weak(_N._power, "bits * abs(exponent) > _MOST_POWER_BITS", "False"),
+    "negative_power_of_0": _weak(
+        _N._power,
+        'raise refused("a negative power of what may be 0")',
+        "distance = Fraction(1)",
     ),
-    "negative_power_of_0": _weak(_N._power, "exponent < 0 and distance is None", "False"),
     "broken_power_of_less_than_0": _weak(
         _N._power, "exponent.denominator != 1 and base.low < 0", "False"
     ),
@@ -413,7 +415,7 @@ _WEAKENED: dict[str, Weakened] = {
     "look_into_what_is_no_jsonb": _weak(
         _X.inside_rule, "inside.type is not _type_of_look(inside, inside.operand.type)", "False"
     ),
-    "member_deeper_than_the_stack": _weak(_X.inside_rule, "json_constant(one.value, None)", "pass"),
+    "member_deeper_than_the_stack": _weak(_X.inside_rule, "json_constant(text, None)", "pass"),
     "least_that_the_type_does_not_have": _weak(
         _J.check_grid_index, "stored.least is None or stored.least < measured.least", "False"
     ),
@@ -506,6 +508,7 @@ _TEXTS = {
         ("2024-02-29 25:61", "2024-02-29 12:00:00" + "0" * 99),
     ),
     SqlType.UUID: (("00000000-0000-0000-0000-00000000000a",), ("00000000",)),
+    SqlType.TEXT: (("", "x", " 1"), ()),
     SqlType.OTHER: ((), ("1",)),
 }
 
