@@ -135,7 +135,7 @@ def check_expressions(part: object, types: Types, world: World) -> None:
         kind = node.__class__
         if node is None or isinstance(node, _LEAVES):
             continue
-        if kind is tuple or kind is frozenset:
+        if kind is tuple:
             waiting += node
         elif kind is ColumnRef:
             check_column(node, types)

@@ -182,13 +182,13 @@ def _is_met_alike(join: Join, left: Known, right: Known, fixed: ColumnNames, pai
 
     def is_of_unit(pair: tuple[ColumnName, ColumnName]) -> bool:
         a, b = left.owner, right.owner
-        are_units = isinstance(a, OfUnit) and isinstance(b, OfUnit) and pair in pairs
+        are_units = isinstance(b, OfUnit) and pair in pairs  # and the left rows are of units
         return are_units and pair[0] in a.columns and pair[1] in b.columns  # type: ignore[union-attr]
 
     compared = [(name(x), name(y)) for x, y in join.equal]
     if not all(is_of_unit(pair) or fixed.issuperset(pair) for pair in compared):
         return False
-    return join.rest is None or is_fixed(join.rest, fixed)
+    return columns_in(join.rest) <= fixed
 
 
 def most_groups(

@@ -52,10 +52,10 @@ def join_rule(join: Join, left: Known, right: Known, world: World) -> Known:
         raise NotPrivate(Rule.JOIN, "one alias on both sides")
     types = {**left.types, **right.types}
     check_expressions((join.equal, join.rest), types, world)
+    check_work_of_others(join, left, right)
     pairs = equal_pairs(join, left, right)
     once_right = met_once(right, {y for _, y in pairs} | computed_equal(join, left, right))
     once_left = met_once(left, {x for x, _ in pairs})
-    check_work_of_others(join, left, right)
     owner = _owner_of_join(join, left, right, pairs, once_left, once_right)
     if isinstance(owner, OfUnit):
         owner = replace(owner, fixed=fixed_by_join(join, left, right, pairs))
@@ -101,13 +101,11 @@ def check_work_of_others(join: Join, left: Known, right: Known) -> None:
 
 
 def equal_pairs(join: Join, left: Known, right: Known) -> list[tuple[ColumnName, ColumnName]]:
-    """What ON sets equal, in types in which what is equal is one value."""
+    """What ON sets equal, in types in which what is equal is one value. `check_work_of_others` has seen it."""
     return [
         (name(x), name(y))
         for x, y in join.equal
-        if name(x) in left.types
-        and name(y) in right.types
-        and injective(left.types[name(x)], right.types[name(y)])
+        if injective(left.types[name(x)], right.types[name(y)])
     ]
 
 

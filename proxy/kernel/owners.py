@@ -58,13 +58,10 @@ def holder_of_units(unit: IdentifierUnit, world: World) -> Table:
         world.policy.tables.get(unit.path.table),
         world.catalog.tables.get(unit.path.table),
     )
-    leads = (
-        isinstance(holder, ProtectedTable)
-        and holder.unit == IdentifierUnit(unit.identifier, unit.path.column)
-        and target is not None
-        and len(target.primary_key) == 1
+    leads = isinstance(holder, ProtectedTable) and holder.unit == IdentifierUnit(
+        unit.identifier, unit.path.column
     )
-    if target is None or not leads:
+    if not leads or target is None or len(target.primary_key) != 1:
         raise NotPrivate(Rule.SCAN, "a reference that leads to no unit")
     return target
 

@@ -59,18 +59,18 @@ def truncation_rule(cut: Truncate, inner: Known, world: World) -> Known:
     owner = inner.owner
     if isinstance(owner, OfUnit) and owner.alone:  # a unit has one row, which it names
         found += tuple(frozenset({column}) for column in owner.columns & present)
+    keys = tuple(key for key in found if key <= there)
     if cut.by is None:
         owner = filled_rows(owner, present, there)
     else:
         by = name(cut.by)
         if cut.most is not None and not is_placed:
             _check_order(cut, inner, found, there)
-        keys = tuple(key for key in found if key <= there)
         owner = _cut_by(cut, by, owner, present, keys)
     return Known(
         owner=_visible(owner, there),
         types=types,
-        keys=tuple(key for key in found if key <= there),
+        keys=keys,
         nullable_keys=tuple(key for key in inner.nullable_keys if key <= there),
     )
 

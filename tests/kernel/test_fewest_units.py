@@ -15,14 +15,21 @@ import pytest
 from proxy.exact.table import added_up, by_keys, places
 from proxy.kernel.bound_choices import UnitTotal
 from proxy.kernel.checked_plan import check_plan
-from proxy.kernel.fewest_units import check_fewest_units, counted_by
+from proxy.kernel.fewest_units import check_fewest_units, counted_by, counted_of
 from proxy.kernel.key_plans import FewestUnits
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import BlockPlan, DistinctCount, NoisyStatistic, Release
 from proxy.kernel.refusals import NotPrivate, Rule
+from proxy.kernel.statistics import Statistic
 from proxy.kernel.world import World
 from proxy.mechanisms.loss import Loss
-from tests.kernel.examples import block_of_fewest, policy_of_fewest
+from tests.kernel.examples import (
+    block_of_fewest,
+    distinct_count,
+    policy_of_fewest,
+    row_shape,
+    shape,
+)
 from tests.kernel.tiny_database import tiny_database
 from tests.pipeline_world import CATALOG, POLICIES, SCHEMA, walk
 
@@ -162,3 +169,21 @@ def test_a_total_that_is_cut_counts_no_units() -> None:
     total = replace(counted, total=UnitTotal(low=0, high=1, parts=1, choice=None))
     assert counted_by(counted, _LEAST, block.neighbours) == _LEAST
     assert counted_by(total, _LEAST, block.neighbours) is None
+
+
+def test_what_counts_units_and_what_does_not() -> None:
+    of_units, of_rows = shape(count=1, groups=None).neighbours, row_shape(changed=3).neighbours
+    assert counted_of(_LEAST, of_units) == _LEAST
+    assert counted_of(_LEAST, of_rows) == 3 * (_LEAST - 1) + 1
+    (rows,) = block_of_fewest(_LEAST).releases
+    assert isinstance(rows, NoisyStatistic) and rows.statistic is Statistic.ROWS
+    summed = replace(rows, statistic=Statistic.STEPS)
+    units, values = distinct_count(of_unit=True), distinct_count(of_unit=False)
+    for release, by_units, by_rows in (
+        (rows, None, 31),
+        (summed, None, None),
+        (units, _LEAST, 31),
+        (values, None, 31),
+    ):
+        assert counted_by(release, _LEAST, of_units) == by_units
+        assert counted_by(release, _LEAST, of_rows) == by_rows

@@ -241,7 +241,7 @@ _OF_HOLES = {
     "key_of_several_rows": _weak(fixed_columns.fixed_columns, "if owner.alone:", "if True:"),
     "key_of_a_table_of_rows": _weak(fixed_columns.fixed_columns, "if owner.alone:", "if True:"),
     "key_of_a_partner_of_some_rows": _weak(
-        fixed_columns._is_met_alike, "is_fixed(join.rest, fixed)", "True"
+        fixed_columns._is_met_alike, "columns_in(join.rest) <= fixed", "True"
     ),
     "key_of_a_partner_by_another_column": _weak(
         fixed_columns._is_met_alike, "is_of_unit(pair) or fixed.issuperset(pair)", "True"
