@@ -496,7 +496,7 @@ _OF_RELATIONS = {
         "frozenset(column for column, _ in b.named)",
     ),
     "groups_of_a_unit_are_one": _weak(
-        attribution.group_rule, "owner.alone or by_unit_alone", "True"
+        attribution.group_rule, "alone=is_alone", "alone=True"
     ),
     "a_side_names_joined_rows": _weak(join_rules._keys, "if once_right:", "if True:"),
     "outer_partners_are_touched": _weak(
