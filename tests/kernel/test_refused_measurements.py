@@ -697,3 +697,11 @@ def test_a_table_is_proposed_for_once() -> None:
     with pytest.raises(NotPrivate) as refused:
         proposal_check.check_proposals([one, one], _WORLD)
     assert refused.value.where == "a table that is charged once and read twice"
+
+
+def test_rows_of_nobody_have_no_price() -> None:
+    """`check_scans` lets no such table through before."""
+    public = replace(_of_rows(_OF_TRIPS), relation=scan("r1", "rates"))
+    with pytest.raises(NotPrivate) as refused:
+        proposal_check.price_of_table(public, _WORLD)
+    assert refused.value.where == "rows of nobody"
