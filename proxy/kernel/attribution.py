@@ -128,7 +128,7 @@ def scan_rule(scan: Scan, world: World) -> Known:
     types = {(scan.alias, column.name): column.type for column in table.columns}
     keys = [_named_in(scan, table.primary_key)] if table.primary_key else []
     places = []
-    if table.has_ctid and (scan.alias, "ctid") not in types:
+    if table.has_ctid:  # so no column is called that
         types[scan.alias, "ctid"] = SqlType.TID
         places.append(_named_in(scan, ["ctid"]))
     unique = tuple(_named_in(scan, columns) for columns in table.unique)
@@ -235,7 +235,7 @@ def subquery_rule(subquery: Subquery, inner: Known, world: World) -> Known:
     >>> sorted(subquery_rule(renamed, relation_of(renamed.source, WORLD), WORLD).owner.columns)
     [('q', 'who')]
     """
-    computed = [e for _, e in subquery.outputs if not (isinstance(e, ColumnRef) and e.is_place)]
+    computed = [e for _, e in subquery.outputs if not isinstance(e, ColumnRef)]
     check_expressions((subquery.where, *computed, subquery.windows), inner.types, world)
     for _, expression in subquery.outputs:
         if isinstance(expression, ColumnRef):
@@ -275,8 +275,6 @@ class _Renamed:
 
     def key(self, key: ColumnNames) -> list[ColumnNames]:
         """The key under its new names; nothing where a column of it is left out."""
-        if not key:
-            return []
         chosen = product(*(self.of(column) for column in sorted(key)))
         return [frozenset(one) for one in islice(chosen, _SEVERAL_NAMES)]
 
@@ -404,7 +402,7 @@ def _check_ties(window: WindowColumn, subquery: Subquery, inner: Known, alike: C
         inner: The source.
         alike: Columns that are equal in all rows of a partition.
     """
-    if window.function is WindowFunction.ROW_NAME or not window.depends_on_ties:
+    if not window.depends_on_ties:
         return
     types = inner.types
     parts = (*window.partition, *(term.expression for term in window.order))
@@ -468,7 +466,7 @@ def group_rule(grouped: GroupByUnit, inner: Known, world: World) -> Known:
     holding = {here for here, below in whole.items() if below in owner.columns}
     named = {(here, t) for here, below in whole.items() for c, t in owner.named if c == below}
     fixed = fixed_by_keys(grouped, keys, inner)
-    by_unit_alone = all(
+    is_alone = all(  # also where it has one row already, which fixes all that is made of it
         column in fixed or (isinstance(key, ColumnRef) and name(key) in owner.columns)
         for column, key in keys.items()
     )
@@ -476,7 +474,7 @@ def group_rule(grouped: GroupByUnit, inner: Known, world: World) -> Known:
         owner=OfUnit(
             identifier=owner.identifier,
             columns=frozenset({unit, *holding}),
-            alone=owner.alone or by_unit_alone,
+            alone=is_alone,
             fixed=fixed,
             named=frozenset(named),
         ),

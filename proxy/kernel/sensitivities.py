@@ -153,7 +153,7 @@ def steps_of(shape: Shape, moved: StepSensitivity, *, is_at_once: bool) -> int:
     if steps is None:
         raise NotPrivate(Rule.CONTINUAL, "a unit in any number of steps")
     if is_at_once and moved.is_of_rows:
-        return min(steps, -(-shape.rows // rows_of_step(shape)))
+        return -(-shape.rows // rows_of_step(shape))
     return steps
 
 

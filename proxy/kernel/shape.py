@@ -36,8 +36,6 @@ class Shape:
         >>> shape(count=5, groups=None, reach=1).groups, shape(count=None, groups=None, reach=1).groups
         (1, 1)
         """
-        if not self.is_spread:
-            return 1
         if isinstance(self.neighbours, UnitNeighbours):
             return self._least(self.neighbours.groups, self.reach)
         return self._least(self.neighbours.rows)
@@ -68,7 +66,7 @@ class Shape:
         """
         if not isinstance(self.neighbours, UnitNeighbours):
             return self.neighbours.rows
-        if keeps_one_group or not self.is_spread:
+        if keeps_one_group:
             return 1
         return self._least(self.reach)
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import proxy
+from proxy.base import limits
 from proxy.base.errors import Fault
 from proxy.kernel.block_price import price_of_block
 from proxy.kernel.checked_plan import (
@@ -35,6 +36,7 @@ from proxy.kernel.refusals import NotPrivate, Rule
 from proxy.kernel.sensitivities import laplace, of_sum
 from proxy.kernel.shape import shape_of
 from proxy.kernel.statistics import Counted, Measured, Statistic
+from proxy.kernel.work import TooMuchWork
 from proxy.mechanisms.deviation_mean import NoisyCentres
 from proxy.mechanisms.loss import Loss
 from proxy.planner.bound_proposals import proposal_plan
@@ -345,6 +347,42 @@ def test_a_changed_block_is_checked_again_and_has_a_price_of_its_own() -> None:
     plan = _checked()
     changed = check_plan([louder(plan.blocks[0].block)], plan.loss, WORLD)
     assert changed.price.rho < plan.price.rho
+
+
+def test_sums_that_were_read_have_as_many_rows_as_their_bound_lets_count() -> None:
+    """How many that are is no part of what was read."""
+
+    def of_other_rows(release: Release) -> Release:
+        if not isinstance(release, NoisyStatistic) or isinstance(release.of, Counted):
+            return release
+        return replace(release, of=tuple(replace(one, rows=one.rows + 1) for one in release.of))
+
+    pipeline = walk("SELECT covar_pop(i4, i2) FROM visits", POLICIES["chosen"])
+    assert pipeline is not None
+    (charged,) = pipeline.checked.blocks
+    bounded = _releases(charged.block, of_other_rows)
+    assert bounded != charged.block
+    check_bounded(bounded, charged)
+
+
+def test_rows_that_take_too_long_are_refused_before_and_after(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plan = _chosen()
+    (charged,) = plan.blocks
+    monkeypatch.setattr(limits, "UNIT_NANOSECONDS", 0)
+    with pytest.raises(TooMuchWork):
+        check_plan([charged.block], plan.loss, charged.world)
+    with pytest.raises(Fault):
+        check_bounded(charged.block, charged)
+
+
+def test_what_is_no_number_is_refused_before_it_is_compared() -> None:
+    block = _checked().blocks[0].block
+    odd = replace(block, sub_partitions=1.5)  # type: ignore[arg-type]
+    with pytest.raises(NotPrivate) as refused:
+        check_plan([odd], _checked().loss, WORLD)
+    assert refused.value.where == "a part of another type"
 
 
 def test_what_costs_more_than_the_statement_may_is_refused() -> None:

@@ -36,7 +36,9 @@ from proxy.kernel.shape import Shape
 from proxy.kernel.statistics import Measured, Statistic
 from proxy.kernel.world import World
 from proxy.mechanisms import deviation_mean as mean_of_deviations
+from proxy.mechanisms import deviation_variance, order_statistic
 from proxy.mechanisms.deviation_mean import NoisyCentres
+from proxy.mechanisms.deviation_variance import SquareShares
 from proxy.mechanisms.loss import Loss
 from proxy.planner.neighbours import choice_of
 from proxy.policy.policy_model import Bounds, MedianNoise
@@ -84,12 +86,13 @@ def _sum(loss: Loss, total: UnitTotal | None = None, operands: int = 1) -> Noisy
 def _total(
     choice: BoundChoice | None,
     *,
+    low: int = 0,
     high: int = 100,
     parts: int = 1,
     loss: Loss = _TWO,
     shape: Shape = _UNITS,
 ) -> Callable[[], object]:
-    total = UnitTotal(low=0, high=high, parts=parts, choice=choice)
+    total = UnitTotal(low=low, high=high, parts=parts, choice=choice)
     return lambda: measurements.price_of_total(_sum(loss, total), total, shape, False)
 
 
@@ -135,6 +138,7 @@ def _partitions(
     partitions: int = 3,
     gate_scale: Fraction = Fraction(1),
     fill: int = 5,
+    low: int = 0,
     high: int = 10,
     of: Measured = measured(0, 10),  # noqa: B008  it is frozen
 ) -> Callable[[], object]:
@@ -142,7 +146,7 @@ def _partitions(
         aggregate=_AGGREGATE,
         measured=of,
         output_grid=Fraction(grid),
-        low=0,
+        low=low,
         high=high,
         fill=fill,
         partitions=partitions,
@@ -262,6 +266,8 @@ def _by_unit(column: ColumnRef) -> Shape:
     return replace(row_shape(changed=3), neighbours=rows)
 
 
+# So many values a maximum of 0 .. 10 looks at, of 6 rows of a unit.
+_FROM_AN_END = order_statistic.values_needed(10, Fraction(9, 10), 6)
 _LET_THROUGH: tuple[Callable[[], object], ...] = (
     _of_noise(_GAUSSIAN, _WITH_DELTA),
     lambda: measurements.price_of_sum(_sum(_ONE), _UNITS, False),
@@ -290,6 +296,15 @@ _LET_THROUGH: tuple[Callable[[], object], ...] = (
     _partitions(fill=0),
     _partitions(fill=10),
     _partitions(high=2**52),
+    _partitions(low=-(2**52)),
+    _ordered(kind=AggregateKind.MAX, fraction=None, needed=_FROM_AN_END),
+    lambda: measurements.price_of_value_choice(
+        replace(value_choice(Fraction(1)), bound=100), row_shape(changed=1)
+    ),
+    # One row is one unit, whatever it is counted by.
+    lambda: measurements.price_of_distinct_count(
+        distinct_count(of_unit=True), row_shape(changed=1)
+    ),
     _laplace_median(Fraction(1, 2**1000)),
     _laplace_median(Fraction(73575, 100000)),
     lambda: measurements.price_of_distinct_count(
@@ -319,6 +334,14 @@ _REFUSED: tuple[tuple[str, Callable[[], object]], ...] = (
         lambda: measurements.price_of_sum(_sum(_ONE, operands=2), _UNITS, False),
     ),
     ("a cut that is inside out", _total(None, parts=0)),
+    ("a cut that is inside out", _total(None, low=1)),
+    ("a cut that is inside out", _total(None, high=-1)),
+    (
+        "a sum of another number of operands",
+        lambda: measurements.price_of_sum(
+            replace(_sum(_ONE, operands=0), statistic=Statistic.ROWS), _UNITS, False
+        ),
+    ),
     ("a bound that is none of those to choose from", _total(replace(_CHOICE, is_given=True))),
     ("a bound that is none of those to choose from", _total(_CHOICE, high=101)),
     ("nothing is left for noise", _total(_CHOICE, loss=_ONE)),
@@ -403,6 +426,10 @@ _REFUSED: tuple[tuple[str, Callable[[], object]], ...] = (
     ("a size with less noise than it pays for", _ordered(size=Fraction(1, 2))),
     ("nothing is left for the answer", _ordered(loss=_TENTH)),
     ("fewer values than its caps look at", _ordered(needed=1)),
+    (
+        "fewer values than its caps look at",
+        _ordered(kind=AggregateKind.MAX, fraction=None, needed=_FROM_AN_END - 1),
+    ),
     ("an aggregate that has no rank", _ordered(kind=AggregateKind.AVG)),
     ("an aggregate that has no rank", _ordered(kind=AggregateKind.AVG, fraction=None)),
     ("an aggregate that has no rank", _ordered(kind=AggregateKind.MAX)),
@@ -429,6 +456,7 @@ _REFUSED: tuple[tuple[str, Callable[[], object]], ...] = (
     ("a fill that is outside", _partitions(fill=-1)),
     ("a fill that is outside", _partitions(fill=11)),
     ("outputs that floats do not hold", _partitions(high=2**52 + 1)),
+    ("outputs that floats do not hold", _partitions(low=-(2**52) - 1)),
     ("a mean of fewer outputs than change", _partitions(ClippedMean(changed=0, loss=_ONE))),
     (
         "a median of fewer outputs than change",
@@ -500,6 +528,27 @@ def test_shares_that_are_more_than_their_loss_are_seen(monkeypatch: pytest.Monke
     with pytest.raises(NotPrivate) as refused:
         measurements.price_of_deviation_mean(deviation_mean(0, 10, Fraction(1)), _UNITS)
     assert refused.value.where == "shares above the loss"
+
+
+@pytest.mark.parametrize("name", ["cells", "squares"])
+def test_squares_of_which_one_part_pays_nothing_are_seen(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parts = {"cells": Fraction(1, 10), "squares": Fraction(1, 10), name: Fraction(0)}
+    monkeypatch.setattr(deviation_variance, "shares", lambda _: SquareShares(**parts))
+    with pytest.raises(NotPrivate) as refused:
+        _deviations(_UNITS, square_share=Fraction(2, 5))()
+    assert refused.value.where == "squares that pay nothing"
+
+
+def test_gaussian_noise_for_an_open_bound_has_the_rho_of_its_loss() -> None:
+    """The noise is more than the loss buys, which says how far a unit moves the result."""
+    is_open, is_bounded = (
+        measurements.price_of_noise(_GAUSSIAN, _MOVED, _WITH_DELTA, is_open=is_open)
+        for is_open in (True, False)
+    )
+    assert is_open.rho > is_bounded.rho
+    assert is_open.loss == is_bounded.loss == _WITH_DELTA
 
 
 _WORLD = World(POLICIES["best"], CATALOG)
@@ -636,3 +685,11 @@ def test_a_table_is_proposed_for_once() -> None:
     with pytest.raises(NotPrivate) as refused:
         proposal_check.check_proposals([one, one], _WORLD)
     assert refused.value.where == "a table that is charged once and read twice"
+
+
+def test_rows_of_nobody_have_no_price() -> None:
+    """`check_scans` lets no such table through before."""
+    public = replace(_of_rows(_OF_TRIPS), relation=scan("r1", "rates"))
+    with pytest.raises(NotPrivate) as refused:
+        proposal_check.price_of_table(public, _WORLD)
+    assert refused.value.where == "rows of nobody"

@@ -8,14 +8,17 @@ from fractions import Fraction
 
 import pytest
 
+from proxy.base.node_parts import nodes
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
 from proxy.kernel.attribution import relation_of
-from proxy.kernel.block_price import check_rows, price_of_block
+from proxy.kernel.block_price import check_answers, check_rows, price_of_block
 from proxy.kernel.bound_choices import UnitTotal
 from proxy.kernel.key_plans import Selection
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
+from proxy.kernel.owners import Rows
 from proxy.kernel.plan import BlockPlan
+from proxy.kernel.price import Price
 from proxy.kernel.refusals import NotPrivate
 from proxy.kernel.world import World
 from proxy.mechanisms.loss import Loss
@@ -28,13 +31,23 @@ from proxy.query.ir.expressions import (
     Expression,
     InPublic,
     Is,
+    Parameter,
     TextCall,
     TextFunction,
 )
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
-from proxy.query.ir.relations import GroupByUnit, Relation, Scan, Subquery, UnionAll
+from proxy.query.ir.relations import (
+    GroupByUnit,
+    OrderTerm,
+    Relation,
+    Scan,
+    Subquery,
+    UnionAll,
+    WindowFunction,
+)
 from tests.kernel.examples import (
     WORLD,
+    block_with_an_answer,
     column,
     columns_of,
     cut_visits,
@@ -119,6 +132,11 @@ def _with_release(**other: object) -> Callable[[BlockPlan], BlockPlan]:
     return changed
 
 
+def _without_gate(block: BlockPlan) -> BlockPlan:
+    assert block.fewest is not None
+    return replace(block, fewest=None)
+
+
 def _with_another_key(block: BlockPlan) -> BlockPlan:
     return replace(block, keys=(replace(block.keys[0], expression=_OTHER),))
 
@@ -133,6 +151,24 @@ def _windows_of_rows() -> Subquery:
     column = of_table("r1", "people", "i4")
     moved = replace(window, partition=(column,), order=(), ties=())
     return Subquery("q", scan("r1", "people"), None, (("i4", column),), windows=(moved,))
+
+
+def _of_tables(*names: str) -> World:
+    """The policy of these tables alone."""
+    policy = WORLD.policy
+    tables = {name: table for name, table in policy.tables.items() if name.name in names}
+    return World(replace(policy, tables=tables), CATALOG)
+
+
+def _window(table: str = "visits", shown: tuple[str, ...] = ("i4",), **other: object) -> Subquery:
+    """A table with a window over the rows of each person, or of a public one."""
+    window = replace(numbered_visits("uid").windows[0], **other)  # type: ignore[arg-type]
+    outputs = tuple((name, of_table("r1", table, name)) for name in shown)
+    return Subquery("q", scan("r1", table), None, outputs, windows=(window,))
+
+
+def _ordered_by(expression: Expression) -> tuple[OrderTerm, ...]:
+    return (OrderTerm(expression, False, False),)
 
 
 def _rows_of_nobody() -> None:
@@ -151,14 +187,53 @@ def _rows_of_a_join(*hashed_by: ColumnRef) -> Callable[[], object]:
     return lambda: check_rows(block, rows, relation_of(joined_cuts(3, 2), WORLD))
 
 
+_PEOPLE = scan("r1", "people")
 _LISTED = InPublic(_I4, TableName("w", "rates"), "l", ColumnRef("k", SqlType.INT8, None, "l"), None)
 _PADDED = TextCall(TextFunction.UPPER, of_table("r1", "visits", "t"), (), SqlType.BPCHAR)
 _TRUNCATED = DateTrunc("year", of_table("r1", "visits", "tz"), SqlType.TIMESTAMP)
 _REFUSED: tuple[tuple[str, Callable[[], object]], ...] = (
     ("a table without a policy", _relation(Scan("r1", TableName("w", "nothing")))),
+    ("a table without a policy", _relation(scan("r1", "visits"), _of_tables("people"))),
     ("a reference that leads to no unit", _relation(scan("r1", "lines"), _of_lines(WORLD.policy))),
     ("a window over rows of different units", _relation(_windows_of_rows())),
+    (
+        "the first column of PARTITION BY does not hold the unit",
+        _relation(_window(partition=())),
+    ),
+    (
+        "an order that does not tell rows apart",  # of public rows: the server's choice as well
+        _relation(
+            _window(
+                "places",
+                ("code",),
+                partition=(),
+                order=_ordered_by(of_table("r1", "places", "zone")),
+            )
+        ),
+    ),
+    (
+        "an order that does not tell rows apart",  # arrays that are too large are tied
+        _relation(_window(shown=("ta",), order=_ordered_by(of_table("r1", "visits", "ta")))),
+    ),
+    (
+        "an aggregate that is not in the list",
+        _relation(
+            _window(
+                function=WindowFunction.AGGREGATE,
+                aggregate=Aggregate(AggregateKind.CORR, _I4, None, SqlType.INT4),
+            )
+        ),
+    ),
     ("an aggregate that is not in the list", _relation(_grouped(kind=AggregateKind.CORR))),
+    ("a column that is not there", _relation(replace(_grouped("t"), where=_OTHER))),
+    (
+        "a column that is not there",
+        _relation(Subquery("q", scan("r1", "visits"), None, (("z", _NOTHING),))),
+    ),
+    (
+        "grouped by a column that does not hold the unit",
+        _relation(replace(_grouped("t"), source=scan("r1", "people"), unit=_I4)),
+    ),
     ("a key of which equal values are several", _relation(_grouped("iv"))),
     (
         "grouped by a column that does not hold the unit",
@@ -177,6 +252,10 @@ _REFUSED: tuple[tuple[str, Callable[[], object]], ...] = (
         _relation(
             UnionAll("u", (columns_of("orders", "uid", "t"), columns_of("calls", "uid", "i4")))
         ),
+    ),
+    (
+        "a column of several types",
+        _relation(UnionAll("u", (columns_of("orders", "i4"), columns_of("calls", "f8")))),
     ),
     (
         "parts of different widths",
@@ -233,6 +312,18 @@ _REFUSED: tuple[tuple[str, Callable[[], object]], ...] = (
             "SELECT count(*) FROM visits",
             lambda block: replace(_with_neighbours(rows=101)(block), rows_choice=_CHOICE),
         ),
+    ),
+    (
+        "groups without a number of units",
+        _block("SELECT i2, count(*) FROM people GROUP BY i2", _without_gate, "smallest"),
+    ),
+    (
+        "gathered by a column that does not hold the unit",
+        _block("SELECT count(*) FROM visits", lambda block: replace(block, source=_PEOPLE)),
+    ),
+    (
+        "a mean that is withheld and read with the others",
+        _block("SELECT avg(i4) FROM visits", lambda block: replace(block, withheld=frozenset({0}))),
     ),
     ("a bound below 1", _block("SELECT count(*) FROM people", _with_neighbours(rows=0))),
     ("a bound below 1", _block("SELECT count(*) FROM visits", _with_neighbours(rows=0))),
@@ -408,3 +499,61 @@ def test_what_they_are_made_of_passes() -> None:
     for table, kind in (("people", RowNeighbours), ("visits", UnitNeighbours)):
         found = walk(f"SELECT count(*) FROM {table}", POLICIES["best"])
         assert found is not None and isinstance(found.plan.blocks[0].neighbours, kind)
+
+
+def _priced(text: str, policy: str = "best", **other: object) -> Callable[[bool], Price]:
+    """The price of a block with something else, before and after bounds are chosen."""
+    found = walk(text, POLICIES[policy])
+    assert found is not None
+    block = replace(found.plan.blocks[0], **other)  # type: ignore[arg-type]
+    world = World(POLICIES[policy], CATALOG)
+    return lambda is_bounded: price_of_block(block, world, is_bounded)
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {"rows_choice": replace(_CHOICE, bounds=(1, 5))},
+        {"value_choices": (replace(value_choice(Fraction(1)), measured=_OF_VISITS),)},
+    ],
+)
+def test_a_bound_that_is_open_hides_the_rho_of_the_noise(chosen: dict[str, object]) -> None:
+    """It hangs on the bound, also of what the bound is not for. Once it is chosen it is what it is."""
+    text = "SELECT count(*) FROM visits"
+    plain, price = _priced(text), _priced(text, **chosen)
+    assert plain(False) == plain(True)
+    assert price(False).rho > price(True).rho
+    assert price(False).epsilon == price(True).epsilon
+
+
+def test_listed_groups_of_private_keys_need_no_selection() -> None:
+    found = walk(_BY_PRIVATE_KEY, POLICIES["best"])
+    assert found is not None
+    block = replace(found.plan.blocks[0], selection=None, combinations=(("1",), ("2",)))
+    price_of_block(block, World(POLICIES["best"], CATALOG))
+
+
+def test_rows_of_a_bound_that_is_given_are_any() -> None:
+    given = replace(_CHOICE, is_given=True, bounds=(100,))
+    _priced("SELECT count(*) FROM visits", rows_choice=given)(False)
+
+
+def test_what_is_shown_may_be_compared_with_any_answer() -> None:
+    found = walk("SELECT count(*) FROM people")
+    assert found is not None
+    answer = next(
+        node for node in nodes(block_with_an_answer().where) if isinstance(node, Parameter)
+    )
+    shown = replace(found.plan.blocks[0], expressions=(answer,))  # type: ignore[arg-type]
+    check_answers(shown)
+
+
+def test_each_row_that_changes_in_a_partition_of_its_own_is_hashed_anyhow() -> None:
+    """A duration has several hashes, but no more than the one row that changes."""
+    known, hashed = relation_of(_PEOPLE, WORLD), of_table("r1", "people", "iv")
+    assert isinstance(known.owner, Rows)
+    filled = replace(known, owner=replace(known.owner, filled=frozenset({("r1", "iv")})))
+    found = walk("SELECT count(*) FROM people")
+    assert found is not None
+    rows = RowNeighbours(rows=1, hashed_by=(hashed,), not_null=None, partitions=1)
+    check_rows(found.plan.blocks[0], rows, filled)

@@ -13,7 +13,7 @@ from proxy.base.sql_types import SqlType
 from proxy.exact.table import ExactTable, added_up, by_keys, places
 from proxy.kernel.block_price import price_of_block
 from proxy.kernel.checked_plan import check_plan
-from proxy.kernel.continual_rules import only_grows
+from proxy.kernel.continual_rules import check_series, only_grows
 from proxy.kernel.key_plans import FewestUnits, Selection
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import (
@@ -203,6 +203,12 @@ def test_a_tampered_series_does_not(name: str) -> None:
     with pytest.raises(NotPrivate) as refused:
         _checked(tampered)
     assert refused.value.rule in (Rule.CONTINUAL, Rule.NOISE, Rule.GROUPS)
+
+
+def test_private_days_are_no_steps() -> None:
+    with pytest.raises(NotPrivate) as refused:
+        check_series(_keys(series_block(_DAYS, _MOST), None), WORLD.policy)
+    assert refused.value.where == "steps that are not listed in their order"
 
 
 def test_rows_that_change_may_all_be_in_one_step() -> None:

@@ -231,6 +231,24 @@ def test_bounds_are_not_proposed_of_them() -> None:
         check_scans(proposed, TIMED)
 
 
+def test_each_block_that_is_read_has_a_budget() -> None:
+    assert budget_lines(visits_of(range(24_230, 24_232)), TIMED) == (
+        "person 2019-03",
+        "person 2019-04",
+    )
+
+
+def test_a_time_without_bounds_is_refused() -> None:
+    name = TableName("w", "visits")
+    table = IN_BLOCKS.tables[name]
+    assert isinstance(table, ProtectedTable)
+    open_ended = replace(table, columns={**table.columns, "ts": ColumnPolicy("ts")})
+    policy = replace(IN_BLOCKS, tables={**IN_BLOCKS.tables, name: open_ended})
+    with pytest.raises(NotPrivate) as refused:
+        in_time(scan("r1b", "visits"), World(policy, CATALOG))
+    assert refused.value.where == "a unit without a person or a bounded time"
+
+
 def test_what_the_policy_does_not_say_is_refused() -> None:
     name = TableName("w", "visits")
     table = IN_BLOCKS.tables[name]

@@ -495,9 +495,7 @@ _OF_RELATIONS = {
         "(b.columns if join.left_outer else NO_COLUMNS)",
         "frozenset(column for column, _ in b.named)",
     ),
-    "groups_of_a_unit_are_one": _weak(
-        attribution.group_rule, "owner.alone or by_unit_alone", "True"
-    ),
+    "groups_of_a_unit_are_one": _weak(attribution.group_rule, "alone=is_alone", "alone=True"),
     "a_side_names_joined_rows": _weak(join_rules._keys, "if once_right:", "if True:"),
     "outer_partners_are_touched": _weak(
         join_rules._joined_by, "a.filled if join.left_outer else", ""
