@@ -238,6 +238,14 @@ def test_each_block_that_is_read_has_a_budget() -> None:
     )
 
 
+def test_other_protected_rows_beside_blocks_are_seen() -> None:
+    with pytest.raises(NotPrivate) as refused:
+        budget_lines(Join(scan("a", "members"), visits_of(_MARCH), False, (), None), TIMED)
+    assert refused.value.where == "rows that two kinds of budgets pay for"
+    public = Join(scan("a", "rates"), visits_of(_MARCH), False, (), None)
+    assert budget_lines(public, TIMED)
+
+
 def test_a_time_without_bounds_is_refused() -> None:
     name = TableName("w", "visits")
     table = IN_BLOCKS.tables[name]
