@@ -117,15 +117,16 @@ def test_each_choice_has_its_name() -> None:
 
 def test_a_choice_is_for_its_releases() -> None:
     of_values = replace(_OF_VALUES, number=1, releases=frozenset({1, 2}))
-    of_weights = replace(_OF_WEIGHTS, number=3, releases=frozenset({3}))
+    of_weights = replace(_OF_WEIGHTS, number=3, releases=frozenset({3, 8}))
     block = _of_units(
         *(_CUT, _ROWS, _OF_OTHERS, quantile(rows=1, weights=True), _OF_UNITS, _MEAN),
         *(maximum(keeps_one_group=True), kept_units(keeps_one_group=True)),
+        quantile(rows=1, weights=True),
         rows_choice=_CHOICE,
         value_choices=(of_values,),
         weight_choice=of_weights,
     )
-    wanted = {None: {1, 2}, 0: {0}, 1: {1, 2}, 3: {3}}
+    wanted = {None: {1, 2}, 0: {0}, 1: {1, 2}, 3: {3, 8}}
     assert {choice: set(block.bounded_by(choice)) for choice in wanted} == wanted
     assert [block.is_of_weights(choice) for choice in (3, 1, None)] == [True, False, False]
     assert not replace(block, weight_choice=None).is_of_weights(3)
