@@ -20,6 +20,7 @@ from proxy.query.ir.expressions import (
     Comparison,
     Constant,
     Expression,
+    Operator,
 )
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import (
@@ -45,7 +46,7 @@ from tests.pipeline_world import CATALOG
 _VISITS, _CALLS = TableName("w", "visits"), TableName("w", "calls")
 _I4, _ID = of_table("r1", "visits", "i4"), of_table("r1", "visits", "id")
 _ONE = Constant(Fraction(1), SqlType.INT4)
-_NEXT = Arithmetic("+", _I4, _ONE, SqlType.NUMERIC)
+_NEXT = Arithmetic(Operator.ADD, _I4, _ONE, SqlType.NUMERIC)
 _NUMBERS = numbered_visits("uid").windows[0]
 
 

@@ -184,7 +184,7 @@ def test_different_values_are_read_apart() -> None:
 def test_what_choosing_costs_is_no_noise() -> None:
     assert _STEPS.noise_loss == _STEPS.loss
     assert _CUT.noise_loss.epsilon == 2
-    assert (_STEPS.grid, _ROWS.grid, _CENTRED.grid) == (2, 1, 1)
+    assert _STEPS.grid == 2 and _ROWS.grid == _CENTRED.grid == 1
 
 
 @pytest.mark.parametrize(

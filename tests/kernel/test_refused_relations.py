@@ -520,7 +520,7 @@ def _priced(text: str, policy: str = "best", **other: object) -> Callable[[bool]
 def test_a_bound_that_is_open_hides_the_rho_of_the_noise(chosen: dict[str, object]) -> None:
     """It hangs on the bound, also of what the bound is not for. Once it is chosen it is what it is."""
     text = "SELECT count(*) FROM visits"
-    plain, price = _priced(text), _priced(text, **chosen)
+    plain, price = _priced(text), _priced(text, "best", **chosen)
     assert plain(False) == plain(True)
     assert price(False).rho > price(True).rho
     assert price(False).epsilon == price(True).epsilon
