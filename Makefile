@@ -115,9 +115,11 @@ coverage: $(NIGHTLY_STAMP)
 	$(BIN)/coverage json -q -o .coverage.json
 	$(BIN)/python -m tests.coverage_floors .coverage.json
 
-# Mutants that nobody wrote: of a few functions of mechanisms and planner, others each night (tests/mutation/__main__.py).
+# Mutants that nobody wrote: of a few functions of mechanisms and planner, others each night (tests/mutation/__main__.py);
+# and each condition of three files of the kernel, taken out (tests/mutation/conditions.py).
 mutation: $(NIGHTLY_STAMP)
 	$(BIN)/python -m tests.mutation
+	$(BIN)/python -m tests.mutation.conditions
 
 nightly: $(NIGHTLY_STAMP)
 	$(MAKE) lint

@@ -33,7 +33,7 @@ from proxy.kernel.plan import (
     SmoothedMedian,
     UnitExtreme,
 )
-from proxy.kernel.sensitivities import of_gate, sensitivity_of
+from proxy.kernel.sensitivities import of_gate, of_size, sensitivity_of
 from proxy.kernel.shape import shape_of
 from proxy.kernel.statistics import Statistic
 from proxy.mechanisms import (
@@ -371,7 +371,8 @@ def _size(release: OrderStatistic, pairs: _PairSums) -> _Found:
         for one, other in pairs.rows()
     )
     hidden = release.size.noise.scale * release.size.loss.epsilon
-    return Measure.ROWS, min(Fraction(release.size_moved), hidden), Fraction(moved)
+    planned = of_size(release.measured.rows, is_weighted=release.weights is not None).l1
+    return Measure.ROWS, min(Fraction(planned), hidden), Fraction(moved)
 
 
 def _rank_distance(release: OrderStatistic | UnitExtreme, pairs: _PairSums) -> Fraction:

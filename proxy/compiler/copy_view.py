@@ -44,12 +44,14 @@ class FoundCopy:
         as_of: The time that its owner states, in UTC.
         age: In seconds.
         is_as_printed: Whether its view is what `dpproxy prepare` prints.
+        locked: The oid of the table, if the transaction has locked it. None: it has not.
     """
 
     bound: RowBound
     as_of: str
     age: float
     is_as_printed: bool
+    locked: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

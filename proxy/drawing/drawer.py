@@ -38,7 +38,7 @@ from proxy.release.choosing_bounds import (
     clamped_totals,
     totals_of,
 )
-from proxy.release.deviation_means import drawn_centres, with_centres
+from proxy.release.deviation_means import drawn_centres
 from proxy.release.drawn_values import DrawnBlock, DrawnGroup, DrawnNumber
 from proxy.release.proposing_bounds import propose
 from proxy.turns.threads import Turn
@@ -375,9 +375,8 @@ async def _with_centres(
                 here = await run.turn.in_thread(with_bounds, choice_rows(first))
                 first = without_choice_rows(first)
             centres = await run.turn.in_thread(drawn_centres, here.block, first, bits)
-        found = with_centres(here.block.block, centres)
-        centred = replace(here, block=check_centred(found, here.block))
-        return centres_text(found)
+        centred = replace(here, block=check_centred(centres, here.block))
+        return centres_text(centred.block.block)
 
     read = await reads.in_two_parts(scan.query, compiled, between)
     if centred is None:

@@ -30,9 +30,7 @@ from proxy.kernel.column_types import (
     window_type,
 )
 from proxy.kernel.fixed_columns import fixed_by_keys, fixed_by_subquery
-from proxy.kernel.join_rules import computed_equal as computed_equal
 from proxy.kernel.join_rules import join_rule
-from proxy.kernel.join_rules import met_once as met_once
 from proxy.kernel.owners import (
     ColumnName,
     ColumnNames,
@@ -44,15 +42,14 @@ from proxy.kernel.owners import (
     RowsPerValue,
     check_alias,
     holder_of_units,
+    name,
 )
-from proxy.kernel.owners import name as name
 from proxy.kernel.prepared_copies import bound_of_copy, stored_table
-from proxy.kernel.refusals import NotCovered as NotCovered
-from proxy.kernel.refusals import NotPrivate, Rule
-from proxy.kernel.row_numbers import one_number as one_number
+from proxy.kernel.refusals import NotCovered, NotPrivate, Rule
+from proxy.kernel.row_numbers import one_number
 from proxy.kernel.truncation_rules import truncation_rule
 from proxy.kernel.units_in_time import unit_outputs
-from proxy.kernel.world import World as World
+from proxy.kernel.world import World
 from proxy.policy.policy_model import IdentifierUnit, ProtectedTable, PublicTable, RowUnit
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
@@ -81,10 +78,6 @@ _SEVERAL_NAMES = 16  # a key of columns that have several names is followed unde
 
 def relation_of(relation: Relation, world: World) -> Known:
     """Attribute the rows of a relation to units, by the rule of its node.
-
-    Args:
-        relation: Any relation, well made or not.
-        world: Policy and catalogue.
 
     Raises:
         NotPrivate: A rule refuses the relation or one below it.
@@ -498,10 +491,6 @@ def union_rule(union: UnionAll, parts: Sequence[Known]) -> Known:
     Stability: 1. One unit changes only its own rows in each part, so it changes only its own rows in the
     union. Where rows change, their numbers add up. Columns match by position: the unit has to stand at one
     position in all parts, in one type there, as a cast could make two units equal.
-
-    Args:
-        union: At least one part.
-        parts: What is known of each.
 
     Raises:
         NotPrivate: Parts of different widths or owners, or a column of types that do not meet exactly.

@@ -10,12 +10,11 @@ whoever makes plans reads no protected row, which is a contract of imports.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields
 
 from typing_extensions import assert_never
 
 from proxy.base.node_parts import nodes
-from proxy.kernel.attribution import one_number, relation_of
+from proxy.kernel.attribution import relation_of
 from proxy.kernel.column_types import (
     check_column,
     check_expressions,
@@ -49,9 +48,10 @@ from proxy.kernel.plan import (
 from proxy.kernel.prepared_copies import check_copies
 from proxy.kernel.price import NOTHING_PAID, Price
 from proxy.kernel.refusals import NotPrivate, Rule
+from proxy.kernel.row_numbers import one_number
 from proxy.kernel.shape import Shape, check_groups, shape_of
 from proxy.kernel.totality import check_totality
-from proxy.kernel.well_formed import SHOWN
+from proxy.kernel.well_formed import computed_parts
 from proxy.kernel.world import World
 from proxy.query.ir.expressions import Parameter
 
@@ -176,8 +176,7 @@ def check_answers(block: BlockPlan) -> None:
     """
     if block.uses_answers:
         return
-    parts = (getattr(block, field.name) for field in fields(block) if field.name not in SHOWN)
-    if any(part.__class__ is Parameter for part in nodes(*parts)):
+    if any(part.__class__ is Parameter for part in nodes(*computed_parts(block))):
         raise NotPrivate(Rule.EXPRESSION, "an answer of another block that the plan does not name")
 
 
@@ -205,10 +204,6 @@ def check_neighbours(block: BlockPlan, source: Known) -> None:
 
     Privacy: `check_units`, `check_rows`.
 
-    Args:
-        block: The block.
-        source: What is known of its source.
-
     Raises:
         NotPrivate: It is not.
     """
@@ -226,6 +221,12 @@ def check_units(units: UnitNeighbours, source: Known) -> None:
 
     Privacy: rows are gathered by a column that holds the unit, so what is gathered is of one unit; rows of
     nobody are left out (PROOFS.md 18).
+
+    >>> from tests.kernel.examples import WORLD, scan, series_block
+    >>> check_units(series_block().neighbours, relation_of(scan("r1", "visits"), WORLD))
+    >>> check_units(series_block().neighbours, relation_of(scan("r1", "people"), WORLD))
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     owner = source.owner
     if not isinstance(owner, OfUnit) or name(units.column) not in owner.columns:
@@ -242,6 +243,13 @@ def check_rows(block: BlockPlan, rows: RowNeighbours, source: Known) -> None:
     Privacy: as many rows change as the source says; a unit of one row is a row, if those of nobody are left
     out (PROOFS.md 18 U7). Partitions are by a hash of columns that are never NULL; the rows that change are
     in as many of them as they have values there (4, 17 "Medians").
+
+    >>> from tests.kernel.examples import WORLD, block_of_fewest, joined_cuts, row_shape
+    >>> changed = relation_of(joined_cuts(left_most=3, right_most=2), WORLD)
+    >>> check_rows(block_of_fewest(2), row_shape(changed=10).neighbours, changed)
+    >>> check_rows(block_of_fewest(2), row_shape(changed=9).neighbours, changed)
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     for column in rows.hashed_by:
         check_column(column, source.types, may_be_place=True)

@@ -17,7 +17,14 @@ from proxy.base.errors import Fault
 from proxy.kernel.block_price import price_of_block
 from proxy.kernel.boundary import judging
 from proxy.kernel.measurements import check_centres
-from proxy.kernel.plan import BlockPlan, DeviationMean, NoisyStatistic, PrivatePlan, Release
+from proxy.kernel.plan import (
+    BlockPlan,
+    DeviationMean,
+    NoisyStatistic,
+    PrivatePlan,
+    Release,
+    with_centres,
+)
 from proxy.kernel.plan_digest import plan_digest
 from proxy.kernel.price import NOTHING_PAID, Price
 from proxy.kernel.refusals import NotPrivate, Rule
@@ -26,6 +33,7 @@ from proxy.kernel.units_in_time import budget_lines
 from proxy.kernel.well_formed import check_well_formed
 from proxy.kernel.work import TooMuchWork, check_work
 from proxy.kernel.world import World
+from proxy.mechanisms.deviation_mean import NoisyCentres
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.policy.blocks_of_time import is_block_line
 from proxy.policy.policy_model import ProtectedTable
@@ -108,6 +116,13 @@ def check_plan(blocks: Sequence[BlockPlan], wanted: Loss, world: World) -> Check
     Raises:
         NotPrivate: With the digest of the plan.
         TooMuchWork: The rows of one unit take too long, or too much room.
+
+    >>> from fractions import Fraction
+    >>> from tests.kernel.examples import WORLD, series_block
+    >>> wanted = check_plan([series_block()], Loss(Fraction(100), Fraction(1, 10)), WORLD).loss
+    >>> check_plan([series_block()], Loss(wanted.epsilon / 2, wanted.delta), WORLD)
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     with _judging(blocks, world):
         found = together([_checked(one, price_of_block(one, world), world) for one in blocks])
@@ -182,34 +197,28 @@ def check_bounded(block: BlockPlan, of: CheckedBlock) -> CheckedBlock:
     return _made_of(of, block, price)
 
 
-def check_centred(block: BlockPlan, of: CheckedBlock) -> CheckedBlock:
+def check_centred(centres: Mapping[int, NoisyCentres], of: CheckedBlock) -> CheckedBlock:
     """Let a block pass that is drawn about centres which were released after it was checked.
 
-    Privacy: nothing else has changed, and centres change no price (PROOFS.md 28 D3).
+    Privacy: the block is the one that was checked, and is made here, so nothing but the centres is new. They
+    change no price (PROOFS.md 28 D3).
 
     Args:
-        block: The block with centres.
+        centres: Of means of the block, by their numbers.
         of: The block that was checked.
 
     Raises:
-        NotPrivate: Something else has changed, or the centres are not those of its groups. With the digest of
-            the block.
+        NotPrivate: The centres are not those of its groups, or it has some. With the digest of the block.
     """
-    with _judging([block], of.world):
-        _check_centred(block, of.block)
+    with judging(lambda: plan_digest([of.block], of.world.naming_key)):
+        means = of.block.deviation_means
+        if not centres.keys() <= {number for number, one in means.items() if one.centres is None}:
+            raise NotPrivate(Rule.DEVIATION_MEAN, "centres of no mean that waits for them")
+        block = with_centres(of.block, centres)
+        check_well_formed(block, BlockPlan)
+        for mean in block.deviation_means.values():
+            check_centres(mean, len(block.listed_groups))
     return _made_of(of, block, of.price)
-
-
-def _check_centred(block: BlockPlan, before: BlockPlan) -> None:
-    means = [one for one in block.releases if isinstance(one, DeviationMean)]
-    without = (
-        replace(one, centres=None) if isinstance(one, DeviationMean) else one
-        for one in block.releases
-    )
-    if replace(block, releases=tuple(without)) != before:
-        raise NotPrivate(Rule.DEVIATION_MEAN, "another block than was checked")
-    for mean in means:
-        check_centres(mean, len(block.listed_groups))
 
 
 def _checked(block: BlockPlan, price: Price, world: World) -> CheckedBlock:

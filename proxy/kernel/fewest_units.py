@@ -57,6 +57,10 @@ def counted_of(units: int, neighbours: Neighbours) -> int:
 
     Claim: Where units are gathered each counts once. Else one unit has `rows` rows at most, so that k - 1 units
         have rows (k - 1) at most, and one more row is of one more unit.
+
+    >>> from tests.kernel.examples import row_shape
+    >>> counted_of(11, row_shape(changed=3).neighbours)
+    31
     """
     if isinstance(neighbours, UnitNeighbours):
         return units

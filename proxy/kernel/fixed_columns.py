@@ -140,13 +140,7 @@ def _is_of_all_rows(window: WindowColumn, by_unit: ColumnNames) -> bool:
 
 
 def fixed_by_keys(grouped: GroupByUnit, keys: Iterable[ColumnName], inner: Known) -> ColumnNames:
-    """List the keys of GROUP BY the unit that the unit fixes.
-
-    Args:
-        grouped: The node.
-        keys: The names of its keys, in their order.
-        inner: What is known of its source.
-    """
+    """List the keys of GROUP BY the unit that the unit fixes."""
     fixed = fixed_columns(inner)
     pairs = zip(keys, grouped.keys, strict=True)
     return frozenset(column for column, key in pairs if is_fixed(key, fixed))
@@ -159,12 +153,6 @@ def fixed_by_join(join: Join, left: Known, right: Known, pairs: Pairs) -> Column
         sides, so what either side fixes stays fixed. Of a LEFT JOIN the right side has NULL where there is no
         partner. It is fixed only where ON compares nothing but fixed columns: then all left rows of the unit
         have a partner, or none has.
-
-    Args:
-        join: The join.
-        left: What is known of the left side.
-        right: What is known of the right side.
-        pairs: What ON compares so that equal values are one value.
 
     >>> from proxy.kernel.attribution import relation_of
     >>> from tests.kernel.examples import WORLD, joined

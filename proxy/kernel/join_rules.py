@@ -24,7 +24,7 @@ from proxy.kernel.owners import (
 from proxy.kernel.refusals import NotPrivate, Rule
 from proxy.kernel.world import World
 from proxy.query.ir.expressions import ColumnRef, Comparator, Comparison, Constant
-from proxy.query.ir.relations import Join, Truncate
+from proxy.query.ir.relations import Join
 
 Pairs = Sequence[tuple[ColumnName, ColumnName]]
 _KEYS = 8  # of one row of each side; further ones are not followed
@@ -36,12 +36,6 @@ def join_rule(join: Join, left: Known, right: Known, world: World) -> Known:
     Stability: `unit_join`, `public_join`, `truncated_join`. Of ON only pairs are used that compare a column
     of the left side with one of the right side, in types in which what is equal is one value. All else in
     ON takes pairs away.
-
-    Args:
-        join: INNER or LEFT JOIN.
-        left: What is known of the left side.
-        right: What is known of the right side.
-        world: Policy and catalogue.
 
     Raises:
         NotPrivate: Rows of different units meet, and nothing bounds how many.
@@ -81,6 +75,15 @@ def check_work_of_others(join: Join, left: Known, right: Known) -> None:
 
     Raises:
         NotPrivate: What is compared is not of both sides or cannot be hashed, or a seed is missing.
+
+    >>> from proxy.kernel.attribution import relation_of
+    >>> from tests.kernel.examples import WORLD, joined
+    >>> join = joined("orders", "i4", "calls", "i4")
+    >>> sides = relation_of(join.left, WORLD), relation_of(join.right, WORLD)
+    >>> check_work_of_others(join, *sides)
+    >>> check_work_of_others(replace(join, is_seeded=False), *sides)
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     if not all(name(x) in left.types and name(y) in right.types for x, y in join.equal):
         raise NotPrivate(Rule.JOIN, "a column is compared with one of its own side")
@@ -113,10 +116,6 @@ def met_once(side: Known, compared: Set[ColumnName]) -> bool:
 
     Stability: what is compared names a row there: a key of the server, or unit and keys of a GROUP BY, by
     an equality in which what is equal is one value (PROOFS.md 17 "Asked of each row").
-
-    Args:
-        side: The side that is met.
-        compared: Its columns that are equal to something of the other row.
 
     >>> from proxy.kernel.attribution import relation_of
     >>> from tests.kernel.examples import WORLD, scan
@@ -196,6 +195,13 @@ def on_one_unit(a: OfUnit, b: OfUnit, pairs: Pairs) -> bool:
     Stability: the units of both are equal; or a value of both is the primary key of one row, which belongs
     to the unit of the one and of the other. That is also how the unit of a row is looked up along a
     reference (PROOFS.md 18).
+
+    >>> from proxy.kernel.attribution import relation_of
+    >>> from tests.kernel.examples import WORLD, scan
+    >>> orders, lines = (relation_of(scan(one, one), WORLD).owner for one in ("orders", "lines"))
+    >>> named = [(("orders", "id"), ("lines", other)) for other in ("order_id", "id")]
+    >>> [on_one_unit(orders, lines, [pair]) for pair in named]
+    [True, False]
     """
     if a.identifier != b.identifier:
         return False
@@ -214,14 +220,14 @@ def unit_join(join: Join, a: OfUnit, b: OfUnit, is_once: bool) -> OfUnit:
     Stability: of units 1. A row without partner stays or goes by rows of its own unit alone. How many rows
     a unit has does not matter: they are bounded on top (PROOFS.md 18), or there is one.
 
-    Args:
-        join: The join.
-        a: Owner of the left side.
-        b: Owner of the right side.
-        is_once: Whether a left row meets at most one row of the right side.
-
     Raises:
         NotPrivate: Rows without partner stay, and none of their columns holds their unit.
+
+    >>> from tests.kernel.examples import joined
+    >>> a, b = (OfUnit(identifier="person", columns=frozenset({(one, "uid")})) for one in "ab")
+    >>> inner = joined("orders", "uid", "calls", "uid")
+    >>> [sorted(unit_join(one, a, b, False).columns) for one in (inner, replace(inner, left_outer=True))]
+    [[('a', 'uid'), ('b', 'uid')], [('a', 'uid')]]
     """
     if join.left_outer and not a.columns:
         raise NotPrivate(Rule.JOIN, "rows stay of which no column holds the unit")
@@ -244,13 +250,18 @@ def public_join(
     stay of their units.
 
     Args:
-        protected: Owner of the protected side.
-        public: Owner of the public side.
         pairs: What is compared, the protected side first.
         is_once: Whether a protected row meets at most one public row.
 
     Raises:
         NotPrivate: Rows that change are repeated without a bound.
+
+    >>> public, pairs = Public(most=((("p", "k"), 3),)), [(("r1", "i4"), ("p", "k"))]
+    >>> [public_join(Rows(changed=2), public, pairs, is_once).changed for is_once in (True, False)]
+    [2, 6]
+    >>> public_join(Rows(changed=2), Public(), pairs, False)
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     compared = {y for _, y in pairs}
     bounds = [most for column, most in public.most if column in compared]
@@ -311,8 +322,7 @@ def _joined_by(join: Join, a: Rows, b: Rows, x: ColumnName, y: ColumnName) -> Ro
     most_a, most_b = a.most_of(x), b.most_of(y)
     if most_a is None or most_b is None:
         return None
-    replaces = b.in_place == y and isinstance(join.right, Truncate)
-    times = 2 if join.left_outer and not replaces else 1
+    times = 2 if join.left_outer and b.in_place != y else 1
     filled = a.filled if join.left_outer else a.filled | b.filled | {x, y}
     values = _values_touched(a, x) + _values_touched(b, y)
     told = [x] if join.left_outer else [x, y]

@@ -48,6 +48,7 @@ from proxy.kernel.sensitivities import (
     of_gate,
     of_kept_units,
     of_series,
+    of_size,
     of_step,
     of_sum,
     of_total,
@@ -84,12 +85,7 @@ _LARGEST_INDEX = 2**52
 
 
 def price_of_release(release: Release, shape: Shape, is_bounded: bool) -> Price:
-    """Price a release by the rule of its kind.
-
-    Args:
-        release: What gets noise.
-        shape: Of its block.
-        is_bounded: Whether bounds have been chosen that the plan chooses.
+    """Price a release by the rule of its kind; is_bounded: whether the bounds that a plan chooses are chosen.
 
     Raises:
         NotPrivate: Its noise is not enough for its loss.
@@ -153,13 +149,7 @@ def price_of_noise(noise: Noise, moved: Sensitivity, loss: Loss, is_open: bool =
     Privacy: Laplace noise of this scale pays for epsilon (PROOFS.md 1), Gaussian noise for (epsilon, delta)
     by either conversion of its rho (5). While the bound on what moves is open, rho is that of any mechanism
     with this loss, which no bound can raise: at equal epsilon, rho of Laplace noise rises as the bound
-    falls (24 Z2, Z3).
-
-    Args:
-        noise: Which noise, in steps of the results.
-        moved: How far the results move.
-        loss: What it may spend.
-        is_open: Whether a bound is still to be chosen.
+    falls (24 Z5).
 
     Raises:
         NotPrivate: The noise is less.
@@ -187,16 +177,10 @@ def price_of_noise(noise: Noise, moved: Sensitivity, loss: Loss, is_open: bool =
 def price_of_series(
     noise: ContinualNoise, shape: Shape, moved: StepSensitivity, loss: Loss
 ) -> Price:
-    """Price the noise of a series, of all its steps together.
+    """Price the noise of a series, of all its steps together, which are the groups of its block.
 
     Privacy: y = R x + z is a list of whole numbers that moves by `of_series` at most, however the steps follow
     each other, and what is shown is made of it (PROOFS.md 33 C1 to C4, C6).
-
-    Args:
-        noise: The factor, and sigma squared.
-        shape: Of its block, whose groups are the steps (`check_series`).
-        moved: How far a unit moves a step.
-        loss: What the whole series may spend.
 
     Raises:
         NotPrivate: A factor that rises, or less noise.
@@ -218,16 +202,14 @@ def price_of_series(
 
 
 def _price_of_gaussian(noise: GaussianNoise, squared: Fraction, loss: Loss, is_open: bool) -> Price:
-    if noise.sigma2 <= 0 or loss.epsilon <= 0 or loss.delta <= 0:
+    if loss.epsilon <= 0 or loss.delta <= 0:
         raise NotPrivate(Rule.NOISE, "Gaussian noise without delta")
     allowed = zcdp.rho_of_loss(loss.epsilon, loss.delta)
-    price = gaussian_price(loss, squared, noise.sigma2)
-    is_enough = noise.sigma2 >= discrete_gaussian.sigma2_for(squared, allowed)
-    if is_open:  # as of a result that moves by 1, with the noise that its loss buys
-        price = gaussian_price(loss, Fraction(1), 1 / (2 * allowed))
-    if not is_enough:
+    if noise.sigma2 < discrete_gaussian.sigma2_for(squared, allowed):  # which is above 0
         raise NotPrivate(Rule.NOISE, "a sigma squared below what the results move by")
-    return price
+    if is_open:  # as of a result that moves by 1, with the noise that its loss buys
+        return gaussian_price(loss, Fraction(1), 1 / (2 * allowed))
+    return gaussian_price(loss, squared, noise.sigma2)
 
 
 def price_of_sum(release: NoisyStatistic, shape: Shape, is_bounded: bool) -> Price:
@@ -236,7 +218,14 @@ def price_of_sum(release: NoisyStatistic, shape: Shape, is_bounded: bool) -> Pri
     Privacy: `sensitivities.of_sum`; where the total of a unit is bounded instead, `price_of_total`.
 
     Raises:
-        NotPrivate: The noise is less, or the rows of a unit have no bound.
+        NotPrivate: The noise is less, or it is of another number of operands.
+
+    >>> from tests.kernel.examples import counted, shape
+    >>> price_of_sum(counted(noise=Fraction(6)), shape(count=5, groups=None, rows=6), False).epsilon
+    Fraction(1, 1)
+    >>> price_of_sum(counted(noise=Fraction(5)), shape(count=5, groups=None, rows=6), False)
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     measured = () if isinstance(release.of, Counted) else release.of
     wanted = _OPERANDS.get(release.statistic)
@@ -246,9 +235,6 @@ def price_of_sum(release: NoisyStatistic, shape: Shape, is_bounded: bool) -> Pri
     check_measured(measured, Rule.NOISY_SUM)
     if release.total is not None:
         return price_of_total(release, release.total, shape, is_bounded)
-    unit = shape.neighbours
-    if isinstance(unit, UnitNeighbours) and unit.is_unbounded:
-        raise NotPrivate(Rule.NOISY_SUM, "rows of a unit without a bound")
     if isinstance(release.noise, ContinualNoise):
         return price_of_series(release.noise, shape, of_step(release, shape), release.loss)
     moved = of_sum(shape, release.statistic, release.of)
@@ -266,6 +252,14 @@ def price_of_total(
     Raises:
         NotPrivate: Rows by themselves, a cut that is inside out, a bound that is none of those to choose
             from, or less noise.
+
+    >>> from tests.kernel.examples import counted, shape
+    >>> total, units = UnitTotal(low=0, high=4, parts=2, choice=None), shape(count=5, groups=None)
+    >>> price_of_total(counted(noise=Fraction(8)), total, units, False).epsilon
+    Fraction(1, 1)
+    >>> price_of_total(counted(noise=Fraction(7)), total, units, False)
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     if not isinstance(shape.neighbours, UnitNeighbours):
         raise NotPrivate(Rule.TOTAL, "rows by themselves have no total")
@@ -291,9 +285,14 @@ def price_of_choice(choice: BoundChoice) -> Price:
     Raises:
         NotPrivate: Bounds do not rise from 1, or the report has less noise.
 
-    >>> from proxy.planner.neighbours import choice_of
-    >>> price_of_choice(choice_of(Loss(Fraction(1), Fraction(0)), 100)).epsilon
+    >>> from dataclasses import replace
+    >>> from tests.kernel.examples import value_choice
+    >>> choice = value_choice(Fraction(1)).choice
+    >>> price_of_choice(choice).epsilon
     Fraction(1, 1)
+    >>> price_of_choice(replace(choice, report_scale=choice.report_scale / 2))
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     if not choice.bounds or list(choice.bounds) != sorted(set(choice.bounds)):
         raise NotPrivate(Rule.CHOSEN_BOUND, "bounds that do not rise")
@@ -315,10 +314,6 @@ def price_of_value_choice(chosen: ValueChoice, shape: Shape) -> Price:
     Privacy: a unit is counted by the largest size of its values, in one band: rows are gathered by the unit, or
         each unit has one. So one unit more raises each count by 0 or 1 (PROOFS.md 23 B9). Whatever bound is
         chosen, each release is priced by the clamp that it has then.
-
-    Args:
-        chosen: The bounds, and the values.
-        shape: Of its block.
 
     Raises:
         NotPrivate: Several rows by themselves change, each of which is counted; nothing is walked, or a bound
@@ -348,10 +343,6 @@ def price_of_weight_choice(chosen: WeightChoice, shape: Shape) -> Price:
         (PROOFS.md 29 W2). The bound is a function of the noisy cells. Whatever it is, each quantile is priced
         by the weights that its own bound gives.
 
-    Args:
-        chosen: The histogram.
-        shape: Of its block.
-
     Raises:
         NotPrivate: Rows by themselves, bounds that do not rise from 1, or less noise.
 
@@ -377,6 +368,13 @@ def price_of_distinct_count(release: DistinctCount, shape: Shape) -> Price:
 
     Raises:
         NotPrivate: The noise is less, or other values are counted than those of the unit.
+
+    >>> from tests.kernel.examples import distinct_count, shape
+    >>> price_of_distinct_count(distinct_count(of_unit=True), shape(count=1, groups=None)).epsilon
+    Fraction(1, 1)
+    >>> price_of_distinct_count(distinct_count(of_unit=False), shape(count=1, groups=None))
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     unit = shape.neighbours
     by = unit.hashed_by if isinstance(unit, RowNeighbours) and unit.partitions == 1 else None
@@ -393,6 +391,13 @@ def price_of_mean(release: RecentredMean, shape: Shape) -> Price:
 
     Raises:
         NotPrivate: It is drawn as for fewer rows of a unit than count.
+
+    >>> from tests.kernel.examples import recentred_mean, shape
+    >>> price_of_mean(recentred_mean(rows=6), shape(count=5, groups=None, rows=6)).epsilon
+    Fraction(1, 1)
+    >>> price_of_mean(recentred_mean(rows=5), shape(count=5, groups=None, rows=6))
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     check_measured([release.measured], Rule.MEAN)
     if release.measured.rows < shape.rows or release.loss.epsilon <= 0:
@@ -511,7 +516,8 @@ def price_of_order_statistic(release: OrderStatistic, shape: Shape) -> Price:
         _check_weights(release, shape)
     elif measured.rows < shape.neighbours.rows:
         raise NotPrivate(Rule.ORDER_STATISTIC, "drawn for fewer rows than change")
-    if release.size.noise.scale * release.size.loss.epsilon < release.size_moved:
+    size = of_size(measured.rows, is_weighted=release.weights is not None)
+    if release.size.noise.scale * release.size.loss.epsilon < size.l1:
         raise NotPrivate(Rule.ORDER_STATISTIC, "a size with less noise than it pays for")
     if release.own_loss.epsilon <= 0:
         raise NotPrivate(Rule.ORDER_STATISTIC, "nothing is left for the answer")
@@ -539,10 +545,6 @@ def price_of_unit_extreme(release: UnitExtreme, shape: Shape) -> Price:
     the distances of all groups together by `shape.values` (PROOFS.md 9 "Places", 18 U8). Which values a unit
     has decides nothing else: all places are public.
 
-    Args:
-        release: What is drawn.
-        shape: Of its block.
-
     Raises:
         NotPrivate: A quantile, or an aggregate that is drawn for fewer values of a unit than change.
 
@@ -568,10 +570,6 @@ def price_of_kept_units(release: KeptUnits, shape: Shape) -> Price:
     """Price the number of units of which MIN and MAX are.
 
     Privacy: `sensitivities.of_kept_units`.
-
-    Args:
-        release: What gets noise.
-        shape: Of its block.
 
     Raises:
         NotPrivate: The noise is less.
@@ -616,6 +614,13 @@ def price_of_sample_aggregate(release: SampleAggregate, shape: Shape) -> Price:
     Raises:
         NotPrivate: A fill outside, no partitions, less noise than so many outputs ask for, or a median of which
             no theorem holds.
+
+    >>> from tests.kernel.examples import partition_means, row_shape
+    >>> price_of_sample_aggregate(partition_means(changed=2), row_shape(changed=2)).epsilon
+    Fraction(2, 1)
+    >>> price_of_sample_aggregate(partition_means(changed=1), row_shape(changed=2))
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     check_measured([release.measured], Rule.SAMPLE_AGGREGATE)
     _check_outputs(release)
@@ -658,10 +663,6 @@ def check_median(median: SmoothedMedian, partitions: int) -> None:
     Privacy: the number of outputs is odd, and Laplace noise has 0 < delta <= 2/e (PROOFS.md 4, 6). The
     smoothness is one for which sensitivities are computed (3). The mechanism refuses the same, but after the
     charge.
-
-    Args:
-        median: The noise, and what it may spend.
-        partitions: The number of outputs.
 
     Raises:
         NotPrivate: One of these conditions does not hold.

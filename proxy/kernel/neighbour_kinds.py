@@ -40,7 +40,8 @@ class UnitNeighbours:
     rows: at most so many rows of a unit count; groups: at most so many groups of a unit count (None:
     the groups are few enough that nothing needs to be cut); rows_per_group: within each of them. is_summed:
     whether rows are counted over all groups of a unit to keep to `rows`; else the other two bounds see to it.
-    is_unbounded: nothing that is released takes any of these but groups: all rows of a unit count.
+    is_unbounded: the policy bounds no rows, so the planner takes only releases of which all rows count. No SQL
+    and no price goes by it.
     is_in_order: the groups of a unit that count are the first ones by their key, as they are listed; else they
     are chosen by a keyed hash.
     """

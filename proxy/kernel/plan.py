@@ -6,8 +6,8 @@ All numbers here are public: they depend on the statement, the policy and the ca
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from itertools import product
 
@@ -224,11 +224,6 @@ class OrderStatistic:
         """So many parts of rows one unit moves, over all groups."""
         return self.measured.rows * self.parts
 
-    @property
-    def size_moved(self) -> int:
-        """By so many parts one unit moves the sizes of all groups together."""
-        return self.measured.rows if self.weights is None else self.parts
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitExtreme:
@@ -363,32 +358,40 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockPlan:
-    """releases: everything that gets noise; answers: one for each aggregate of the question, in its order.
-    sub_partitions: how many the database forms (0: none needed); each median's partitions are unions of them.
-    expressions: over the answers, of which intervals are asked; outputs: columns whose error is reported;
-    compared: answers, by number from 1, of which rows are compared with noisy answers of earlier blocks (0: the
-    groups of a block without answers);
-    is_summed, has_truths: as of the AggregateBlock;
-    combinations: of public keys, those that are answered; None: all; rows_choice: where the bound on the rows
-    of a unit is chosen for all releases that have none of their own; until then it is the largest;
-    value_choices: bounds on what a subquery computes of all rows of a unit; weight_choice: the bound on rows by
-    which quantiles weigh them; withheld:
-    releases for whose bound there were too few units: their answers are NULL; unstated: those whose bound was
-    chosen from few units, so that what is cut may be far above the noise: no error of it is stated; clipped: of
-    releases with a bound that was chosen, the noisy share of units that are above it; least_answers: by number
-    from 1, those that only grow with what a chosen bound cuts, which may be much; is_rounded: answers are
-    printed to the digits that mean something; unowned: columns that name the unit of a row and can be null,
-    such rows do not count; most_stored: so many rows of a unit are read of a table at most, as the query is
-    dear for each (None: all); text_characters: so many of each text that a join repeats (None: all); beyond:
-    columns that the condition computes with, of which values beyond the bounds are taken for the bounds;
-    clamped: columns that are aggregated, of which values beyond these bounds of the policy are taken for them;
-    kept_totals: aggregates of totals of units, and the policy's bounds to which they are cut;
-    present: the day that bounds end with, for the receipt; coarse: quantiles whose answers are below a step of
-    their grid;
-    unit_name: how the policy calls the unit, "" where it is a row; top: as of the AggregateBlock; reach: a unit
-    has rows in so many groups at most, as it fixes the other keys (None: nothing is said of it); most_values:
-    by number from 1, answers that count different values, of which there are no more, as is public; fewest:
-    what a group of public keys has to have so that its answers are shown."""
+    """One block of a statement: the rows that are read, what is drawn of them, and what is said of it.
+
+    Rules, SQL and draws go by these:
+        source, where: Which rows are read. neighbours: How two databases differ in them (`check_neighbours`).
+        keys: Of GROUP BY. combinations: Of public keys, the groups that are answered. None: all.
+        selection: How private groups are chosen. reach: A unit has rows in so many groups at most, as it fixes
+            the other keys (`check_reach`). None: nothing is said of it.
+        releases: Everything that gets noise. withheld: Those for whose bound there were too few units. They are
+            not drawn, and their answers are NULL. fewest: What a public group has to have to be shown.
+        sub_partitions: How many the database forms (0: none). Each median's partitions are unions of them.
+        rows_choice: Chooses the bound on the rows of a unit, of all releases that have none of their own. Until
+            then it is the largest. value_choices: Choose bounds on what a subquery computes of all rows of a
+            unit. weight_choice: Chooses the bound on rows by which quantiles weigh them.
+        compared: Answers, by number from 1, of which rows are compared with noisy answers of earlier blocks. 0:
+            the groups of a block without answers (`check_answers`). present: The day that bounds end with, for
+            the receipt.
+
+    Post-processing goes by these:
+        answers: One for each aggregate of the question, in its order. expressions: Over the answers, of which
+            intervals are asked. outputs: Columns whose error is reported. is_rounded: Answers are printed to
+            the digits that mean something. is_summed, has_truths, top: As of the AggregateBlock.
+
+    Notices, stated errors and EXPLAIN go by these. They change no SQL and no draw:
+        unstated: Releases whose bound was chosen from few units: what is cut may be far above the noise.
+        clipped: Of releases with a bound that was chosen, the noisy share of units above it.
+        least_answers: By number from 1, those that only grow with what a chosen bound cuts, which may be much.
+        most_values: By number from 1, answers that count different values, and how many there are at most.
+        unowned: Columns that name the unit of a row and can be null. unit_name: As the policy calls the unit.
+        most_stored: So many rows of a unit are read of a table, by a cut in `source`. None: all.
+        text_characters: So many of each text that a join repeats. None: all.
+        beyond, clamped, kept_totals: Columns that the condition computes with, that are aggregated, and totals
+            of units, of which values beyond the policy's bounds are taken for these.
+        coarse: Quantiles whose answers are below a step of their grid.
+    """
 
     source: Relation
     neighbours: Neighbours
@@ -628,6 +631,17 @@ def _is_of_means(release: Release) -> bool:
     if not isinstance(release, NoisyStatistic):
         return False
     return release.statistic is Statistic.ROWS or release.statistic.is_centred
+
+
+def with_centres(block: BlockPlan, centres: Mapping[int, NoisyCentres]) -> BlockPlan:
+    """Put released centres into the means of a block, by the numbers of these."""
+    releases = (
+        replace(one, centres=centres[number])
+        if isinstance(one, DeviationMean) and number in centres
+        else one
+        for number, one in enumerate(block.releases)
+    )
+    return replace(block, releases=tuple(releases))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

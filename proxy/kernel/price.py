@@ -1,5 +1,5 @@
 """What a plan costs, in the four currencies in which budgets are kept (PROOFS.md 25), and the events that a
-receipt has of it. One function makes both, so a check, an admission and a receipt count the same."""
+receipt has of it. A `Price` holds both, so a check, an admission and a receipt count the same."""
 
 from __future__ import annotations
 
@@ -84,7 +84,15 @@ def pure_price(loss: Loss) -> Price:
 
 
 def laplace_price(loss: Loss, l1: int, scale: Fraction) -> Price:
-    """Price discrete Laplace noise of this scale on whole numbers that move by so much in all."""
+    """Price discrete Laplace noise of this scale on whole numbers that move by so much in all.
+
+    That the scale is enough for the loss is judged before (`measurements.price_of_noise`); rho is of the scale
+    itself (PROOFS.md 24 Z3).
+
+    >>> one = Loss(Fraction(1), Fraction(0))
+    >>> laplace_price(one, 2, Fraction(4)).rho < laplace_price(one, 2, Fraction(2)).rho < pure_price(one).rho
+    True
+    """
     return Price(
         epsilon=loss.epsilon,
         delta=loss.delta,
@@ -94,7 +102,11 @@ def laplace_price(loss: Loss, l1: int, scale: Fraction) -> Price:
 
 
 def gaussian_price(loss: Loss, squared: Fraction, sigma2: Fraction) -> Price:
-    """Price discrete Gaussian noise on whole numbers that move by a vector of this squared length."""
+    """Price discrete Gaussian noise on numbers that move by a vector of this squared length (PROOFS.md 5).
+
+    >>> gaussian_price(Loss(Fraction(1), Fraction(1, 10**6)), Fraction(9), Fraction(18)).rho
+    Fraction(1, 4)
+    """
     return Price(
         epsilon=loss.epsilon,
         rho=rho_of_gaussian(squared, sigma2),

@@ -61,10 +61,6 @@ def check_proposals(tables: Sequence[TableProposals], world: World) -> CheckedPr
 
     Privacy: walks and reports of all columns and tables add up (basic composition, PROOFS.md 23 B8).
 
-    Args:
-        tables: What is proposed.
-        world: Policy and catalogue.
-
     Raises:
         NotPrivate: With the digest of the proposals.
     """

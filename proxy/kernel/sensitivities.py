@@ -1,6 +1,7 @@
 """How far neighbours move what gets noise, the noise that hides it, and what each group may spend.
 
-The planner takes all of it from here, and the kernel compares with it: nothing else computes either.
+The planner takes all of it from here, and the kernel compares with it: nothing else computes either. Means and
+order statistics draw by themselves: they are told how many rows of a unit count (`measurements`).
 """
 
 from __future__ import annotations
@@ -49,6 +50,10 @@ def of_sum(shape: Shape, statistic: Statistic, of: Counted | tuple[Measured, ...
 
     Privacy: `shape.rows` rows of a unit count, each of which moves the sum by what `row_sensitivity` says
     (PROOFS.md 10, 18 U1 to U5).
+
+    >>> from tests.kernel.examples import measured, shape
+    >>> of_sum(shape(count=5, groups=2, rows=6, rows_per_group=2), Statistic.STEPS, (measured(-3, 10),))
+    Sensitivity(l1=40, squared=Fraction(800, 1))
     """
     each = row_sensitivity(statistic, () if isinstance(of, Counted) else of)
     return Sensitivity(l1=shape.rows * each, squared=shape.squared * each**2)
@@ -59,6 +64,9 @@ def of_total(total: UnitTotal) -> Sensitivity:
 
     Privacy: a unit adds the larger of -low and high at most, in so many parts of a step, over all groups
     (PROOFS.md 23 B3). All of it may be in one group.
+
+    >>> of_total(UnitTotal(low=-5, high=3, parts=2, choice=None)).l1
+    10
     """
     return _in_one_group(total.most * total.parts)
 
@@ -70,6 +78,10 @@ def of_distinct(shape: Shape, *, of_unit: bool) -> Sensitivity:
     (PROOFS.md 18 U6). Of other values the first `rows` of a unit count, over all groups, whatever a group may
     hold; rows that change have one value each. If all of them have one value of the unit's column, that is one
     more in each group at most (35 P5).
+
+    >>> from tests.kernel.examples import shape
+    >>> [of_distinct(shape(count=5, groups=2, rows=6), of_unit=one).l1 for one in (True, False)]
+    [2, 6]
     """
     unit = shape.neighbours
     if of_unit and isinstance(unit, RowNeighbours) and unit.partitions == 1:
@@ -141,7 +153,7 @@ def steps_of(shape: Shape, moved: StepSensitivity, *, is_at_once: bool) -> int:
     if steps is None:
         raise NotPrivate(Rule.CONTINUAL, "a unit in any number of steps")
     if is_at_once and moved.is_of_rows:
-        return max(1, min(steps, -(-shape.rows // rows_of_step(shape))))
+        return min(steps, -(-shape.rows // rows_of_step(shape)))
     return steps
 
 
@@ -161,12 +173,21 @@ def of_kept_units(shape: Shape, *, keeps_one_group: bool) -> Sensitivity:
     """Of the number of units of which MIN and MAX are.
 
     Privacy: a unit counts once in each group in which it has a value (PROOFS.md 18 U8).
+
+    >>> from tests.kernel.examples import shape
+    >>> [of_kept_units(shape(count=5, groups=2), keeps_one_group=one).l1 for one in (True, False)]
+    [1, 5]
     """
     return _in_one_group(shape.values(keeps_one_group))
 
 
 def of_gate(shape: Shape) -> Sensitivity:
-    """Of the numbers of units in each group, or of rows (PROOFS.md 4 "Gate")."""
+    """Of the numbers of units in each group, or of rows (PROOFS.md 4 "Gate").
+
+    >>> from tests.kernel.examples import row_shape, shape
+    >>> of_gate(shape(count=5, groups=2)).l1, of_gate(row_shape(changed=3)).l1
+    (2, 3)
+    """
     match shape.neighbours:
         case UnitNeighbours():
             return _in_one_group(shape.groups)
@@ -177,7 +198,11 @@ def of_gate(shape: Shape) -> Sensitivity:
 
 
 def outputs_changed(shape: Shape) -> int:
-    """So many outputs of partitions change: one in each group of a unit, or those of the rows that change."""
+    """So many outputs of partitions change: one in each group of a unit, or those of the rows that change.
+
+    Privacy: a unit is in one partition of each of its groups (PROOFS.md 18 U6); of rows that change as many are
+        as `RowNeighbours.partitions_of` says (17 "Medians").
+    """
     match shape.neighbours:
         case UnitNeighbours():
             return shape.groups
@@ -192,6 +217,9 @@ def of_size(rows: int, *, is_weighted: bool) -> Sensitivity:
 
     Privacy: each row moves one size by 1 (PROOFS.md 9). Rows of a unit that have weights weigh 1 together, in
     parts (29 W3).
+
+    >>> of_size(3, is_weighted=False).l1, of_size(3, is_weighted=True).l1 == PARTS
+    (3, True)
     """
     return _in_one_group(PARTS if is_weighted else rows)
 
@@ -207,6 +235,10 @@ def each_selected(shape: Shape, loss: Loss) -> Loss:
 
     Privacy: each group of a unit is decided by itself, of at most `shape.groups` of them, or of so many
     rows one after the other (PROOFS.md 7 "Groups of a unit", 16).
+
+    >>> from tests.kernel.examples import shape
+    >>> each_selected(shape(count=None, groups=2), Loss(Fraction(1), Fraction(1, 10))).epsilon
+    Fraction(1, 2)
     """
     match shape.neighbours:
         case RowNeighbours():

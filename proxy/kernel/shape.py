@@ -57,9 +57,6 @@ class Shape:
             unit (PROOFS.md 18 U8); else the unit may be in all that are answered, or in which it has rows (27
             K6), as SQL cuts no others here. A row has one value in one group.
 
-        Args:
-            keeps_one_group: Whether SQL does.
-
         Raises:
             NotPrivate: A unit may be in any number of groups.
 
@@ -118,12 +115,7 @@ class Shape:
 
 
 def shape_of(plan: BlockPlan, *, is_open: bool = False) -> Shape:
-    """Find the shape of a block.
-
-    Args:
-        plan: The block.
-        is_open: Whether a bound on rows is still to be chosen.
-    """
+    """Find the shape of a block. is_open: whether a bound on rows is still to be chosen."""
     count = plan.groups()
     return Shape(
         neighbours=plan.neighbours,

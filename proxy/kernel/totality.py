@@ -138,11 +138,7 @@ _LARGEST_INDEX = 2**52
 
 
 def check_totality(block: BlockPlan, world: World) -> None:
-    """Let a block pass that raises on no row.
-
-    Args:
-        block: The block, of which `check_expressions` has seen all expressions.
-        world: Policy and catalogue.
+    """Let a block pass that raises on no row, whose expressions `check_expressions` has seen.
 
     Raises:
         NotPrivate: A node of which that cannot be proven.

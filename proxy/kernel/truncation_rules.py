@@ -36,11 +36,6 @@ def truncation_rule(cut: Truncate, inner: Known, world: World) -> Known:
     that what is kept of a value depends on the rows of that value and on the seed, never on their order of
     arrival.
 
-    Args:
-        cut: A cut, with or without a column by which it is.
-        inner: What is known of its source, which has the same alias.
-        world: Policy and catalogue.
-
     Raises:
         NotPrivate: Columns that are not there, an order with ties, or a cut by another column than the unit
             of rows that nothing bounds.
@@ -140,10 +135,11 @@ def filled_rows(owner: Owner, present: ColumnNames, there: ColumnNames) -> Owner
     Stability: 1, as of any condition on a row. Where a unit has one row and rows of nobody are out,
     neighbours differ in that one row.
 
-    Args:
-        owner: Of the source.
-        present: The columns that are not NULL.
-        there: The columns that are left.
+    >>> from proxy.kernel.attribution import relation_of
+    >>> from tests.kernel.examples import WORLD, scan
+    >>> members, uid = relation_of(scan("r1", "members"), WORLD).owner, frozenset({("r1", "uid")})
+    >>> members.rows, filled_rows(members, uid, uid).rows.changed
+    (None, 1)
     """
     if not isinstance(owner, OfUnit) or not owner.alone:
         return owner
@@ -174,8 +170,7 @@ def _cut_by(
             return key_cut(cut, by, owner, present)
         case OfUnit():
             if by in owner.columns:
-                is_everybodys = by in present and not cut.with_null
-                return unit_cut(owner, by, most, present, keys if is_everybodys else None)
+                return unit_cut(owner, by, most, present, keys if by in present else None)
             if owner.rows is None:
                 raise NotPrivate(Rule.TRUNCATION, "cut by another column than the unit")
             return key_cut(cut, by, owner.rows, present)
@@ -202,6 +197,11 @@ def unit_cut(
         most: So many rows of a unit stay; 1 as well where only a row that is alone with its unit does.
         present: The columns that are not NULL.
         keys: What names a row; None: rows of nobody stay.
+
+    >>> visits = OfUnit(identifier="person", columns=frozenset({("r1", "uid")}))
+    >>> kept = unit_cut(visits, ("r1", "uid"), 2, visits.columns, ())
+    >>> kept.alone, kept.rows.changed, unit_cut(visits, ("r1", "uid"), 2, frozenset(), None).rows
+    (False, 2, None)
     """
     rows = None
     if keys is not None:
@@ -233,13 +233,11 @@ def key_cut(cut: Truncate, by: ColumnName, rows: Rows, present: ColumnNames) -> 
     """
     is_first = cut.most is not None
     most = cut.most if cut.most is not None else 1
-    filled = rows.filled | present
-    is_touched = by in filled and not cut.with_null
     return Rows(
         changed=rows.changed * (2 if is_first else 1),
         most=(*rows.most, (by, most)),
-        touched=((frozenset({by}), rows.changed),) if is_touched else (),
-        filled=filled,
+        touched=((frozenset({by}), rows.changed),),
+        filled=rows.filled | present,
         in_place=by if is_first else None,
     )
 

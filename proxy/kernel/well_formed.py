@@ -29,6 +29,11 @@ SHOWN = frozenset(
 _LEFT = object()  # stands behind a part whose own parts were all looked at
 
 
+def computed_parts(block: BlockPlan) -> Iterator[object]:
+    """Each part of a block but post-processing: whatever can stand in SQL, or decides what is drawn."""
+    return (getattr(block, one.name) for one in fields(block) if one.name not in SHOWN)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _DeclaredType:
     """What a field may hold.

@@ -11,10 +11,15 @@ from proxy.compiler.copy_view import FoundCopy, WantedCopy
 from proxy.policy.policy_model import TIMES_OF_COPIES
 from proxy.protected.catalog_reader import ROW_BOUNDS
 
+# A lock is on a table, not on its name: ALTER SCHEMA ... RENAME waits for no table. So a copy is found only if
+# the table of this name, in this snapshot, is locked. `NAMED` asks which one has it once the rows are read.
 _COPY = sql.SQL(
     'SELECT b."column", b.rows, p.as_of::text, extract(epoch FROM statement_timestamp() - p.as_of)::float8,'  # noqa: S608
     " coalesce(pg_catalog.obj_description(v.view, 'pg_class') = 'dpproxy prepare ' || %s || ' ' ||"
-    " pg_catalog.hashtextextended(pg_catalog.pg_get_viewdef(v.view), 0), false)"
+    " pg_catalog.hashtextextended(pg_catalog.pg_get_viewdef(v.view), 0), false),"
+    " (SELECT k.relation::bigint FROM pg_catalog.pg_locks k JOIN pg_catalog.pg_class r ON r.oid = k.relation"
+    " JOIN pg_catalog.pg_namespace n ON n.oid = r.relnamespace WHERE k.pid = pg_catalog.pg_backend_pid()"
+    """ AND k.locktype = 'relation' AND k.granted AND (n.nspname, r.relname) = (b.schema, b."table") LIMIT 1)"""
     f" FROM ({ROW_BOUNDS}) b CROSS JOIN (SELECT pg_catalog.to_regclass(%s)::oid AS view) v JOIN "
 )
 # The bound says of rows that are equal in the copy. It is one of units if they are told apart there as where
@@ -33,6 +38,7 @@ _OTHERWISE = (
 _OF_COPY = sql.SQL(
     f' p ON p.name = %s WHERE b.schema = %s AND b."table" = %s AND NOT EXISTS ({_OTHERWISE})'
 )
+NAMED = "SELECT pg_catalog.to_regclass(%s)::oid::bigint"
 _COLUMNS_OTHERWISE = sql.SQL(
     f"SELECT o.attname::text FROM ({ROW_BOUNDS}) b CROSS JOIN LATERAL ({_OTHERWISE}) o"  # noqa: S608
     ' WHERE b.schema = %s AND b."table" = %s ORDER BY 1'
@@ -65,12 +71,22 @@ def _compared(table: TableName, wanted: WantedCopy) -> tuple[str, ...]:
     return _written(wanted.holder), _written(table), wanted.held, _written(wanted.table)
 
 
+def copy_name(wanted: WantedCopy) -> str:
+    """Write the name of a copy, for `NAMED`."""
+    return _written(wanted.table)
+
+
 def _written(name: TableName) -> str:
     return sql.Identifier(*name).as_string(None)
 
 
 def found_copy(row: tuple[Any, ...]) -> FoundCopy:
     """Read a row of `copy_statement`."""
-    column, rows, as_of, age, is_as_printed = row
-    bound = RowBound(column=column, rows=rows)
-    return FoundCopy(bound=bound, as_of=as_of, age=age, is_as_printed=is_as_printed)
+    column, rows, as_of, age, is_as_printed, locked = row
+    return FoundCopy(
+        bound=RowBound(column=column, rows=rows),
+        as_of=as_of,
+        age=age,
+        is_as_printed=is_as_printed,
+        locked=locked,
+    )

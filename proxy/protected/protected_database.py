@@ -33,7 +33,7 @@ from proxy.drawing.protected_reads import ListValues
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.postgres.failure_reason import reason_of
 from proxy.protected.column_statistics import Cut, LookedUpEnds
-from proxy.protected.found_copies import copy_statement, found_copy
+from proxy.protected.found_copies import NAMED, copy_name, copy_statement, found_copy
 from proxy.protected.protected_connection import (
     ROWS_AT_ONCE,
     ProtectedConnection,
@@ -102,6 +102,10 @@ _CHANGED = Refusal(
 
 IsSelected = Callable[[int], bool]
 T = TypeVar("T")
+
+
+class _CopyRenamed(Exception):
+    """The name of a copy leads to another table than the one that is locked."""
 
 
 def _not_available() -> Refusal:
@@ -278,6 +282,7 @@ class DatabaseSession:
         self._reading: asyncio.Task[Any] | None = None
         self._is_reading = False  # a compiled statement, or one has failed
         self._has_run = False
+        self._copies_found: Mapping[str, int] = {}  # by their names, the tables that are locked
         self._ended: asyncio.Task[None] | None = None
 
     async def renew(self) -> None:
@@ -307,6 +312,7 @@ class DatabaseSession:
         await self._reads(rows.read, {**parameters, **ends})
         if ends and rows.is_empty:  # too few rows are at an end
             await self._reads(rows.read, parameters)
+        await self._fails_alike(self._has_same_copies())
         return await self._fails_alike(rows.table(self._turn))
 
     async def _ends(self, query: BackendQuery) -> Mapping[str, object]:
@@ -340,7 +346,9 @@ class DatabaseSession:
             first = [session._first_part(rows, given) for session, given, rows in parts]
             text = await between(_of_all_units(await together(first)))
             second = [session._second_part(rows, text) for session, _, rows in parts]
-            return _of_all_units(await together(second))
+            whole = _of_all_units(await together(second))
+        await self._fails_alike(self._has_same_copies())
+        return whole
 
     async def _halves(
         self, query: BackendQuery, parameters: Mapping[str, object], others: AsyncExitStack
@@ -509,7 +517,7 @@ class DatabaseSession:
     ) -> Mapping[TableName, FoundCopy]:
         """LOCK takes no snapshot. So what it locks is what the snapshot sees: an owner who replaces a copy has
         it after this transaction, or had it before."""
-        cursor, found = self._connection.cursor(), {}
+        cursor, found, locked = self._connection.cursor(), {}, {}
         tables = sql.SQL(", ").join(sql.Identifier(*one.table) for one in wanted.values())
         try:
             await cursor.execute(
@@ -518,13 +526,27 @@ class DatabaseSession:
             for table, one in wanted.items():
                 await cursor.execute(*copy_statement(table, one))
                 for row in await cursor.fetchall():
-                    found[table] = found_copy(row)
+                    copy = found_copy(row)
+                    if copy.locked is not None:
+                        found[table], locked[copy_name(one)] = copy, copy.locked
         except psycopg.Error:
             if self._connection.broken:
                 raise
             await self._connections.begun_anew(self._connection)
             return {}
+        self._copies_found = locked
         return found
+
+    async def _has_same_copies(self) -> None:
+        """Look up the names of copies again: they were read by name, and a schema can be renamed meanwhile.
+
+        Refuses  _CopyRenamed
+        """
+        cursor = self._connection.cursor()
+        for name, locked in self._copies_found.items():
+            await cursor.execute(NAMED, (name,))
+            if await cursor.fetchone() != (locked,):
+                raise _CopyRenamed
 
     def end(self) -> asyncio.Task[None]:
         if self._ended is None:

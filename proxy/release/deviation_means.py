@@ -6,7 +6,7 @@ The centres are drawn from their scan, then all else from the scan about these c
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from proxy.base.errors import Fault
 from proxy.exact.table import ExactTable
@@ -36,17 +36,6 @@ def drawn_centres(
         for place, (number, release) in enumerate(plan.deviation_means.items())
         if release.measured.low < release.measured.high
     }
-
-
-def with_centres(plan: BlockPlan, centres: Mapping[int, NoisyCentres]) -> BlockPlan:
-    """The block with centres that were released."""
-    releases = tuple(
-        replace(release, centres=centres[number])
-        if isinstance(release, DeviationMean) and number in centres
-        else release
-        for number, release in enumerate(plan.releases)
-    )
-    return replace(plan, releases=releases)
 
 
 def drawn_means(

@@ -69,8 +69,8 @@ def _of_release(block: BlockPlan, release: Release, reach: Reach) -> Loss:
         case DeviationMean():
             return release.loss  # movement.py compares what is read with all its parts
         case OrderStatistic():
-            of_size = release.size_moved / release.size.noise.scale
-            return Loss(_of_draw(release) + of_size, Fraction(0))
+            moved = release.measured.rows if release.weights is None else release.parts
+            return Loss(_of_draw(release) + moved / release.size.noise.scale, Fraction(0))
         case UnitExtreme():
             return Loss(_of_draw(release), Fraction(0))
         case SampleAggregate():

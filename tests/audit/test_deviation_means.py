@@ -11,10 +11,9 @@ from proxy.audit.movement import Measure, bounded_tables, movements
 from proxy.audit.neighbour_audit import audited_bounds
 from proxy.compiler import deviation_scan
 from proxy.kernel.checked_plan import check_centred
-from proxy.kernel.plan import BlockPlan, DeviationMean
+from proxy.kernel.plan import BlockPlan, DeviationMean, with_centres
 from proxy.mechanisms.deviation_mean import NoisyCentres, fineness
 from proxy.policy.policy_model import Policy
-from proxy.release.deviation_means import with_centres
 from tests.audit.exact_results import Auditor
 from tests.audit.test_private_bounds import chosen_by_choice
 from tests.pipeline_world import POLICIES, walk
@@ -52,7 +51,7 @@ def _block(policy: Policy, question: str) -> Iterator[BlockPlan]:
             }
             centred = with_centres(block, found)
             if all(one.declared in (None, 1) for one in found_means(centred)) or not is_single:
-                check_centred(centred, unchecked(block))
+                check_centred(found, unchecked(block))
             yield centred
 
 

@@ -1,11 +1,13 @@
 """Whoever is removed, gets another password or loses a token is out of everything that is open, at each worker.
 
-A stricter policy holds for the next statement of open sessions.
+A stricter policy holds for the next statement of open sessions. Of answers under way, what a portal or cursor
+still holds is not given, what a client has not read is cut off, and a body over HTTP is sent to its end.
 """
 
 from __future__ import annotations
 
 import contextlib
+import socket
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -15,9 +17,12 @@ from typing import Any
 import httpx
 import psycopg
 import pytest
+from psycopg.conninfo import make_conninfo
 
+from proxy.pgwire import frames as f
 from tests.cli.operator_at_work import PASSWORD, QUESTION
 from tests.cli.test_workers import Office, served
+from tests.raw_client import RawClient
 from tests.waiting import until
 
 _SECONDS = 30.0  # people are read each second; the rest is for a busy machine
@@ -125,6 +130,107 @@ def test_nothing_that_is_open_goes_on(end: str, office: Office) -> None:
         elif end == "another password":
             operator.run("user", "passwd", "bob", "--password-stdin", typed=PASSWORD)
             until(lambda: office.lets_in("bob"))
+
+
+# One paid number, in more rows than buffers hold.
+_ROWS = 1_000_000
+_LARGE = f"SELECT n, g FROM ({QUESTION.replace('count(*)', 'count(*) AS n')}) q, generate_series(1, {_ROWS}) g"
+_MORE = f.execute(b"held", 10) + f.FLUSH, f.query(b"FETCH 10 FROM held")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _UnderWay:
+    """Large answers of bob that have begun. held: of a portal and a cursor, of which ten rows came; unread: of
+    a query and a COPY, of which one row was read; bodies: over HTTP, of which the head was read."""
+
+    held: list[RawClient]
+    unread: list[RawClient]
+    bodies: list[httpx.Response]
+
+    def more(self) -> list[list[bytes]]:
+        """What portal and cursor give of ten more rows, to the end of the connection at most."""
+        found = []
+        for client, more, last in zip(self.held, _MORE, (b"s", b"Z"), strict=True):
+            with contextlib.suppress(ConnectionError):  # it has ended
+                client.send(more)
+            found.append(_tags(client, last))
+        return found
+
+
+def _tags(client: RawClient, last: bytes) -> list[bytes]:
+    found: list[bytes] = []
+    with contextlib.suppress(ConnectionError):
+        while (frame := client.receive()) is not None:
+            found.append(frame[0])
+            if frame[0] == last:
+                break
+    return found
+
+
+@contextlib.contextmanager
+def _under_way(office: Office, token: str) -> Iterator[_UnderWay]:
+    host, port = office.listening.wire
+    dsn = make_conninfo(host=host, port=port, user="bob", password=PASSWORD, dbname="shop")
+    bound = f.parse(b"", _LARGE.encode(), ()) + f.bind(b"held", b"", ())
+    begun = f.query(b"BEGIN") + f.query(f"DECLARE held CURSOR FOR {_LARGE}".encode())
+    with contextlib.ExitStack() as stack:
+        portal, cursor, query, copy = (stack.enter_context(RawClient(dsn)) for _ in range(4))
+        portal.send(bound, _MORE[0])
+        assert _tags(portal, b"s").count(b"D") == 10
+        cursor.send(begun, _MORE[1])
+        assert sum(frame[0] == b"D" for frame in cursor.until_ready(3)) == 10
+        for client, text, row in (
+            (query, _LARGE, b"D"),
+            (copy, f"COPY ({_LARGE}) TO STDOUT", b"d"),
+        ):
+            client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 16)
+            client.send(f.query(text.encode()))
+            assert _tags(client, row)[-1] == row
+        bodies = []
+        body = {"database": "shop", "sql": _LARGE.replace(str(_ROWS), "100000")}
+        ways: tuple[dict[str, Any], ...] = (
+            {"auth": ("bob", PASSWORD)},
+            {"headers": {"Authorization": f"Bearer {token}"}},
+        )
+        for way in ways:
+            sender = httpx.Client(base_url=office.address("HTTP"), timeout=60, **way)
+            stack.enter_context(sender)
+            for kind in ("application/x-ndjson", "application/vnd.apache.arrow.stream"):
+                accepting = {"Accept": kind}
+                asked = sender.stream("POST", "/v1/query", json=body, headers=accepting)
+                bodies.append(stack.enter_context(asked))
+                assert bodies[-1].status_code == 200
+        yield _UnderWay(held=[portal, cursor], unread=[query, copy], bodies=bodies)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("end", [*_ENDS, "restricted"])
+def test_an_answer_under_way(end: str, office: Office) -> None:
+    operator = office.operator
+    words = _ENDS.get(end, ("access", "restrict", "shop"))
+    created = operator.run("token", "create", "bob", "--days", "1")
+    with _under_way(office, created.out.strip()) as answers:
+        before = office.status()["ledger"]["last_receipt"]
+        if end == "token revoked":
+            operator.run(*words, created.err.split()[1])
+            assert [one.count(b"D") for one in answers.more()] == [10, 10]
+        else:
+            operator.run(*words, typed="another long password")
+            until(lambda: not office.workers_of("bob"))
+            assert not [one for tags in answers.more() for one in tags if one == b"D"]
+            for client in answers.unread:
+                tags = _tags(client, b"Z")
+                assert b"C" not in tags and len(tags) < _ROWS / 2, len(tags)
+        for body in answers.bodies:
+            assert len(body.read()) == int(body.headers["content-length"])
+        assert office.status()["ledger"]["last_receipt"] == before
+    if end == "restricted":
+        operator.run("access", "open", "shop")
+    elif end == "removed":
+        operator.run("user", "add", "bob", "--password-stdin", typed=PASSWORD)
+    elif end == "another password":
+        operator.run("user", "passwd", "bob", "--password-stdin", typed=PASSWORD)
+    until(lambda: office.lets_in("bob"))
 
 
 @pytest.mark.long

@@ -25,13 +25,16 @@ from proxy.cli.building import refuse_new_columns
 from proxy.cli.cli_error import CliError
 from proxy.cli.loading import CheckedPolicy, load_policy
 from proxy.cli.reloading import PolicyReloads, PolicyWatch
+from proxy.engine.charged_queries import ChargedQueries
 from proxy.engine.publishing import Publishing
+from proxy.engine.query_pipeline import Engine
 from proxy.ledger.ledger_lease import BudgetLease, BudgetsAwaited
 from proxy.ledger.ledger_sources import Source, SourceError
 from proxy.ledger.noted_columns import UNIT_COLUMNS
 from proxy.pgwire import frames as f
 from proxy.policy.policy_model import Policy
 from proxy.policy_file.policy_yaml import read_policy
+from proxy.protected.protected_database import DatabaseSession
 from proxy.shadow import shadow_database
 from proxy.shadow.shadow_database import Shadow
 from proxy.shadow.shadow_tables import ShadowError
@@ -58,6 +61,7 @@ from tests.live.served_database import (
 from tests.live_proxy import LiveProxy, start_proxy
 from tests.raw_client import RawClient
 from tests.servers_fixture import Servers, servers
+from tests.waiting import until
 
 _SUM = "SELECT sum(cost) FROM visits"
 _MOST = "2"
@@ -1258,3 +1262,151 @@ def test_rows_of_a_public_table_concern_what_reads_it_alone(served: Served, pair
         finally:
             owner.execute("DELETE FROM public.wards WHERE name = 'west'")
             served.database.refresh()
+
+
+class _Gate:
+    """Where the first statement that comes stops until it may go on."""
+
+    def __init__(self) -> None:
+        self.reached, self.opened = threading.Event(), threading.Event()
+
+    async def stop(self) -> None:
+        if not self.reached.is_set():
+            self.reached.set()
+            await asyncio.to_thread(self.opened.wait, 120)
+
+
+_Stop = Callable[[Served], contextlib.AbstractContextManager[Callable[[], int]]]
+
+
+def _stopped(kind: type, method: str, *, is_after: bool = False) -> _Stop:
+    """Stop before a coroutine, or after it. Gives how many statements have come there."""
+
+    @contextlib.contextmanager
+    def held(_: Served) -> Iterator[Callable[[], int]]:
+        gate, original = _Gate(), getattr(kind, method)
+
+        async def run(*given: Any, **more: Any) -> Any:
+            if not is_after:
+                await gate.stop()
+            found = await original(*given, **more)
+            if is_after:
+                await gate.stop()
+            return found
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(kind, method, run)
+            try:
+                yield lambda: int(gate.reached.is_set())
+            finally:
+                gate.opened.set()
+
+    return held
+
+
+def _locked(table: str, dsn_of: Callable[[Served], str]) -> _Stop:
+    """Stop where a server waits for the lock of a table. Gives how many wait: the reload can be one of them."""
+
+    @contextlib.contextmanager
+    def held(served: Served) -> Iterator[Callable[[], int]]:
+        served.proxy.when_settled(served.proxy.analyst)
+        dsn = dsn_of(served)
+        with psycopg.connect(dsn) as holder, psycopg.connect(dsn, autocommit=True) as looking:
+            holder.execute(f"LOCK TABLE {table}".encode())
+            yield lambda: _waiting(looking)
+
+    return held
+
+
+def _waiting(looking: psycopg.Connection) -> int:
+    row = looking.execute(
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+        " AND wait_event_type = 'Lock'"
+    ).fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+_STOPS = {
+    "read": _stopped(Engine, "run"),
+    "planned": _stopped(ChargedQueries, "run"),
+    "charged": _locked(
+        "ledger.receipt IN EXCLUSIVE MODE", lambda served: served.database.lease.ledger_dsn
+    ),
+    "waiting": _locked("public.visits", lambda served: served.proxy.servers.protected.dsn(NAME)),
+    "drawn": _stopped(DatabaseSession, "run", is_after=True),
+    "answered": _stopped(ChargedQueries, "run", is_after=True),
+}
+
+_GAUSSIAN = {"mechanism: best": "mechanism: best, noise: gaussian"}
+# The policies that come while a statement is stopped.
+_RELOADS: dict[str, tuple[str, Mapping[str, str]]] = {
+    "narrower": (TABLES, {"bounds: [0, 100]": "bounds: [0, 5]", **_GAUSSIAN}),
+    "reused": (f"reuse: 24h\n{TABLES}", {"bounds: [0, 100]": "bounds: [0, 5]", **_GAUSSIAN}),
+    "no table": (f"tables:\n{DOCTORS}  public.wards: public\n", _GAUSSIAN),
+    "less epsilon": (TABLES, {"max_epsilon: 2": "max_epsilon: 1", **_GAUSSIAN}),
+    "no budget": (TABLES, {"default: {epsilon: 100000,": "default: {epsilon: 1,", **_GAUSSIAN}),
+}
+
+
+def _has_other_policy(served: Served, digest: str) -> bool:
+    served.look()
+    return served.database.policy.digest != digest
+
+
+@pytest.mark.every(17)
+@pytest.mark.parametrize("stop", _STOPS)
+@pytest.mark.parametrize("name", _RELOADS)
+def test_a_policy_that_comes_in_the_middle_of_a_statement(
+    served: Served, name: str, stop: str
+) -> None:
+    """It is taken, or it waits. What has begun is answered and charged under the one that it began with, or
+    refused. Once the new one is taken, statements that begin are under it."""
+    tables, replaced = _RELOADS[name]
+    question = f"SELECT sum(cost) FROM visits WHERE cost > -{1 + [*_STOPS].index(stop)}"
+    if "reuse" in tables:
+        tables = with_chosen_slots(tables)
+        served.write(tables)
+    before = served.database.policy.digest
+
+    def ask(connection: psycopg.Connection) -> str | None:
+        """Under which policy it is answered: by its receipt, its price and its bounds. None: it is refused."""
+        charged = len(served.receipts())
+        try:
+            row = connection.execute(question.encode()).fetchone()
+        except psycopg.Error as error:
+            assert error.sqlstate in ("42P01", "22023", "53400"), error
+            row = None
+        receipts = served.receipts()[charged:]
+        if row is None:
+            assert receipts == []
+            return None
+        ((digest, epsilon, delta),) = receipts
+        assert (epsilon, delta > 0) == (2, digest != before)
+        expected = 20_000 if digest == before else 10_000
+        assert abs(float(row[0]) - expected) < 4_000, (row, receipts)
+        return digest
+
+    with (
+        served.connect() as connection,
+        served.connect() as other,
+        ThreadPoolExecutor(2) as pool,
+    ):
+        for one in (connection, other):
+            one.execute("SET dp.epsilon = 2")
+        with _STOPS[stop](served) as stopped:
+            asked = pool.submit(ask, connection)
+            until(lambda: stopped() == 1)
+            changed = pool.submit(served.write, tables, **replaced)
+            until(lambda: changed.done() or stopped() == 2)
+            is_taken = served.database.policy.digest != before
+        first = asked.result(60)
+        changed.result(60)
+        assert first == before or (first is None and name == "no budget" and is_taken)
+        until(lambda: _has_other_policy(served, before))
+        for one in (connection, other):
+            is_answered = name in ("narrower", "reused")
+            assert ask(one) == (served.database.policy.digest if is_answered else None)
+            assert is_answered or ask(other) is None
+            if name == "reused":
+                break  # the answer is kept

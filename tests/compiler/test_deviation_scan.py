@@ -19,7 +19,7 @@ from proxy.compiler.binds import Binds
 from proxy.compiler.deviation_scan import centres_text, deviation_scan
 from proxy.drawing.drawer import choice_rows, without_choice_rows
 from proxy.exact.table import ExactTable
-from proxy.kernel.plan import BlockPlan, DeviationMean
+from proxy.kernel.plan import BlockPlan, DeviationMean, with_centres
 from proxy.mechanisms.deviation_mean import (
     PARTS,
     NoisyCentres,
@@ -31,7 +31,6 @@ from proxy.mechanisms.deviation_variance import square_bounds
 from proxy.protected import column_statistics
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.release.choosing_bounds import totals_of
-from proxy.release.deviation_means import with_centres
 from proxy.turns.threads import Turn
 from tests.centre_scans import centre_scan
 from tests.compiler.test_bound_scan import (

@@ -26,11 +26,10 @@ from proxy.compiler.backend_query import (
 from proxy.compiler.deviation_scan import CentredScan, centres_text
 from proxy.drawing import drawer
 from proxy.exact.table import ExactTable
-from proxy.kernel.plan import BlockPlan
+from proxy.kernel.plan import BlockPlan, with_centres
 from proxy.protected import column_statistics, protected_connection, protected_database
 from proxy.protected.protected_connection import ProtectedConnection
 from proxy.protected.protected_database import ProtectedDatabase
-from proxy.release.deviation_means import with_centres
 from proxy.turns.threads import Turn
 from tests.live.served_database import planned, served_database
 from tests.seeded_bits import SeededBits

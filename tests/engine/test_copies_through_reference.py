@@ -137,7 +137,7 @@ class _OfCopies(Ports):
         for name, one in wanted.items():
             bound = self._catalog.tables[one.table].row_bound
             assert bound is not None and one.printed
-            found[name] = FoundCopy(bound=bound, as_of="now", age=1, is_as_printed=True)
+            found[name] = FoundCopy(bound=bound, as_of="now", age=1, is_as_printed=True, locked=1)
         return found
 
 

@@ -13,18 +13,22 @@ from proxy.kernel.key_plans import KeyPlan
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import (
     BlockPlan,
+    ClippedMean,
     DeviationMean,
     DistinctCount,
+    Gate,
     GroupSize,
     KeptUnits,
     LaplaceNoise,
     NoisyStatistic,
     OrderStatistic,
+    RecentredMean,
+    SampleAggregate,
     UnitExtreme,
 )
 from proxy.kernel.sensitivities import sensitivity_of
 from proxy.kernel.shape import Shape, shape_of
-from proxy.kernel.statistics import Measured
+from proxy.kernel.statistics import Counted, Measured, Statistic
 from proxy.kernel.units_in_time import in_time
 from proxy.kernel.world import World
 from proxy.mechanisms.loss import Loss
@@ -205,6 +209,17 @@ def value_choice(epsilon: Fraction) -> ValueChoice:
     )
 
 
+def counted(noise: Fraction) -> NoisyStatistic:
+    """COUNT(*) with noise of this scale, for an epsilon of 1."""
+    return NoisyStatistic(
+        aggregate=Aggregate(AggregateKind.COUNT_ROWS, None, None, SqlType.INT8),
+        statistic=Statistic.ROWS,
+        of=Counted(operand=None, condition=None, never_null=True),
+        noise=LaplaceNoise(scale=noise),
+        loss=Loss(Fraction(1), Fraction(0)),
+    )
+
+
 def deviation_mean(low: int, high: int, epsilon: Fraction) -> DeviationMean:
     """AVG of a whole number of the people, before its centres are released."""
     one = measured(low, high)
@@ -215,6 +230,29 @@ def deviation_mean(low: int, high: int, epsilon: Fraction) -> DeviationMean:
         output_grid=Fraction(1, 1000),
         declared=None,
         loss=Loss(epsilon, Fraction(0)),
+    )
+
+
+def recentred_mean(rows: int) -> RecentredMean:
+    """AVG of a whole number of the people, drawn as for so many rows of a unit."""
+    aggregate = replace(_largest(), kind=AggregateKind.AVG)
+    many = replace(measured(0, 10), rows=rows)
+    return RecentredMean(aggregate=aggregate, measured=many, output_grid=Fraction(1), loss=_ONE)
+
+
+def partition_means(changed: int) -> SampleAggregate:
+    """AVG in three partitions, of which so many are said to change, for an epsilon of 2."""
+    return SampleAggregate(
+        aggregate=replace(_largest(), kind=AggregateKind.AVG),
+        measured=measured(0, 10),
+        output_grid=Fraction(1),
+        low=0,
+        high=10,
+        fill=5,
+        partitions=3,
+        mechanism=ClippedMean(changed=changed, loss=_ONE),
+        gate=Gate(noise=LaplaceNoise(scale=Fraction(2)), least=1, loss=_ONE),
+        loss=_ONE + _ONE,
     )
 
 

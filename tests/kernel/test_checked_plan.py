@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from dataclasses import replace
 from fractions import Fraction
@@ -21,7 +21,14 @@ from proxy.kernel.checked_plan import (
     check_centred,
     check_plan,
 )
-from proxy.kernel.plan import BlockPlan, DeviationMean, LaplaceNoise, NoisyStatistic, Release
+from proxy.kernel.plan import (
+    BlockPlan,
+    DeviationMean,
+    LaplaceNoise,
+    NoisyStatistic,
+    Release,
+    with_centres,
+)
 from proxy.kernel.price import NOTHING_PAID, Price
 from proxy.kernel.proposal_check import CheckedProposals
 from proxy.kernel.refusals import NotPrivate, Rule
@@ -33,7 +40,6 @@ from proxy.mechanisms.loss import Loss
 from proxy.planner.bound_proposals import proposal_plan
 from proxy.planner.facts import PlanningContext
 from proxy.policy.policy_model import Bounds
-from proxy.release.deviation_means import with_centres
 from tests.engine.test_order import Recorder, ask, asked
 from tests.kernel.examples import (
     WORLD,
@@ -358,8 +364,8 @@ def test_what_is_charged_is_the_price_of_the_plan() -> None:
     assert plan.price.events and Price(epsilon=plan.loss.epsilon).epsilon == plan.price.epsilon
 
 
-def _awaiting() -> tuple[CheckedBlock, BlockPlan]:
-    """A count and a mean of deviations, before and after its centres are released."""
+def _awaiting() -> tuple[CheckedBlock, int, NoisyCentres]:
+    """A count and a mean of deviations, the number of the mean, and centres that it may have."""
     pipeline = walk("SELECT t, count(*), avg(i4) FROM orders GROUP BY t", POLICIES["best"])
     assert pipeline is not None
     (of,) = pipeline.checked.blocks
@@ -375,58 +381,41 @@ def _awaiting() -> tuple[CheckedBlock, BlockPlan]:
         sums=(0,) * groups,
         centres=(0,) * groups,
     )
-    return of, with_centres(of.block, {number: centres})
+    return of, number, centres
 
 
 def _releases(block: BlockPlan, change: Callable[[Release], Release]) -> BlockPlan:
     return replace(block, releases=tuple(map(change, block.releases)))
 
 
-def _mean(change: Callable[[DeviationMean], DeviationMean]) -> Callable[[BlockPlan], BlockPlan]:
-    return lambda block: _releases(
-        block, lambda one: change(one) if isinstance(one, DeviationMean) else one
-    )
-
-
-def _count(block: BlockPlan) -> BlockPlan:
-    def quieter(one: Release) -> Release:
-        if not isinstance(one, NoisyStatistic):
-            return one
-        return replace(one, noise=LaplaceNoise(scale=Fraction(1, 10)))
-
-    return _releases(block, quieter)
-
-
-def _fewer_centres(mean: DeviationMean) -> DeviationMean:
-    assert mean.centres is not None
-    return replace(mean, centres=replace(mean.centres, centres=mean.centres.centres[1:]))
-
-
-_OTHERS: dict[str, Callable[[BlockPlan], BlockPlan]] = {
-    "other rows": lambda block: replace(block, most_stored=7),
-    "fewer releases": lambda block: replace(block, releases=block.releases[:1]),
-    "a count with less noise": _count,
-    "a mean of other rows": _mean(lambda m: replace(m, measured=replace(m.measured, rows=1))),
-    "a mean that costs less": _mean(
-        lambda m: replace(m, loss=Loss(m.loss.epsilon / 2, Fraction(0)))
-    ),
-    "centres of fewer groups": _mean(_fewer_centres),
+_OTHERS: dict[str, Callable[[int, NoisyCentres], Mapping[int, NoisyCentres]]] = {
+    "centres of another release": lambda number, one: {number: one, number + 1: one},
+    "centres of fewer groups": lambda number, one: {number: replace(one, centres=one.centres[1:])},
+    "a bound below 1": lambda number, one: {number: replace(one, rows=0)},
 }
 
 
 def test_a_block_with_its_centres_passes_at_its_price() -> None:
-    of, centred = _awaiting()
-    found = check_centred(centred, of)
-    assert found.block is centred and found.price is of.price and found.tables == of.tables
+    of, number, centres = _awaiting()
+    found = check_centred({number: centres}, of)
+    assert found.block == with_centres(of.block, {number: centres}) and found.price is of.price
+    assert found.block.deviation_means[number].centres is centres and found.tables == of.tables
     assert found.world is of.world and found.paid is of.paid
 
 
 @pytest.mark.parametrize("name", _OTHERS)
-def test_another_block_than_was_checked_is_not_centred(name: str) -> None:
-    of, centred = _awaiting()
+def test_other_centres_than_a_block_waits_for_are_refused(name: str) -> None:
+    of, number, centres = _awaiting()
     with pytest.raises(NotPrivate) as refused:
-        check_centred(_OTHERS[name](centred), of)
-    assert refused.value.rule is Rule.DEVIATION_MEAN
+        check_centred(_OTHERS[name](number, centres), of)
+    assert refused.value.rule is Rule.DEVIATION_MEAN and refused.value.digest
+
+
+def test_a_block_gets_centres_once() -> None:
+    """They would be paid once and drawn twice."""
+    of, number, centres = _awaiting()
+    with pytest.raises(NotPrivate):
+        check_centred({number: centres}, check_centred({number: centres}, of))
 
 
 def test_tables_of_people_alone_are_charged() -> None:

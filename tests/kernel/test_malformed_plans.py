@@ -191,7 +191,10 @@ def test_bounds_and_centres_are_of_a_plan() -> None:
     (chosen,) = _of("SELECT sum(i4) FROM visits", "chosen").blocks
     broken = replace(chosen.block, sub_partitions=1.5)  # type: ignore[arg-type]
     assert _refusal(lambda: check_bounded(broken, chosen)).rule is Rule.MALFORMED
-    assert _refusal(lambda: check_centred(broken, chosen)).rule is Rule.MALFORMED
+    (of,) = _of("SELECT avg(i4) FROM orders", "best").blocks
+    (number,) = of.block.deviation_means
+    centres: Any = {number: 3}
+    assert _refusal(lambda: check_centred(centres, of)).rule is Rule.MALFORMED
     other: Any = 3
     assert _refusal(lambda: check_centred(other, chosen)).rule is Rule.MALFORMED
 

@@ -15,7 +15,7 @@ from proxy.base.sql_types import SqlType
 from proxy.kernel import measurements, proposal_check
 from proxy.kernel.bound_choices import BoundChoice, UnitTotal
 from proxy.kernel.key_plans import Selection
-from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
+from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.plan import (
     ClippedMean,
     ContinualNoise,
@@ -172,17 +172,6 @@ def _of_noise(noise: Noise, loss: Loss) -> Callable[[], object]:
 
 _GAUSSIAN = GaussianNoise(sigma2=Fraction(10**6))
 _MAXIMUM = maximum(keeps_one_group=True)
-_OPEN_ROWS = replace(
-    _UNITS,
-    neighbours=UnitNeighbours(
-        column=of_table("r1", "orders", "uid"),
-        rows=6,
-        groups=None,
-        rows_per_group=None,
-        is_summed=True,
-        is_unbounded=True,
-    ),
-)
 _TENTH = Loss(Fraction(1, 10), Fraction(0))
 _MANY = shape(count=5, groups=None, rows=101)
 _STEPS = series_shape(most_steps=2)
@@ -319,16 +308,15 @@ _REFUSED: tuple[tuple[str, Callable[[], object]], ...] = (
         "noise of a series on another release",
         _of_noise(ContinualNoise(factor=(1,), sigma2=Fraction(10**6)), _WITH_DELTA),
     ),
-    ("Gaussian noise without delta", _of_noise(GaussianNoise(sigma2=Fraction(0)), _WITH_DELTA)),
+    (
+        "a sigma squared below what the results move by",
+        _of_noise(GaussianNoise(sigma2=Fraction(0)), _WITH_DELTA),
+    ),
     ("Gaussian noise without delta", _of_noise(_GAUSSIAN, _ONE)),
     ("Gaussian noise without delta", _of_noise(_GAUSSIAN, Loss(Fraction(0), Fraction(1, 10)))),
     (
         "a sum of another number of operands",
         lambda: measurements.price_of_sum(_sum(_ONE, operands=2), _UNITS, False),
-    ),
-    (
-        "rows of a unit without a bound",
-        lambda: measurements.price_of_sum(_sum(_ONE), _OPEN_ROWS, False),
     ),
     ("a cut that is inside out", _total(None, parts=0)),
     ("a bound that is none of those to choose from", _total(replace(_CHOICE, is_given=True))),

@@ -31,7 +31,7 @@ from proxy.mechanisms import zcdp
 from proxy.mechanisms.loss import Loss
 from proxy.planner.neighbours import choice_of
 from proxy.planner.series import SeriesTerms
-from proxy.query.ir.expressions import ColumnRef, InPublic
+from proxy.query.ir.expressions import Case, ColumnRef, InPublic
 from proxy.query.ir.relations import Join, Relation, Subquery, Truncate, UnionAll
 from tests.kernel.examples import (
     WORLD,
@@ -108,7 +108,6 @@ _TAMPERED: dict[str, Callable[[BlockPlan], BlockPlan]] = {
     "listed combinations": lambda b: replace(b, combinations=b.listed_groups),
     "a withheld release": lambda b: replace(b, withheld=frozenset({0})),
     "partitions": lambda b: replace(b, sub_partitions=5),
-    "rows that are cut": lambda b: replace(b, most_stored=100),
     "a cut below": lambda b: replace(b, source=_with_cut(b)),
     "numbered rows": lambda b: replace(b, source=_numbered()),
     "public rows": lambda b: _joined(b, "rates"),
@@ -130,7 +129,6 @@ _ROWS = "SELECT d, count(*) FROM {} WHERE d >= '2010-01-01' AND d < '2010-01-04'
 # What holds of days that are read one after the other alone.
 _ONE_BY_ONE = {
     "days by a hash",
-    "rows that are cut",
     "a cut below",
     "numbered rows",
     "public rows",
@@ -213,17 +211,32 @@ def test_rows_that_change_may_all_be_in_one_step() -> None:
     assert of_step(count, row_shape(changed=3)).each == 3
 
 
-def test_a_list_of_public_rows_is_refused() -> None:
-    """They may change, and with them which days of a person count."""
+def _listed_in_public() -> InPublic:
+    """visits.i4 IN (SELECT k FROM rates)."""
     found = walk("SELECT count(*) FROM visits WHERE i4 IN (SELECT k FROM rates)")
     assert found is not None
     where = found.plan.blocks[0].where
     assert isinstance(where, InPublic)
     where = replace(where, operand=of_table("r1", "visits", "i4"), alias="p")
-    where = replace(where, output=replace(where.output, relation="p"))
-    _checked(replace(series_block(_DAYS, _MOST, is_at_once=True), where=where))
+    return replace(where, output=replace(where.output, relation="p"))
+
+
+def _days_by_public_rows(block: BlockPlan) -> BlockPlan:
+    """A visit is on another day while its number is in a public list."""
+    (key,) = block.keys
+    first = ((_listed_in_public(), key.expression),)
+    moved = Case(first, of_table("r1", "visits", "d"), SqlType.DATE)
+    return replace(block, keys=(replace(key, expression=moved),))
+
+
+@pytest.mark.parametrize(
+    "change", [lambda b: replace(b, where=_listed_in_public()), _days_by_public_rows]
+)
+def test_a_list_of_public_rows_is_refused(change: Callable[[BlockPlan], BlockPlan]) -> None:
+    """They may change, and with them which days of a person count, or on which day a row is."""
+    _checked(change(series_block(_DAYS, _MOST, is_at_once=True)))
     with pytest.raises(NotPrivate) as refused:
-        _checked(replace(series_block(_DAYS, _MOST), where=where))
+        _checked(change(series_block(_DAYS, _MOST)))
     assert refused.value.where == "rows that may go when others come"
 
 

@@ -176,7 +176,7 @@ _OF_HOLES = {
     ),
     "partition_after_a_cut": _weak(
         truncation_rules.key_cut,
-        "((frozenset({by}), rows.changed),) if is_touched else ()",
+        "((frozenset({by}), rows.changed),)",
         "rows.touched",
     ),
     "partitions_by_null": _weak(block_price.check_rows, "not hashed <= owner.filled", "False"),
@@ -229,8 +229,8 @@ _OF_HOLES = {
     ),
     "values_beside_an_answer": _weak(
         block_price.check_answers,
-        "field.name not in SHOWN",
-        'field.name in {"source", "where", "keys", "releases"}',
+        "computed_parts(block)",
+        "(block.source, block.where, block.keys, block.releases)",
     ),
     "total_above_its_low_end": _weak(
         measurements.price_of_total, "not total.low <= 0 <= total.high", "False"
@@ -342,10 +342,10 @@ _OF_KINDS = {
         attribution.group_rule, "or name(grouped.unit) not in owner.columns", ""
     ),
     "cut_keeps_rows_of_nobody": _weak(
-        truncation_rules._cut_by, "by in present and not cut.with_null", "True"
+        truncation_rules._cut_by, "keys if by in present else None", "keys"
     ),
     "truncated_join_made_outer": _weak(
-        join_rules._joined_by, "2 if join.left_outer and not replaces else 1", "1"
+        join_rules._joined_by, "2 if join.left_outer and b.in_place != y else 1", "1"
     ),
     "join_loses_the_unit": _weak(
         join_rules._owner_of_join, "if on_one_unit(a, b, pairs)", "if True"
@@ -435,7 +435,7 @@ _OF_KINDS = {
     ),
     "size_with_less_noise": _weak(
         measurements.price_of_order_statistic,
-        "release.size.noise.scale * release.size.loss.epsilon < release.size_moved",
+        "release.size.noise.scale * release.size.loss.epsilon < size.l1",
         "False",
     ),
     "weights_of_rows_by_themselves": _weak(

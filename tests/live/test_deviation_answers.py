@@ -24,7 +24,6 @@ from proxy.planner.planning import plan
 from proxy.policy.policy_model import Bounds, BoundsKind, ProtectedTable, PublicTable
 from proxy.protected.protected_database import ProtectedDatabase
 from proxy.query.syntax.statements import Statement
-from proxy.release.deviation_means import with_centres
 from proxy.release.noisy_relation import NoisyTable
 from tests.centre_scans import centre_scan
 from tests.fifty_queries.demo_tables import PUBLIC
@@ -81,8 +80,7 @@ async def _answers(block: BlockPlan, draws: int) -> list[NoisyTable]:
     try:
         first = await read(protected, centre_scan(block), {})
         for _ in range(draws):
-            centred = with_centres(block, drawn_centres(block, first, bits))
-            check_centred(centred, unchecked(block))
+            centred = check_centred(drawn_centres(block, first, bits), unchecked(block)).block
             second = await read(protected, deviation_scan(centred, Binds()), {})
             found.append(release_block(centred, [second], bits))
     finally:

@@ -25,10 +25,15 @@ _SECRET = 987654321
 _TABLE = f"""\
 DROP TABLE IF EXISTS c.stays CASCADE;
 DROP VIEW IF EXISTS c.seen;
-CREATE TABLE c.stays (
-    id int PRIMARY KEY, person int NOT NULL, cost int NOT NULL, other int NOT NULL, kind text);
-INSERT INTO c.stays SELECT n, 1 + n % 100, 1, 5, 'a' FROM generate_series(1, 200) n;
-INSERT INTO c.stays SELECT 1000 + n, 7, {_SECRET}, {_SECRET}, '{_SECRET}' FROM generate_series(1, 1000) n;
+DROP DOMAIN IF EXISTS c.feeling;
+DROP TYPE IF EXISTS c.mood, c.felt, c.tone;
+CREATE TYPE c.tone AS ENUM ('low', 'high');
+CREATE TYPE c.mood AS ENUM ('low', 'high', '{_SECRET}');
+CREATE TABLE c.stays (id int PRIMARY KEY, person int NOT NULL, cost int NOT NULL, other int NOT NULL, kind text,
+    mood c.mood, tone c.tone);
+INSERT INTO c.stays SELECT n, 1 + n % 100, 1, 5, 'a', 'low', 'low' FROM generate_series(1, 200) n;
+INSERT INTO c.stays SELECT 1000 + n, 7, {_SECRET}, {_SECRET}, '{_SECRET}', '{_SECRET}', 'high'
+    FROM generate_series(1, 1000) n;
 CREATE VIEW c.seen AS SELECT id, person, cost FROM c.stays;
 """
 _SCRIPT = f"CREATE SCHEMA c; {_TABLE}"
@@ -41,6 +46,8 @@ tables:
       cost: {bounds: [0, 10]}
       other: {bounds: [0, 10]}
       kind: {values: [a, b]}
+      mood: {values: [low, high]}
+      tone: {values: [low, high]}
   c.seen:
     unit: {person: person}
     max_rows_per_unit: 2
@@ -53,13 +60,22 @@ _SLACK = 15  # noise at epsilon 100 and more of rows, and of sums
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Change:
-    """sql: What the owner does. closes: of c.stays and c.seen, which are not asked after the next look."""
+    """sql: What the owner does. closes: of c.stays and c.seen, which are not asked after the next look.
+    waiting: what waits for the owner's lock."""
 
     sql: str
     closes: tuple[str, ...] = ()
+    waiting: str = "SELECT count(*), sum(cost), sum(other) FROM c.stays"
 
 
-_MORE = f"SELECT 5000 + n, 7, {_SECRET}, {_SECRET}, 'a' FROM generate_series(1, 500) n"
+_MORE = (
+    f"SELECT 5000 + n, 7, {_SECRET}, {_SECRET}, 'a', 'low', 'low' FROM generate_series(1, 500) n"
+)
+_BY_MOOD = "SELECT mood, count(*), sum(cost) FROM c.stays GROUP BY mood"
+_OF_MOOD = "SELECT count(*), sum(cost) FROM c.stays WHERE mood < 'high'"
+_BY_TONE = "SELECT tone, count(*), sum(cost) FROM c.stays WHERE tone < 'high' GROUP BY tone"
+_BOTH = ("c.stays", "c.seen")  # as where the policy does not fit any more
+_RETYPED = "ALTER TABLE c.stays ALTER mood TYPE"
 _CHANGES = {
     "type": _Change(sql="ALTER TABLE c.stays ALTER other TYPE bigint", closes=("c.stays",)),
     "type of texts": _Change(
@@ -77,7 +93,7 @@ _CHANGES = {
     ),
     "key dropped": _Change(
         sql="ALTER TABLE c.stays DROP CONSTRAINT stays_pkey;"
-        f" INSERT INTO c.stays SELECT 1, 7, {_SECRET}, 1, 'a' FROM generate_series(1, 500)",
+        f" INSERT INTO c.stays SELECT 1, 7, {_SECRET}, 1, 'a', 'low', 'low' FROM generate_series(1, 500)",
         closes=("c.stays",),
     ),
     "null allowed": _Change(
@@ -87,7 +103,7 @@ _CHANGES = {
     "row security": _Change(
         sql="ALTER TABLE c.stays ENABLE ROW LEVEL SECURITY;"
         " CREATE POLICY few ON c.stays USING (1 / (person - 7) < 2)",
-        closes=("c.stays", "c.seen"),
+        closes=_BOTH,
     ),
     "child": _Change(
         sql=f"CREATE TABLE c.child () INHERITS (c.stays); INSERT INTO c.child {_MORE};"
@@ -108,8 +124,68 @@ _CHANGES = {
         sql="ALTER VIEW c.seen SET (security_barrier)", closes=("c.seen",)
     ),
     "owner": _Change(sql=f"ALTER VIEW c.seen OWNER TO {READER}", closes=("c.seen",)),
-    "grants": _Change(
-        sql=f"REVOKE ALL ON c.stays, c.seen FROM {READER}", closes=("c.stays", "c.seen")
+    "grants": _Change(sql=f"REVOKE ALL ON c.stays, c.seen FROM {READER}", closes=_BOTH),
+    "label added": _Change(
+        sql=f"ALTER TYPE c.mood ADD VALUE 'x{_SECRET}' BEFORE 'low'", waiting=_BY_MOOD
+    ),
+    "listed label added": _Change(
+        sql=f"ALTER TYPE c.tone ADD VALUE 'x{_SECRET}' BEFORE 'low'",
+        waiting=_BY_TONE,
+        closes=("c.stays",),
+    ),
+    "label renamed": _Change(
+        sql=f"ALTER TYPE c.mood RENAME VALUE 'low' TO 'x{_SECRET}'",
+        waiting=_BY_MOOD,
+        closes=_BOTH,
+    ),
+    "listed label renamed": _Change(
+        sql=f"ALTER TYPE c.tone RENAME VALUE 'low' TO 'x{_SECRET}'",
+        waiting=_BY_TONE,
+        closes=_BOTH,
+    ),
+    "label of a condition renamed": _Change(
+        sql=f"ALTER TYPE c.mood RENAME VALUE 'high' TO 'x{_SECRET}'",
+        waiting=_OF_MOOD,
+        closes=_BOTH,
+    ),
+    "labels exchanged": _Change(
+        sql="ALTER TYPE c.mood RENAME VALUE 'low' TO 'x'; ALTER TYPE c.mood RENAME VALUE 'high' TO 'low';"
+        " ALTER TYPE c.mood RENAME VALUE 'x' TO 'high'",
+        waiting=_BY_MOOD,
+    ),
+    "listed labels exchanged": _Change(
+        sql="ALTER TYPE c.tone RENAME VALUE 'low' TO 'x'; ALTER TYPE c.tone RENAME VALUE 'high' TO 'low';"
+        " ALTER TYPE c.tone RENAME VALUE 'x' TO 'high'",
+        waiting=_BY_TONE,
+        closes=("c.stays",),
+    ),
+    "label of many rows renamed": _Change(
+        sql="ALTER TYPE c.mood RENAME VALUE 'low' TO 'x';"
+        f" ALTER TYPE c.mood RENAME VALUE '{_SECRET}' TO 'low'",
+        waiting=_BY_MOOD,
+    ),
+    "enumeration of texts": _Change(sql=f"{_RETYPED} text", waiting=_BY_MOOD, closes=("c.stays",)),
+    "enumeration of texts and back": _Change(
+        sql=f"{_RETYPED} text; UPDATE c.stays SET mood = 'low'; {_RETYPED} c.mood USING mood::c.mood",
+        waiting=_OF_MOOD,
+    ),
+    "another enumeration": _Change(
+        sql=f"CREATE TYPE c.felt AS ENUM ('high', 'low', '{_SECRET}');"
+        f" {_RETYPED} c.felt USING mood::text::c.felt; UPDATE c.stays SET mood = 'low'",
+        waiting=_OF_MOOD,
+        closes=("c.stays",),
+    ),
+    "domain of the enumeration": _Change(
+        sql=f"CREATE DOMAIN c.feeling AS c.mood CHECK (VALUE <> 'high'); {_RETYPED} c.feeling",
+        waiting=_OF_MOOD,
+    ),
+    "enumeration renamed": _Change(
+        sql="ALTER TYPE c.mood RENAME TO felt", waiting=_BY_MOOD, closes=("c.stays",)
+    ),
+    "another enumeration of the name": _Change(
+        sql=f"ALTER TYPE c.mood RENAME TO felt; CREATE TYPE c.mood AS ENUM ('high', 'low', '{_SECRET}');"
+        f" {_RETYPED} c.mood USING mood::text::c.mood",
+        waiting=_OF_MOOD,
     ),
     "made again": _Change(sql=_TABLE + f"GRANT SELECT ON c.stays, c.seen TO {READER}"),
 }
@@ -118,6 +194,9 @@ _STATEMENTS = (
     "SELECT kind, count(*), sum(other) FROM c.stays GROUP BY kind",
     "SELECT count(DISTINCT person), count(*), sum(cost) FROM c.stays WHERE other < 100",
     "SELECT count(*), sum(cost) FROM c.seen",
+    _BY_MOOD,
+    _OF_MOOD,
+    _BY_TONE,
 )
 # Numbers of a statement are at most these: rows that count, and their clamped values.
 _MOST = (_CAP, 10 * _CAP, 10 * _CAP)
@@ -177,7 +256,7 @@ def test_a_table_that_is_changed_in_the_middle(
             with owner.transaction():
                 owner.execute("LOCK TABLE c.stays")
                 owner.execute(change.sql.encode())
-                asked = pool.submit(analyst.ask, statements[0])
+                asked = pool.submit(analyst.ask, change.waiting)
                 until(lambda: _is_waited_for(changing))
             asked.result(60)
         else:

@@ -19,12 +19,11 @@ from proxy.engine.answer_accuracy import accuracies
 from proxy.engine.clipped_units import bounds_of, with_chosen
 from proxy.engine.column_errors import ColumnError, column_errors
 from proxy.exact.table import ExactTable
-from proxy.kernel.plan import BlockPlan
+from proxy.kernel.plan import BlockPlan, with_centres
 from proxy.mechanisms.bits import RandomBits
 from proxy.query.ir.noisy_expressions import NoisyExpression
 from proxy.query.syntax.placeholders import ScalarAnswer
 from proxy.release.choosing_bounds import ChosenBound, Totals, clamped_totals, totals_of
-from proxy.release.deviation_means import with_centres
 from proxy.release.expression_intervals import BlockIntervals
 from proxy.release.noisy_relation import NoisyInterval, NoisyRow, NoisyTable
 from proxy.release.window_intervals import WindowGroups

@@ -278,6 +278,13 @@ class ClientConnection(asyncio.Protocol):
         self._write(last_words)
         self._close()
 
+    def end_without_shadow(self) -> bool:
+        """End it if its session of the shadow has ended while the client read nothing. Gives whether it has."""
+        is_ended = not self._is_closing and self._shadow is not None and self._shadow.is_ended
+        if is_ended:
+            self.shadow_lost()
+        return is_ended
+
     def cancel_query(self) -> None:
         if self._tasks is not None:
             self._tasks.cancel()

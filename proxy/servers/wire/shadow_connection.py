@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import select
 from collections.abc import Callable
 from typing import Protocol, cast
 
 from proxy.servers.wire.shared_server_state import ShadowAddress
 
 _PIECE_BYTES = 64 * 1024
+_CLOSED = getattr(
+    select, "POLLRDHUP", 0
+)  # Linux; others tell a socket that is closed whatever is asked
 
 
 class ShadowListener(Protocol):
@@ -64,6 +68,15 @@ class ShadowConnection(asyncio.Protocol):
         """What has been taken in is handed on all the same: less than a loop takes in at once."""
         self._is_full = paused
         self._update_reading()
+
+    @property
+    def is_ended(self) -> bool:
+        """Whether the shadow has closed it while nothing is read of it, when nobody is told."""
+        if self._is_reading or self._transport is None or not hasattr(select, "poll"):
+            return False
+        poll = select.poll()
+        poll.register(self._transport.get_extra_info("socket"), _CLOSED)
+        return bool(poll.poll(0))
 
     def close(self) -> None:
         if self._transport is not None:

@@ -134,11 +134,15 @@ class WireServer:
         return False
 
     def end_not_admitted(self) -> int:
-        """Sessions of who was removed or may not query their database any more."""
+        """Sessions of who was removed or may not query their database any more, and those that the shadow has
+        ended, as with another password."""
         let_in, ended = self._state.let_in, 0
         for connection in list(self._connections) if let_in is not None else ():
             session = connection.session
             if session is None or let_in is None:
+                continue
+            if connection.end_without_shadow():
+                ended += 1
                 continue
             admission = let_in.admission
             # None: they logged in before it was read that they were added.
