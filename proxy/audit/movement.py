@@ -6,7 +6,7 @@ The exact results are those of the compiled SQL; grouping and merging of partiti
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
 
@@ -47,6 +47,7 @@ from proxy.mechanisms.deviation_mean import GroupDeviations, shares
 from proxy.release.adding_noise import partition_outputs
 from proxy.release.choosing_bounds import clamped_totals, totals_of
 from proxy.release.deviation_means import Bands, Place, read_places
+from proxy.release.drawn_values import ordered_groups
 from proxy.release.ordering import kept_units, order_law, size_of
 
 # How far two databases are told apart by a mean of deviations: by the exact results of both.
@@ -202,6 +203,7 @@ def movements(
     if plan.choices:
         yield from _totals(plan, here[0], there[0])
         here, there = bounded_tables(plan, here), bounded_tables(plan, there)
+    here, there = _answered(plan, here), _answered(plan, there)
     mine, theirs = [by_keys(table) for table in here], [by_keys(table) for table in there]
     for number, table, slots in places(here):
         release = plan.releases[number]
@@ -223,6 +225,16 @@ def bounded_tables(plan: BlockPlan, tables: Sequence[ExactTable]) -> Sequence[Ex
     if plan.is_of_totals:
         return [clamped_totals(plan, totals_of(plan, tables[0])), *tables[1:]]
     return tables[1:]
+
+
+def _answered(plan: BlockPlan, tables: Sequence[ExactTable]) -> Sequence[ExactTable]:
+    """Without groups that release looks at in no case: SQL leaves out keys, and no combinations of them."""
+    found = (row.keys for table in tables for row in table.rows)
+    groups = frozenset(ordered_groups(plan, found))
+    return [
+        replace(table, rows=tuple(row for row in table.rows if row.keys in groups))
+        for table in tables
+    ]
 
 
 def _totals(plan: BlockPlan, here: ExactTable, there: ExactTable) -> Iterator[Movement]:

@@ -588,7 +588,7 @@ def price_of_kept_units(release: KeptUnits, shape: Shape) -> Price:
 
 
 def _check_rank(release: OrderStatistic) -> None:
-    """MIN and MAX are fetched from one end, quantiles from around their rank."""
+    """MIN and MAX need values from one end, quantiles fewer around their rank: a fraction says which it is."""
     kind, fraction = release.aggregate.kind, release.aggregate.fraction
     is_extreme = kind in _EXTREMES and fraction is None
     is_quantile = kind in _QUANTILES and fraction is not None and 0 <= fraction <= 1

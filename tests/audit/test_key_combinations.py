@@ -7,13 +7,20 @@ from dataclasses import replace
 
 import pytest
 
+from proxy.audit.movement import movements
 from proxy.compiler import compiling, unit_scan
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
+from proxy.kernel.block_price import price_of_block
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import BlockPlan
 from tests.audit.two_states import TwoStates, two_states
+from tests.kernel.holes import block_of, noise_for
+from tests.kernel.made_blocks import WORLD
+from tests.kernel.tiny_database import tiny_database
+from tests.seeded_bits import SeededBits
 from tests.servers_fixture import servers
+from tests.unchecked_blocks import drawn_block
 
 _SCRIPT = """\
 CREATE SCHEMA s;
@@ -71,3 +78,30 @@ def test_without_the_cut_of_a_unit_they_move_further(
 
     monkeypatch.setattr(compiling, "unit_scan", uncut)
     assert states.too_far(_QUESTIONS[0])
+
+
+def test_what_is_in_no_listed_group_is_neither_drawn_nor_counted() -> None:
+    """SQL leaves out keys that are in no list, and no combinations of those that are."""
+    block = block_of("SELECT t, b, count(DISTINCT uid) FROM visits GROUP BY t, b")
+    block = noise_for(replace(block, combinations=(("x", "true"), ("y", "true")), reach=2), 2)
+    price_of_block(block, WORLD)
+    database = tiny_database()
+    database.fill(
+        "INSERT INTO visits(id, uid, t, b) VALUES (1, 1, 'x', true), (2, 1, 'y', true),"
+        " (3, 1, 'x', false), (4, 1, 'y', false), (5, 2, 'x', true)"
+    )
+    here = database.tables(block)
+    with database.without("DELETE FROM visits WHERE uid = 1"):
+        there = database.tables(block)
+    (counted,) = movements(block, here, there)
+    assert (counted.observed, counted.planned) == (2, 2)
+    (table,) = here
+    listed = replace(table, rows=tuple(row for row in table.rows if row.keys[1] == "true"))
+    assert (len(table.rows), len(listed.rows)) == (4, 2)
+    assert list(movements(block, [listed], there)) == [counted]
+    one, other = (drawn_block(block, [rows], SeededBits(3)) for rows in (table, listed))
+    assert one == other
+    assert [group.keys for group in one.groups] == [("x", "true"), ("y", "true")]
+    # One listed group less is seen.
+    fewer = replace(table, rows=table.rows[:0])
+    assert [moved.observed for moved in movements(block, here, [fewer])] == [3]

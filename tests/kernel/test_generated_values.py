@@ -4,14 +4,12 @@ force, and raise on no row, whatever is stored."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
 from random import Random  # noqa: TID251  the same blocks for the same seed
 
 import pytest
 
 from proxy.audit.movement import movements
-from proxy.exact.table import ExactTable
 from proxy.kernel.block_price import price_of_block
 from proxy.kernel.plan import BlockPlan
 from proxy.kernel.refusals import NotPrivate
@@ -33,17 +31,6 @@ def _is_private(block: BlockPlan) -> bool:
     return True
 
 
-def _drawn(block: BlockPlan, tables: Sequence[ExactTable]) -> list[ExactTable]:
-    """Without groups that are not answered: SQL leaves keys out, and no combinations of them."""
-    if block.selection is not None or not block.keys or block.combinations is None:
-        return list(tables)
-    there = frozenset(block.listed_groups)
-    return [
-        replace(table, rows=tuple(row for row in table.rows if tuple(row.keys) in there))
-        for table in tables
-    ]
-
-
 def _verified(seed: int, count: int, *, is_of_sums: bool) -> Counter[str]:
     """How many movements were as large as planned.
 
@@ -60,10 +47,10 @@ def _verified(seed: int, count: int, *, is_of_sums: bool) -> Counter[str]:
         if block is None or not _is_private(block):
             continue
         found["blocks"] += 1
-        here = _drawn(block, database.tables(block))
+        here = database.tables(block)
         for deletion in OF_VALUES:
             with database.without(deletion.sql):
-                there = _drawn(block, database.tables(block))
+                there = database.tables(block)
             for one in movements(block, here, there):
                 assert one.observed <= one.planned, (deletion, one, block)
                 found["met"] += one.observed == one.planned != 0

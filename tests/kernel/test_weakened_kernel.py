@@ -205,7 +205,7 @@ _OF_HOLES = {
         "release.needed < _values_looked_at(release)",
         "False",
     ),
-    "extreme_fetched_from_the_middle": _weak(
+    "extreme_of_a_fraction": _weak(
         measurements._check_rank, "not is_extreme and not is_quantile", "False"
     ),
     "extreme_of_all_groups": _weak(
