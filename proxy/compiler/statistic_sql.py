@@ -79,10 +79,11 @@ def centred_sql(measured: Measured, rows: RowSource) -> str:
     if found is not None:
         return found
     if is_of_bigints(measured, rows):
-        # Per row a sum(integer), which is also that of a SUM in the same statement.
+        # Per row a sum(integer), which is also that of a SUM in the same statement. That of bigints is a numeric,
+        # whose quotients are no whole numbers: so there is a cast.
         middle = rows.binds.number(measured.low + measured.high, "bigint")
         total, count = total_sql(measured, rows), values_sql(measured, rows)
-        return f"(2 * {total} - {middle} * {count})"
+        return f"(2 * {total} - {middle} * {count})::bigint"
     only = filter_sql(measured.condition, rows)
     return f"pg_catalog.sum({_centred(measured, rows)}){only}"
 

@@ -8,6 +8,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import psycopg
 
 from proxy.audit.movement import Movement, movements
 from proxy.base.sql_types import SqlType
-from proxy.compiler.backend_query import BackendQuery
+from proxy.compiler.backend_query import BETWEEN_PARTS, CUT, FIRST_PART, HALF, BackendQuery
 from proxy.compiler.binds import Binds, identifier
 from proxy.compiler.relation_sql import source_sql
 from proxy.exact.table import ExactRow, ExactTable
@@ -125,6 +126,19 @@ class TinyDatabase:
         rows = self._connection.execute(query.sql.encode(), values).fetchall()
         return ExactTable(tuple(_row(row, query) for row in rows), query.slots, query.releases)
 
+    def in_two_parts(
+        self, query: BackendQuery, text: str, half: int = 0, cut: str | None = None
+    ) -> tuple[ExactTable, ExactTable]:
+        """The first part of a statement of two, and all of it. The second one is told a text."""
+        told = "SELECT pg_catalog.set_config(%s, %s, false)"
+        self._connection.execute(told.encode(), (BETWEEN_PARTS, text))
+        halved = {**query.parameters, HALF: str(half), CUT: cut}
+        found = self.table(replace(query, parameters=halved))
+        number, *rows = found.rows
+        assert number.values[0] == FIRST_PART
+        first = rows[: number.values[2]]
+        return replace(found, rows=tuple(first)), replace(found, rows=tuple(rows))
+
     def explained(self, query: BackendQuery) -> list[dict[str, Any]]:
         """The nodes of the plan by which the protected database ran a statement."""
         values: dict[str, Any] = {**query.parameters, **dict.fromkeys(query.seeds, _SEED)}
@@ -149,6 +163,7 @@ def _row(row: FoundRow, query: BackendQuery) -> ExactRow:
     left = list(row[query.keys :])
     cell = left.pop(0) if query.has_sub_partition else 0
     values = tuple(None if value is None else int(value) for value in left)
+    assert list(values) == left, "release adds up whole numbers"
     units = 0 if query.units is None else values[query.units]
     return ExactRow(tuple(row[: query.keys]), cell, values, units or 0)
 
