@@ -143,12 +143,13 @@ def together(blocks: Sequence[CheckedBlock]) -> CheckedPlan:
         NotPrivate: Some blocks are paid for by budgets of blocks of time, and others are not.
 
     >>> from proxy.base.sql_types import SqlType
-    >>> from tests.kernel.examples import TIMED, block_of, checked_block, column, scan, visits_of
-    >>> month = visits_of(range(24_230, 24_231), "uid")
-    >>> one = checked_block(block_of(month, unit=column("r1", "unit", SqlType.TEXT)), TIMED)
+    >>> from tests.kernel.examples import TIMED, block_of, checked_block, column, of_table, scan, visits_of
+    >>> month, unit = visits_of(range(24_230, 24_231), "uid"), column("r1", "unit", SqlType.TEXT)
+    >>> one = checked_block(block_of(month, unit=unit), TIMED)
     >>> str(together([one, one]).loss.epsilon)
     '2'
-    >>> together([one, checked_block(block_of(scan("r1", "members")), TIMED)])
+    >>> other = block_of(scan("r1", "members"), unit=of_table("r1", "members", "uid"))
+    >>> together([one, checked_block(other, TIMED)])
     Traceback (most recent call last):
     proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
@@ -194,7 +195,8 @@ def check_bounded(block: BlockPlan, of: CheckedBlock) -> CheckedBlock:
     >>> of = checked_block(block_of(scan("r1", "visits")), WORLD)
     >>> check_bounded(of.block, of).paid is of
     True
-    >>> check_bounded(replace(of.block, releases=(counted(noise=Fraction(1, 2)),)), of)
+    >>> dearer = replace(counted(noise=Fraction(1, 2)), loss=Loss(Fraction(2), Fraction(0)))
+    >>> check_bounded(replace(of.block, releases=(dearer,)), of)
     Traceback (most recent call last):
     proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
