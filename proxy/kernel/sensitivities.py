@@ -299,12 +299,22 @@ def sensitivity_of(
 
 
 def laplace(sensitivity: Sensitivity, epsilon: Fraction) -> LaplaceNoise:
-    """Discrete Laplace noise that hides it (PROOFS.md 1)."""
+    """Discrete Laplace noise that hides it (PROOFS.md 1).
+
+    >>> [str(laplace(Sensitivity(l1=one, squared=Fraction(1)), Fraction(1, 2)).scale) for one in (1, 2)]
+    ['2', '4']
+    """
     return LaplaceNoise(scale=discrete_laplace.scale_for(sensitivity.l1, epsilon))
 
 
 def gaussian(sensitivity: Sensitivity, loss: Loss) -> GaussianNoise:
-    """Discrete Gaussian noise that hides it (PROOFS.md 5)."""
+    """Discrete Gaussian noise that hides it (PROOFS.md 5).
+
+    >>> loss = Loss(Fraction(1), Fraction(1, 10))
+    >>> once, twice = (gaussian(Sensitivity(l1=1, squared=Fraction(one)), loss).sigma2 for one in (1, 2))
+    >>> twice / once
+    Fraction(2, 1)
+    """
     rho = zcdp.rho_of_loss(loss.epsilon, loss.delta)
     return GaussianNoise(sigma2=discrete_gaussian.sigma2_for(sensitivity.squared, rho))
 
@@ -312,7 +322,13 @@ def gaussian(sensitivity: Sensitivity, loss: Loss) -> GaussianNoise:
 def series(
     moved: Fraction, factor: tuple[int, ...], loss: Loss, *, is_at_once: bool
 ) -> ContinualNoise:
-    """The noise of a series that hides it (PROOFS.md 33)."""
+    """The noise of a series that hides it (PROOFS.md 33).
+
+    >>> loss = Loss(Fraction(1), Fraction(1, 10))
+    >>> once, twice = (series(Fraction(one), (1, 0), loss, is_at_once=False).sigma2 for one in (1, 2))
+    >>> twice / once
+    Fraction(2, 1)
+    """
     rho = zcdp.rho_of_loss(loss.epsilon, loss.delta)
     sigma2 = discrete_gaussian.sigma2_for(moved, rho)
     return ContinualNoise(factor=factor, sigma2=sigma2, is_at_once=is_at_once)

@@ -250,7 +250,14 @@ def printed_rule(cast: Cast, operand: Value) -> Value:
 
 
 def check_printed(expression: Expression) -> None:
-    """Refuse a value that has no text, or too long a one."""
+    """Refuse a value that has no text, or too long a one.
+
+    >>> from tests.kernel.examples import column
+    >>> check_printed(column("r1", "t", SqlType.TEXT))
+    >>> check_printed(column("r1", "j", SqlType.JSONB))
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
+    """
     kind = expression.type
     if kind is SqlType.OTHER or (kind is not None and kind.is_container):
         raise refused("a text of a value of an unknown type, or of any length")
