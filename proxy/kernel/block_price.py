@@ -112,6 +112,15 @@ def check_reach(block: BlockPlan, source: Known) -> None:
 
     Raises:
         NotPrivate: A unit may be in more groups.
+
+    >>> from dataclasses import replace
+    >>> from tests.kernel.examples import WORLD, block_of, key_plan, scan
+    >>> block = block_of(scan("r1", "visits"), keys=(key_plan("uid", None), key_plan("i2", ("1", "2"))))
+    >>> visits = relation_of(block.source, WORLD)
+    >>> check_reach(replace(block, reach=2), visits)
+    >>> check_reach(replace(block, reach=1), visits)
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     if block.reach is None:
         return

@@ -141,6 +141,17 @@ def together(blocks: Sequence[CheckedBlock]) -> CheckedPlan:
 
     Raises:
         NotPrivate: Some blocks are paid for by budgets of blocks of time, and others are not.
+
+    >>> from proxy.base.sql_types import SqlType
+    >>> from tests.kernel.examples import TIMED, block_of, checked_block, column, of_table, scan, visits_of
+    >>> month, unit = visits_of(range(24_230, 24_231), "uid"), column("r1", "unit", SqlType.TEXT)
+    >>> one = checked_block(block_of(month, unit=unit), TIMED)
+    >>> str(together([one, one]).loss.epsilon)
+    '2'
+    >>> other = block_of(scan("r1", "members"), unit=of_table("r1", "members", "uid"))
+    >>> together([one, checked_block(other, TIMED)])
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     if len({any(map(is_block_line, one.tables)) for one in blocks if one.tables}) > 1:
         raise NotPrivate(Rule.UNIT_IN_TIME, "rows that two kinds of budgets pay for")
@@ -178,6 +189,16 @@ def check_bounded(block: BlockPlan, of: CheckedBlock) -> CheckedBlock:
     Raises:
         NotPrivate: With the digest of the block.
         Fault: Its rows take too long. That is seen before the charge: bounds change no row.
+
+    >>> from fractions import Fraction
+    >>> from tests.kernel.examples import WORLD, block_of, checked_block, counted, scan
+    >>> of = checked_block(block_of(scan("r1", "visits")), WORLD)
+    >>> check_bounded(of.block, of).paid is of
+    True
+    >>> dearer = replace(counted(noise=Fraction(1, 2)), loss=Loss(Fraction(2), Fraction(0)))
+    >>> check_bounded(replace(of.block, releases=(dearer,)), of)
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     world = of.world
     with _judging([block], world):
@@ -209,6 +230,15 @@ def check_centred(centres: Mapping[int, NoisyCentres], of: CheckedBlock) -> Chec
 
     Raises:
         NotPrivate: The centres are not those of its groups, or it has some. With the digest of the block.
+
+    >>> from fractions import Fraction
+    >>> from tests.kernel.examples import WORLD, block_of, centres, checked_block, deviation_mean, scan
+    >>> of = checked_block(block_of(scan("r1", "visits"), deviation_mean(0, 10, Fraction(1))), WORLD)
+    >>> check_centred({0: centres(-3)}, of).price is of.price
+    True
+    >>> check_centred({0: centres(-3, 4)}, of)
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     with judging(lambda: plan_digest([of.block], of.world.naming_key)):
         means = of.block.deviation_means

@@ -127,6 +127,13 @@ def check_expressions(part: object, types: Types, world: World) -> None:
     Raises:
         NotPrivate: A column or a list that is not there, or not of the type that the plan claims; a place.
         NotCovered: A node that is not in the list.
+
+    >>> from tests.kernel.examples import WORLD, of_table
+    >>> column = of_table("r1", "visits", "i4")
+    >>> check_expressions((column, None), {("r1", "i4"): SqlType.INT4}, WORLD)
+    >>> check_expressions((column, None), {("r1", "i4"): SqlType.TEXT}, WORLD)
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     waiting: list[Any] = [part]
     computed: list[Any] = []

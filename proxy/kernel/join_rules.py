@@ -130,6 +130,15 @@ def computed_equal(join: Join, left: Known, right: Known) -> set[ColumnName]:
     So are the beginnings of long texts compared with keys of a GROUP BY, which are cut to as many characters. A
     computed number, a constant and an answer are compared in numeric, into which floats are brought with 15
     digits: many floats equal one number. So a float is compared with a column alone.
+
+    >>> from proxy.kernel.attribution import relation_of
+    >>> from tests.kernel.examples import WORLD, joined, of_table
+    >>> join, column = joined("orders", "uid", "calls", "uid"), of_table("b", "calls", "i4")
+    >>> sides = relation_of(join.left, WORLD), relation_of(join.right, WORLD)
+    >>> number = Constant(None, SqlType.INT4)
+    >>> rest = [Comparison(one, number, column) for one in (Comparator.EQ, Comparator.LE)]
+    >>> [computed_equal(replace(join, rest=one), *sides) for one in rest]
+    [{('b', 'i4')}, set()]
     """
     there = set(left.types)
     found = set()

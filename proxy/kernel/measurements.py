@@ -468,6 +468,14 @@ def check_centres(release: DeviationMean, groups: int) -> None:
 
     Raises:
         NotPrivate: There are others.
+
+    >>> from dataclasses import replace
+    >>> from tests.kernel.examples import centres, deviation_mean
+    >>> mean = replace(deviation_mean(0, 10, Fraction(1)), centres=centres(-3, 4))
+    >>> check_centres(mean, 2)
+    >>> check_centres(mean, 1)
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     centres, one = release.centres, release.measured
     if centres is None:

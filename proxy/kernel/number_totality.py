@@ -163,6 +163,12 @@ def without_zero(nullif: NullIf, operand: Value) -> Value:
     """Say of nullif(x, 0) that it is not 0, of any other that it is x.
 
     Totality: both sides are compared as they are printed, so that what equals 0 is NULL.
+
+    >>> from tests.kernel.examples import of_table
+    >>> column, numbers = of_table("r1", "visits", "i4"), (0, 1)
+    >>> others = [NullIf(column, Constant(Fraction(one), SqlType.INT4), SqlType.INT4) for one in numbers]
+    >>> [without_zero(one, Value()).is_apart for one in others]
+    [True, False]
     """
     other = nullif.other
     is_zero = isinstance(other, Constant) and other.value == 0 and other.value is not False

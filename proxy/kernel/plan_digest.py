@@ -1,4 +1,4 @@
-"""A short name of a plan, for the log: HMAC-SHA-256 of what it is made of. Equal plans have equal names.
+"""A short name of a plan, for the log and for its series: HMAC-SHA-256 of what it is made of.
 
 A plan has literals of its statement. Without the key nobody can test a guess of them against a name.
 
@@ -24,8 +24,20 @@ _DRAWN = (
 def plan_digest(blocks: Sequence[BlockPlan], key: bytes) -> str:
     """Name the blocks of a plan, in hexadecimal.
 
-    >>> plan_digest([], b"a key") == plan_digest((), b"a key")
-    True
+    Claim: under one key, plans that differ in what is drawn have different names, as a charge pays for the
+    steps of one plan (PROOFS.md 33 C5). Both are well formed (`check_well_formed`).
+
+    Argument: no two texts have one name, by SHA-256. Each field by which SQL, noise and losses go is in
+    `_DRAWN`, and `canonical_text` tells apart what is not equal. Left out are answers, what hides groups of
+    what was drawn (`fewest`), and what a price is checked by but neither SQL nor noise goes by (`reach`). Of a
+    node is left out what does not count for its equality: where it was written, words for the analyst, and
+    `Measured.factors`: whatever these compute is clamped alike, so no row moves it further.
+
+    >>> from tests.kernel.examples import block_of, counted, scan
+    >>> more = [block_of(scan("r1", "visits"), counted(noise=Fraction(one))) for one in (1, 1, 2)]
+    >>> names = [plan_digest([one], b"a key") for one in more]
+    >>> names[0] == names[1], names[0] == names[2], names[0] == plan_digest(more[:2], b"a key")
+    (True, False, False)
     >>> plan_digest([], b"a key") == plan_digest([], b"another")
     False
     """
@@ -39,8 +51,16 @@ def named(text: str, key: bytes) -> str:
 
 
 def canonical_text(part: object) -> str:
-    """Write a part of a plan in one way, whatever it is: what is equal is written alike.
+    """Write a part of a plan in one way: what is equal is written alike, and what is not is not.
 
+    Argument: the text can be read back. Each kind begins in its own way: a class, an enumeration or a word by
+    its name, of which no two are alike (tests/test_language.py), a number by a digit or its sign, a text or a
+    list by what it stands in. A quote in a text is marked, so nothing in it ends it. Parts of a frozenset are
+    in the order of their texts. Only what `check_well_formed` refuses is written by its class alone: no charge
+    pays for that.
+
+    >>> canonical_text(("a", "b")) == canonical_text(('a","b',))
+    False
     >>> canonical_text((Fraction(1, 2), None, frozenset({"b", "a"})))
     '(1/2,None,{"a","b"})'
     """

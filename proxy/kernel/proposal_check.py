@@ -63,6 +63,14 @@ def check_proposals(tables: Sequence[TableProposals], world: World) -> CheckedPr
 
     Raises:
         NotPrivate: With the digest of the proposals.
+
+    >>> from tests.kernel.examples import WORLD, proposed_rows, scan
+    >>> orders = proposed_rows(scan("r1", "orders"), "r1", "orders")
+    >>> check_proposals([orders], WORLD).tables == {"w.orders": orders.bounds[0].choice.loss}
+    True
+    >>> check_proposals([orders, orders], WORLD)
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     with judging(lambda: named(canonical_text(tuple(tables)), world.naming_key)):
         for one in tables:
@@ -94,6 +102,15 @@ def price_of_table(table: TableProposals, world: World) -> Price:
 
     Raises:
         NotPrivate: Rows that are not gathered by their unit.
+
+    >>> from dataclasses import replace
+    >>> from tests.kernel.examples import WORLD, proposed_rows, scan
+    >>> orders = proposed_rows(scan("r1", "orders"), "r1", "orders")
+    >>> price_of_table(orders, WORLD).loss == orders.bounds[0].choice.loss
+    True
+    >>> price_of_table(replace(orders, unit=None), WORLD)
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     source = relation_of(table.relation, world)
     if not table.bounds:
@@ -117,6 +134,13 @@ def check_scans(table: TableProposals, world: World) -> tuple[TableName, ...]:
 
     Raises:
         NotPrivate: Another table is read, or one of these is read twice or not at all.
+
+    >>> from tests.kernel.examples import WORLD, joined, proposed_rows, scan
+    >>> [str(one) for one in check_scans(proposed_rows(scan("r1", "orders"), "r1", "orders"), WORLD)]
+    ['w.orders']
+    >>> check_scans(proposed_rows(joined("orders", "uid", "calls", "uid"), "a", "orders"), WORLD)
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     named_one = world.policy.tables.get(table.table)
     if not isinstance(named_one, ProtectedTable):

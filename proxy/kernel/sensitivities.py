@@ -110,6 +110,14 @@ def of_step(release: NoisyStatistic | DistinctCount, shape: Shape) -> StepSensit
 
     Raises:
         NotPrivate: It is of no number of rows that is bounded, or of different values.
+
+    >>> from tests.kernel.examples import counted, distinct_count, shape
+    >>> count = counted(noise=Fraction(1))
+    >>> [of_step(count, shape(count=3, groups=2, rows_per_group=most)).each for most in (None, 2)]
+    [6, 2]
+    >>> of_step(distinct_count(of_unit=False), shape(count=3, groups=2))
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     unit = shape.neighbours
     rows = rows_of_step(shape)
@@ -164,6 +172,11 @@ def of_series(
 
     Privacy: it moves `steps_of` steps, each by what `of_step` says: the first ones are the worst (PROOFS.md 33
     C2).
+
+    >>> from tests.kernel.examples import series_shape
+    >>> moved = StepSensitivity(each=3, is_of_rows=True)
+    >>> [str(of_series(series_shape(most), (1, 0, 0), moved, is_at_once=False)) for most in (1, 2)]
+    ['9', '18']
     """
     steps = steps_of(shape, moved, is_at_once=is_at_once)
     return Fraction(continual.squared_sensitivity(factor, steps, moved.each))
@@ -202,6 +215,10 @@ def outputs_changed(shape: Shape) -> int:
 
     Privacy: a unit is in one partition of each of its groups (PROOFS.md 18 U6); of rows that change as many are
         as `RowNeighbours.partitions_of` says (17 "Medians").
+
+    >>> from tests.kernel.examples import row_shape, shape
+    >>> outputs_changed(shape(count=5, groups=2)), outputs_changed(row_shape(changed=3))
+    (2, 3)
     """
     match shape.neighbours:
         case UnitNeighbours():
@@ -250,7 +267,16 @@ def each_selected(shape: Shape, loss: Loss) -> Loss:
 
 
 def each_median(shape: Shape, loss: Loss) -> Loss:
-    """What the median of each group may spend (PROOFS.md 4 "Theorem", 16)."""
+    """What the median of each group may spend.
+
+    Privacy: so many medians change with a unit, or with rows, and what these spend adds up (PROOFS.md 4
+        "Theorem", 16).
+
+    >>> from tests.kernel.examples import row_shape, shape
+    >>> whole = Loss(Fraction(1), Fraction(0))
+    >>> [str(each_median(one, whole).epsilon) for one in (shape(count=5, groups=2), row_shape(changed=3))]
+    ['1/2', '1/3']
+    """
     is_of_units = isinstance(shape.neighbours, UnitNeighbours)
     return (split.per_group if is_of_units else split.per_unit)(loss, outputs_changed(shape))
 
@@ -273,12 +299,22 @@ def sensitivity_of(
 
 
 def laplace(sensitivity: Sensitivity, epsilon: Fraction) -> LaplaceNoise:
-    """Discrete Laplace noise that hides it (PROOFS.md 1)."""
+    """Discrete Laplace noise that hides it (PROOFS.md 1).
+
+    >>> [str(laplace(Sensitivity(l1=one, squared=Fraction(1)), Fraction(1, 2)).scale) for one in (1, 2)]
+    ['2', '4']
+    """
     return LaplaceNoise(scale=discrete_laplace.scale_for(sensitivity.l1, epsilon))
 
 
 def gaussian(sensitivity: Sensitivity, loss: Loss) -> GaussianNoise:
-    """Discrete Gaussian noise that hides it (PROOFS.md 5)."""
+    """Discrete Gaussian noise that hides it (PROOFS.md 5).
+
+    >>> loss = Loss(Fraction(1), Fraction(1, 10))
+    >>> once, twice = (gaussian(Sensitivity(l1=1, squared=Fraction(one)), loss).sigma2 for one in (1, 2))
+    >>> twice / once
+    Fraction(2, 1)
+    """
     rho = zcdp.rho_of_loss(loss.epsilon, loss.delta)
     return GaussianNoise(sigma2=discrete_gaussian.sigma2_for(sensitivity.squared, rho))
 
@@ -286,7 +322,13 @@ def gaussian(sensitivity: Sensitivity, loss: Loss) -> GaussianNoise:
 def series(
     moved: Fraction, factor: tuple[int, ...], loss: Loss, *, is_at_once: bool
 ) -> ContinualNoise:
-    """The noise of a series that hides it (PROOFS.md 33)."""
+    """The noise of a series that hides it (PROOFS.md 33).
+
+    >>> loss = Loss(Fraction(1), Fraction(1, 10))
+    >>> once, twice = (series(Fraction(one), (1, 0), loss, is_at_once=False).sigma2 for one in (1, 2))
+    >>> twice / once
+    Fraction(2, 1)
+    """
     rho = zcdp.rho_of_loss(loss.epsilon, loss.delta)
     sigma2 = discrete_gaussian.sigma2_for(moved, rho)
     return ContinualNoise(factor=factor, sigma2=sigma2, is_at_once=is_at_once)

@@ -131,6 +131,12 @@ def check_groups(plan: BlockPlan) -> None:
 
     Raises:
         NotPrivate: A group is answered twice.
+
+    >>> from tests.kernel.examples import block_of, key_plan, scan
+    >>> check_groups(block_of(scan("r1", "visits"), keys=(key_plan("i2", ("1", "2")),)))
+    >>> check_groups(block_of(scan("r1", "visits"), keys=(key_plan("i2", ("1", "1")),)))
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     lists: list[tuple[object, ...]] = [key.values for key in plan.keys if key.values is not None]
     if plan.combinations is not None:

@@ -114,6 +114,14 @@ def concatenation_rule(concat: Concat, operands: Sequence[Value]) -> Value:
 
     Totality: each operand is cut, and few are joined at a time (compiler.text_sql). How many there are, and
     so what is copied, is in the price of the node (`work_prices`).
+
+    >>> from tests.kernel.examples import column
+    >>> texts = [column("r1", name, SqlType.TEXT) for name in ("t", "u")]
+    >>> concatenation_rule(Concat((*texts,)), [Value(characters=3), Value(characters=4)]).characters
+    7
+    >>> concatenation_rule(Concat((column("r1", "j", SqlType.JSONB), *texts)), [Value()] * 3)
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     for part in concat.operands:
         _check_text(part)
@@ -242,7 +250,14 @@ def printed_rule(cast: Cast, operand: Value) -> Value:
 
 
 def check_printed(expression: Expression) -> None:
-    """Refuse a value that has no text, or too long a one."""
+    """Refuse a value that has no text, or too long a one.
+
+    >>> from tests.kernel.examples import column
+    >>> check_printed(column("r1", "t", SqlType.TEXT))
+    >>> check_printed(column("r1", "j", SqlType.JSONB))
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
+    """
     kind = expression.type
     if kind is SqlType.OTHER or (kind is not None and kind.is_container):
         raise refused("a text of a value of an unknown type, or of any length")

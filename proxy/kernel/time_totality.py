@@ -154,6 +154,14 @@ def template_rule(formatted: FormattedTime, operand: Value) -> Value:
 
     Totality: its fields print numbers and English names. A date would be cast to a timestamp first, which is
     total where it has ends.
+
+    >>> from tests.kernel.examples import column
+    >>> month = FormattedTime(column("r1", "ts", SqlType.TIMESTAMP), "YYYY-MM")
+    >>> template_rule(month, within(Fraction(0), Fraction(9))) == Value()
+    True
+    >>> template_rule(month, Value())
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     found = template(formatted.template)
     if found is None:

@@ -245,6 +245,14 @@ def aggregate_value(aggregate: Aggregate, most: int, rows: _Judge) -> Value:
     Totality: a sum in numeric raises above 131,072 digits alone: its operand has ends, and no query has 2^64
     rows. What is no time is a number. Ends of values, and counts, are total. A count is cut to the most that
     the plan says it can be, so that is no number below 0.
+
+    >>> from tests.kernel.examples import WORLD, counted, scan
+    >>> rows, count = _Judge(check_relation(scan("r1", "people"), WORLD)), counted(noise=Fraction(1)).aggregate
+    >>> str(aggregate_value(count, 10, rows).low)
+    '0'
+    >>> aggregate_value(count, -1, rows)
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     rows.maybe(aggregate.condition)
     if aggregate.kind in COUNTS and not 0 <= most < 2**63:
@@ -271,6 +279,12 @@ def check_key(key: KeyPlan, value: Value) -> None:
     Totality: a key that says of itself that it is short is printed whole. So it is a text of which the type, or
     what is computed, says so, and a private number of which the type does. Listed keys of a column are values
     of its type (`listed_values`).
+
+    >>> from tests.kernel.examples import key_plan
+    >>> check_key(key_plan("t", None), Value(characters=10))
+    >>> check_key(key_plan("t", None), Value())
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     check_printed(key.expression)
     kind = key.expression.type
@@ -334,6 +348,14 @@ def check_distinct(release: DistinctCount, neighbours: Neighbours, value: Value)
 
     Totality: values are hashed as their texts. Texts that are said to be short are counted whole. Units are
     short, as an index holds them, and where several rows of one are gathered no text is counted.
+
+    >>> from tests.kernel.examples import distinct_count, of_table, row_shape
+    >>> texts, rows = distinct_count(of_unit=False), row_shape(changed=1).neighbours
+    >>> texts = replace(texts, operand=of_table("r1", "visits", "t"))
+    >>> check_distinct(texts, rows, Value(characters=10))
+    >>> check_distinct(texts, rows, Value())
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     operand = release.operand
     check_printed(operand)

@@ -9,6 +9,7 @@ from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
 from proxy.compiler.copy_view import made_copy
 from proxy.kernel.bound_choices import ValueChoice, WeightChoice
+from proxy.kernel.checked_plan import CheckedBlock, check_plan
 from proxy.kernel.key_plans import KeyPlan
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import (
@@ -23,14 +24,17 @@ from proxy.kernel.plan import (
     NoisyStatistic,
     OrderStatistic,
     RecentredMean,
+    Release,
     SampleAggregate,
     UnitExtreme,
 )
+from proxy.kernel.proposal_plan import Proposed, ProposedBound, TableProposals
 from proxy.kernel.sensitivities import sensitivity_of
 from proxy.kernel.shape import Shape, shape_of
 from proxy.kernel.statistics import Counted, Measured, Statistic
 from proxy.kernel.units_in_time import in_time
 from proxy.kernel.world import World
+from proxy.mechanisms.deviation_mean import NoisyCentres
 from proxy.mechanisms.loss import Loss
 from proxy.mechanisms.row_weights import PARTS, WeightedRows
 from proxy.planner.neighbours import choice_of
@@ -43,6 +47,7 @@ from proxy.query.ir.relations import (
     Frame,
     Join,
     OrderTerm,
+    Relation,
     Scan,
     Subquery,
     Truncate,
@@ -190,6 +195,68 @@ def key_plan(name: str, values: tuple[str, ...] | None) -> KeyPlan:
     kind = expression.type
     return KeyPlan(
         expression=expression, type=kind, type_name=kind.sql, values=values, is_long=False
+    )
+
+
+def block_of(
+    source: Relation,
+    release: Release | None = None,
+    keys: tuple[KeyPlan, ...] = (),
+    unit: ColumnRef | None = None,
+) -> BlockPlan:
+    """COUNT(*), or another release, of rows of units as `r1`, one of each, by keys."""
+    units = UnitNeighbours(
+        column=unit or of_table("r1", "visits", "uid"),
+        rows=1,
+        groups=None,
+        rows_per_group=None,
+        is_summed=True,
+    )
+    return BlockPlan(
+        source=source,
+        neighbours=units,
+        where=None,
+        keys=keys,
+        grouped=bool(keys),
+        releases=(release or counted(noise=Fraction(1)),),
+        answers=(),
+        sub_partitions=0,
+        intervals=frozenset(),
+        selection=None,
+    )
+
+
+def checked_block(block: BlockPlan, world: World) -> CheckedBlock:
+    """The block, let through."""
+    return check_plan([block], Loss(Fraction(10), Fraction(0)), world).blocks[0]
+
+
+def centres(*of_groups: int) -> NoisyCentres:
+    """Of a mean of such groups, of units with two rows at most."""
+    nothing = (0,) * len(of_groups)
+    return NoisyCentres(
+        units=10,
+        is_few=True,
+        is_single=False,
+        rows=2,
+        lost_rows=0,
+        weights=nothing,
+        sums=nothing,
+        centres=of_groups,
+    )
+
+
+def proposed_rows(relation: Relation, alias: str, table: str) -> TableProposals:
+    """A bound on the rows of a unit, of any relation with the column uid."""
+    unit = replace(of_table("r", "orders", "uid"), relation=alias)
+    choice = choice_of(Loss(Fraction(1), Fraction(0)), 100)
+    return TableProposals(
+        table=TableName("w", table),
+        relation=relation,
+        unit=unit,
+        not_null=unit,
+        keys=(),
+        bounds=(ProposedBound(what=Proposed.ROWS, choice=choice, times=1),),
     )
 
 
