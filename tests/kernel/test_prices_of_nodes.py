@@ -305,26 +305,41 @@ def test_sizes_of_texts() -> None:
     )
 
 
-def test_sizes_of_columns() -> None:
-    declared = Column("n", SqlType.NUMERIC, "numeric(8,2)", True, 8, 2)
-    assert column_size(declared, 1024) == ResultSize(6, 2)
-    assert column_size(Column("s", SqlType.VARCHAR, "character varying", True), 1024).octets == 1024
-    assert column_size(Column("s", SqlType.VARCHAR, "character varying(20)", True), 60).octets == 60
-    assert (
-        column_size(Column("s", SqlType.TEXT, "character varying(20)", True), 1024).octets == 1024
-    )
-    assert column_size(Column("e", SqlType.ENUM, "mood", True), 1024).octets == 64
-    unheld = [
+_VARYING = "character varying(20)"
+
+
+@pytest.mark.parametrize(
+    "column, size",
+    [
+        (Column("n", SqlType.NUMERIC, "numeric(8,2)", True, 8, 2), ResultSize(6, 2)),
+        (Column("n", SqlType.NUMERIC, "numeric(8)", True, 8, None), ResultSize(8, 0)),
+        (Column("n", SqlType.NUMERIC, "numeric(2,4)", True, 2, 4), ResultSize(1, 4)),
+        (Column("n", SqlType.NUMERIC, "numeric(3,-2)", True, 3, -2), ResultSize(5, 0)),
+        (Column("n", SqlType.INT4, "integer", True, 8, 2), ResultSize(10)),
+        (Column("s", SqlType.VARCHAR, _VARYING, True), ResultSize(0, 0, 80)),
+        (Column("s", SqlType.BPCHAR, "character(20)", True), ResultSize(0, 0, 80)),
+        (Column("s", SqlType.VARCHAR, "character varying(900)", True), ResultSize(0, 0, 1024)),
+        (Column("s", SqlType.VARCHAR, "character varying", True), ResultSize(0, 0, 1024)),
+        (Column("s", SqlType.TEXT, _VARYING, True), ResultSize(0, 0, 1024)),
+        (Column("s", SqlType.VARCHAR, _VARYING, True, is_enforced=False), ResultSize(0, 0, 1024)),
+        (Column("e", SqlType.ENUM, "mood", True), ResultSize(0, 0, 64)),
+    ],
+)
+def test_sizes_of_columns(column: Column, size: ResultSize) -> None:
+    assert column_size(column, 1024) == size
+
+
+def test_the_longest_of_columns() -> None:
+    """What the server does not hold values to is no bound; numbers are unpacked whole."""
+    for column in (
         Column("n", SqlType.NUMERIC, "numeric(8,2)", True, 8, 2, is_enforced=False),
-        Column("s", SqlType.VARCHAR, "character varying(20)", True, is_enforced=False),
-    ]
-    assert column_size(unheld[0], 1024).is_raw
-    assert column_size(unheld[1], 1024).octets == 1024
-    assert longest_size(unheld[0]).unpacked == limits.LONGEST_NUMBER_NANOSECONDS
-    assert longest_size(declared).unpacked == 0
-    assert (
-        longest_size(Column("j", SqlType.JSONB, "jsonb", True)).octets < limits.LONGEST_TEXT_OCTETS
-    )
+        Column("n", SqlType.NUMERIC, "numeric", True),
+    ):
+        assert column_size(column, 1024).is_raw
+        assert longest_size(column).unpacked == limits.LONGEST_NUMBER_NANOSECONDS
+    assert longest_size(Column("n", SqlType.INT4, "integer", True)).unpacked == 0
+    inside = longest_size(Column("j", SqlType.JSONB, "jsonb", True))
+    assert limits.INSIDE_STORED_BYTES < inside.octets < limits.LONGEST_TEXT_OCTETS
 
 
 def test_sizes_of_constants() -> None:
