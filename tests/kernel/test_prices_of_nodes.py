@@ -1,15 +1,29 @@
-"""The price and the size of each node, as relations: what a longer operand, a further part or a float adds."""
+"""Prices and sizes of nodes, as relations: what a longer operand, a further part or a float adds. And of rows:
+how often each part of a question is counted, whatever it costs."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from fractions import Fraction
+from functools import cache
+from typing import Any
 
 import pytest
 
 from proxy.base import limits
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Column
-from proxy.kernel import work_prices
+from proxy.kernel import work, work_prices
+from proxy.kernel.plan import BlockPlan
+from proxy.kernel.work import (
+    TooMuchWork,
+    UnitWork,
+    block_work,
+    check_work,
+    columns_as_stored,
+    short_columns,
+)
 from proxy.kernel.work_prices import (
     NodePrice,
     NotPriced,
@@ -20,6 +34,7 @@ from proxy.kernel.work_prices import (
     longest_size,
     union,
 )
+from proxy.kernel.world import World
 from proxy.query.ir.expressions import (
     Arithmetic,
     Cast,
@@ -45,7 +60,9 @@ from proxy.query.ir.expressions import (
     TextCall,
     TextFunction,
 )
+from proxy.query.ir.relations import Join, Truncate
 from proxy.query.syntax.placeholders import ClientParameter
+from tests.pipeline_world import CATALOG, POLICIES, walk
 
 _SIZES = {
     "short": ResultSize(0, 0, 40),
@@ -352,3 +369,402 @@ def test_sizes_of_constants() -> None:
 def test_what_is_no_column_has_no_price() -> None:
     with pytest.raises(NotPriced, match="column other"):
         _price(_c("other"))
+
+
+_FIELDS = ("nanoseconds", "stored_nanoseconds", "single_nanoseconds", "octets", "stored_octets")
+_BY = {"digits": {"before": 1_000}, "octets": {"octets": 1_000}, "unpacked": {"unpacked": 1_000}}
+
+
+@cache
+def _planned(question: str, policy: str = "best") -> tuple[BlockPlan, World]:
+    world = World(POLICIES[policy], CATALOG)
+    found = walk(question, world.policy)
+    assert found is not None
+    return found.plan.blocks[0], world
+
+
+def _larger(
+    size_of: Callable[..., ResultSize], name: str, by: Mapping[str, int]
+) -> Callable[..., ResultSize]:
+    def larger(column: Column, *rest: int) -> ResultSize:
+        size = size_of(column, *rest)
+        more: dict[str, Any] = {key: getattr(size, key) + value for key, value in by.items()}
+        return replace(size, **more) if column.name == name else size
+
+    return larger
+
+
+def _changed(lever: str, changes: pytest.MonkeyPatch) -> None:
+    """A constant is one higher, or the values of a column are longer."""
+    if lever.startswith("_"):
+        changes.setattr(work, lever, getattr(work, lever) + 1)
+        return
+    name, by = lever.split()
+    for size_of in ("column_size", "longest_size"):
+        changes.setattr(work, size_of, _larger(getattr(work, size_of), name, _BY[by]))
+
+
+# Nanoseconds and octets that are added: of rows of a bounded number, of each that is stored, of a single one.
+_ACCOUNTS: Mapping[tuple[str, str], Mapping[str, tuple[float, ...]]] = {
+    ("best", "SELECT i2, i4, sum(n2) FROM people WHERE i8 > 1 GROUP BY i2, i4"): {
+        "_MENTION": (10, 0, 10, 0, 0),
+        "_SORTED_ROW": (1, 0, 1, 0, 0),
+        "_GROUPED_ROW": (2, 0, 2, 0, 0),
+        "_INDEX": (2, 0, 2, 0, 0),
+        "_ROW_HEADER": (0, 0, 0, 1, 0),
+        "i2 octets": (3000, 0, 3000, 1984, 0),
+        "i2 unpacked": (5000, 0, 5000, 0, 0),
+        "i4 octets": (3000, 0, 3000, 1984, 0),
+        "i4 unpacked": (6000, 0, 6000, 0, 0),
+        "i8 octets": (500, 0, 500, 992, 0),
+        "i8 unpacked": (1000, 0, 1000, 0, 0),
+        "n2 octets": (0, 0, 0, 992, 0),
+        "n2 unpacked": (2000, 0, 2000, 0, 0),
+    },
+    ("best", "SELECT count(i4) FILTER (WHERE i2 = 1) FROM people"): {
+        "_MENTION": (4, 0, 4, 0, 0),
+        "_SORTED_ROW": (1, 0, 1, 0, 0),
+    },
+    ("best", "SELECT count(DISTINCT i4) FILTER (WHERE i2 = 1) FROM people"): {
+        "_MENTION": (4, 0, 4, 0, 0),
+        "_SORTED_ROW": (1, 0, 1, 0, 0),
+    },
+    ("best", "SELECT stddev(i4) FROM people"): {
+        "_MENTION": (7, 0, 7, 0, 0),
+        "_SORTED_ROW": (1, 0, 1, 0, 0),
+        "_INDEX": (7, 0, 7, 0, 0),
+    },
+    ("best", "SELECT corr(i4, n2) FROM people"): {
+        "_MENTION": (36, 0, 36, 0, 0),
+        "_SORTED_ROW": (1, 0, 1, 0, 0),
+        "_INDEX": (18, 0, 18, 0, 0),
+    },
+    ("best", "SELECT avg(i4) FROM people"): {
+        "_MENTION": (2, 0, 2, 0, 0),
+        "_SORTED_ROW": (1, 0, 1, 0, 0),
+        "_INDEX": (2, 0, 2, 0, 0),
+    },
+    ("best", "SELECT avg(i4) FROM orders"): {
+        "_MENTION": (0, 2, 2, 0, 0),
+        "_SORTED_ROW": (0, 2, 2, 0, 0),
+        "_INDEX": (0, 2, 2, 0, 0),
+    },
+    ("best", "SELECT stddev(i4), avg(i4) FROM orders"): {
+        "_MENTION": (0, 4, 4, 0, 0),
+        "_SORTED_ROW": (0, 2, 2, 0, 0),
+        "_INDEX": (0, 4, 4, 0, 0),
+    },
+    ("best", "SELECT min(i4), max(i4) FROM people"): {
+        "_MENTION": (8, 0, 8, 0, 0),
+        "_SORTED_ROW": (2, 0, 2, 0, 0),
+        "_INDEX": (8, 0, 8, 0, 0),
+    },
+    ("best", "SELECT min(i4) FROM people WHERE i2 = 1"): {
+        "_MENTION": (3, 0, 3, 0, 0),
+        "_SORTED_ROW": (1, 0, 1, 0, 0),
+        "_INDEX": (2, 0, 2, 0, 0),
+    },
+    ("clipped", "SELECT avg(i4) FROM visits"): {
+        "_MENTION": (0, 3, 3, 0, 0),
+        "_SORTED_ROW": (0, 1, 1, 0, 0),
+        "_INDEX": (0, 3, 3, 0, 0),
+    },
+    ("chosen", "SELECT sum(i4) FROM orders"): {
+        "_MENTION": (0, 2, 2, 0, 0),
+        "_SORTED_ROW": (0, 2, 2, 0, 0),
+        "_INDEX": (0, 2, 2, 0, 0),
+    },
+    ("chosen", "SELECT avg(i4), sum(i8), min(i4) FROM orders"): {
+        "_MENTION": (0, 8, 8, 0, 0),
+        "_SORTED_ROW": (0, 5, 5, 0, 0),
+        "_INDEX": (0, 8, 8, 0, 0),
+    },
+    ("best", "SELECT min(i4), count(*) FROM visits"): {
+        "_MENTION": (0, 4, 4, 0, 0),
+        "_SORTED_ROW": (0, 2, 2, 0, 0),
+        "_INDEX": (0, 4, 4, 0, 0),
+    },
+    ("best", "SELECT sum(n2 * 2) FROM people"): {
+        "_MENTION": (2, 0, 2, 0, 0),
+        "_SORTED_ROW": (1, 0, 1, 0, 0),
+        "_INDEX": (2, 0, 2, 0, 0),
+    },
+    (
+        "best",
+        "SELECT count(*) FROM (SELECT uid, i4, max(n2) AS m, count(DISTINCT i8) AS c FROM visits"
+        " WHERE i2 > 1 GROUP BY uid, i4) q WHERE m > 1",
+    ): {
+        "_MENTION": (0, 7, 7, 0, 0),
+        "_SORTED_ROW": (0, 3, 3, 0, 0),
+        "_GROUPED_ROW": (0, 4, 4, 0, 0),
+        "_SPREAD": (0, 3, 3, 0, 0),
+        "_ROW_HEADER": (0, 0, 0, 0, 2),
+        "uid octets": (0, 3000, 3000, 0, 1984),
+        "uid unpacked": (0, 3000, 3000, 0, 0),
+        "uid digits": (0, 3000, 3000, 0, 1018),
+        "i4 octets": (0, 3000, 3000, 0, 1984),
+        "i4 unpacked": (0, 4000, 4000, 0, 0),
+        "i4 digits": (0, 3000, 3000, 0, 1010),
+        "n2 octets": (0, 0, 0, 0, 992),
+        "n2 unpacked": (0, 1000, 1000, 0, 0),
+        "n2 digits": (0, 0, 0, 0, 504),
+        "i8 octets": (0, 3000, 3000, 0, 1984),
+        "i8 unpacked": (0, 3000, 3000, 0, 0),
+        "i8 digits": (0, 3000, 3000, 0, 1018),
+        "i2 octets": (0, 500, 500, 0, 0),
+        "i2 unpacked": (0, 1000, 1000, 0, 0),
+    },
+    (
+        "best",
+        "SELECT count(*) FROM (SELECT uid, sum(n2) AS m FROM visits GROUP BY uid) q WHERE m > 1",
+    ): {
+        "_MENTION": (1, 2, 3, 0, 0),
+        "_SORTED_ROW": (1, 1, 2, 0, 0),
+        "_GROUPED_ROW": (0, 2, 2, 0, 0),
+        "_SPREAD": (0, 1, 1, 0, 0),
+        "_ROW_HEADER": (0, 0, 0, 1, 1),
+        "uid octets": (0, 3000, 3000, 0, 1984),
+        "uid unpacked": (0, 3000, 3000, 0, 0),
+        "uid digits": (0, 3000, 3000, 0, 1018),
+        "n2 octets": (0, 0, 0, 0, 992),
+        "n2 unpacked": (0, 1000, 1000, 0, 0),
+        "n2 digits": (0, 0, 0, 0, 504),
+    },
+    (
+        "best",
+        "SELECT count(*) FROM (SELECT uid, i4, row_number() OVER (PARTITION BY uid ORDER BY n2) AS k,"
+        " first_value(i8) OVER (PARTITION BY uid ORDER BY n2) AS v FROM visits WHERE i2 > 1) q"
+        " WHERE k = 1 AND i4 > 1 AND v > 2",
+    ): {
+        "_MENTION": (3, 11, 14, 0, 0),
+        "_SORTED_ROW": (1, 2, 3, 0, 0),
+        "_ROW_HEADER": (0, 0, 0, 1, 2),
+        "uid octets": (0, 8000, 8000, 0, 9920),
+        "uid unpacked": (0, 6000, 6000, 0, 0),
+        "uid digits": (0, 2000, 2000, 0, 5090),
+        "i4 octets": (500, 2000, 2500, 992, 3968),
+        "i4 unpacked": (1000, 1000, 2000, 0, 0),
+        "i4 digits": (0, 0, 0, 505, 2020),
+        "n2 octets": (0, 10000, 10000, 0, 7936),
+        "n2 unpacked": (0, 5000, 5000, 0, 0),
+        "n2 digits": (0, 2000, 2000, 0, 4032),
+        "i8 octets": (500, 2000, 2500, 992, 5952),
+        "i8 unpacked": (1000, 2000, 3000, 0, 0),
+        "i8 digits": (0, 0, 0, 509, 3054),
+        "i2 octets": (0, 500, 500, 0, 0),
+        "i2 unpacked": (0, 1000, 1000, 0, 0),
+    },
+    (
+        "best",
+        "SELECT count(*) FROM (SELECT uid, sum(i8) OVER (PARTITION BY uid) AS k FROM visits) q WHERE k > 1",
+    ): {
+        "_MENTION": (0, 6, 6, 0, 0),
+        "_SORTED_ROW": (0, 2, 2, 0, 0),
+        "uid octets": (0, 4000, 4000, 0, 7936),
+        "uid unpacked": (0, 4000, 4000, 0, 0),
+        "uid digits": (0, 1000, 1000, 0, 4072),
+        "i8 octets": (0, 0, 0, 0, 3968),
+        "i8 unpacked": (0, 2000, 2000, 0, 0),
+        "i8 digits": (0, 0, 0, 0, 2036),
+    },
+    (
+        "best",
+        "SELECT count(*) FROM visits a JOIN orders b ON a.uid = b.uid AND a.i8 = b.n2 WHERE a.i4 > b.i2",
+    ): {
+        "_MENTION": (224, 12, 18, 0, 0),
+        "_SORTED_ROW": (30, 2, 3, 0, 0),
+        "_GROUPED_ROW": (164, 0, 4, 0, 0),
+        "_HASHED_COLUMN": (0, 4, 4, 0, 0),
+        "_ROW_HEADER": (0, 0, 0, 41, 4),
+        "uid octets": (45000, 4000, 5500, 10912, 3968),
+        "uid unpacked": (123000, 4000, 7000, 0, 0),
+        "uid digits": (82000, 0, 2000, 5575, 2028),
+        "i8 octets": (0, 0, 0, 4960, 1984),
+        "i8 unpacked": (41000, 1000, 2000, 0, 0),
+        "i8 digits": (41000, 0, 1000, 2545, 1018),
+        "n2 octets": (0, 0, 0, 5952, 1984),
+        "n2 unpacked": (41000, 1000, 2000, 0, 0),
+        "n2 digits": (41000, 0, 1000, 3024, 1008),
+        "i4 octets": (15000, 0, 500, 34720, 1984),
+        "i4 unpacked": (30000, 1000, 2000, 0, 0),
+        "i4 digits": (0, 0, 0, 17675, 1010),
+        "i2 octets": (15000, 0, 500, 35712, 1984),
+        "i2 unpacked": (30000, 1000, 2000, 0, 0),
+        "i2 digits": (150, 0, 5, 18072, 1004),
+        "id octets": (0, 4000, 4000, 10912, 3968),
+        "id unpacked": (0, 4000, 4000, 0, 0),
+        "id digits": (0, 0, 0, 5555, 2020),
+    },
+    ("best", "SELECT count(*) FROM visits a JOIN rates r ON a.i8 = r.k WHERE r.fee > 2"): {
+        "_MENTION": (0, 5, 3, 0, 0),
+        "_SORTED_ROW": (0, 1, 1, 0, 0),
+        "_GROUPED_ROW": (0, 4, 2, 0, 0),
+        "_ROW_HEADER": (0, 0, 0, 0, 2),
+        "i8 octets": (0, 0, 0, 0, 992),
+        "i8 unpacked": (0, 2000, 1000, 0, 0),
+        "i8 digits": (0, 2000, 1000, 0, 509),
+        "k unpacked": (0, 2000, 1000, 0, 0),
+        "k digits": (0, 2000, 1000, 0, 0),
+        "fee octets": (0, 500, 500, 0, 992),
+        "fee unpacked": (0, 1000, 1000, 0, 0),
+        "fee digits": (0, 0, 0, 0, 504),
+    },
+    ("joins", "SELECT count(*) FROM people a JOIN events b ON a.i4 = b.i4 WHERE b.n2 > 2"): {
+        "_MENTION": (17, 0, 10, 0, 0),
+        "_SORTED_ROW": (4, 0, 3, 0, 0),
+        "_GROUPED_ROW": (8, 0, 2, 0, 0),
+        "_HASHED_COLUMN": (3, 0, 3, 0, 0),
+        "_ROW_HEADER": (0, 0, 0, 8, 0),
+        "i4 octets": (7000, 0, 5500, 5952, 0),
+        "i4 unpacked": (16000, 0, 7000, 0, 0),
+        "i4 digits": (8000, 0, 2000, 3030, 0),
+        "n2 octets": (1000, 0, 500, 4960, 0),
+        "n2 unpacked": (3000, 0, 2000, 0, 0),
+        "n2 digits": (0, 0, 0, 2520, 0),
+        "id octets": (2000, 0, 2000, 2976, 0),
+        "id unpacked": (2000, 0, 2000, 0, 0),
+        "id digits": (0, 0, 0, 1515, 0),
+    },
+}
+
+
+@pytest.mark.parametrize("policy, question", _ACCOUNTS)
+def test_each_part_is_counted_as_often_as_it_is_computed(policy: str, question: str) -> None:
+    block, world = _planned(question, policy)
+    before, found = block_work(block, world), {}
+    for lever in _ACCOUNTS[policy, question]:
+        with pytest.MonkeyPatch.context() as changes:
+            _changed(lever, changes)
+            after = block_work(block, world)
+        found[lever] = tuple(
+            round(getattr(after, one) - getattr(before, one), 2) for one in _FIELDS
+        )
+    assert found == _ACCOUNTS[policy, question]
+
+
+@pytest.mark.parametrize(
+    "policy, question, statements",
+    [
+        ("best", "SELECT count(*) FROM people", 1),
+        ("best", "SELECT i4, count(*) FROM people GROUP BY i4", 1),
+        ("best", "SELECT min(i4), max(i4) FROM people", 2),
+        ("best", "SELECT avg(i4) FROM orders", 2),
+        ("best", "SELECT avg(i4), count(*) FROM orders", 3),
+        ("chosen", "SELECT sum(i4) FROM orders", 2),
+    ],
+)
+def test_statements_that_read_the_rows(policy: str, question: str, statements: int) -> None:
+    assert work._statements(_planned(question, policy)[0]) == statements
+
+
+def test_a_selection_reads_the_rows_once_more() -> None:
+    of_mean, _ = _planned("SELECT avg(i4) FROM orders")
+    of_keys, _ = _planned("SELECT i4, count(*) FROM orders GROUP BY i4")
+    assert of_keys.selection is not None
+    assert work._statements(replace(of_mean, selection=of_keys.selection)) == 3
+    assert work._statements(replace(of_mean, releases=())) == 1
+
+
+def test_work_of_two_blocks() -> None:
+    """Files of the first are gone when the second is read."""
+    one = UnitWork(octets=5, stored_octets=3, rows=2, nanoseconds=1)
+    other = UnitWork(octets=2, stored_octets=7, rows=9, nanoseconds=4)
+    for found in (one.plus(other), other.plus(one)):
+        assert (found.octets, found.stored_octets) == (5, 7)
+        assert (found.rows, found.nanoseconds) == (9, 5)
+
+
+def test_what_the_limits_leave() -> None:
+    time, space = limits.UNIT_NANOSECONDS, limits.UNIT_CARRIED_BYTES
+    assert UnitWork(nanoseconds=4 * time).share_of_limits == Fraction(1, 4)
+    assert UnitWork(octets=8 * space, nanoseconds=4 * time).share_of_limits == Fraction(1, 8)
+    assert UnitWork().share_of_limits > 1
+    of_time = UnitWork(nanoseconds=time / 2, stored_nanoseconds=time / 8)
+    of_space = UnitWork(octets=space / 2, stored_octets=space / 4)
+    assert (of_time.most_stored, of_space.most_stored) == (4, 2)
+    assert UnitWork(octets=2 * space, stored_octets=1).most_stored == 0
+    assert UnitWork(nanoseconds=2 * time).most_stored == 0
+    assert UnitWork().most_stored > 10_000
+    assert UnitWork(stored_nanoseconds=limits.ROW_NANOSECONDS + 1).is_dear_for_each
+    assert UnitWork(stored_octets=limits.ROW_CARRIED_BYTES + 1).is_dear_for_each
+    assert not UnitWork(stored_nanoseconds=limits.ROW_NANOSECONDS).is_dear_for_each
+
+
+def test_refusals_say_what_helps() -> None:
+    long = UnitWork(dearest=work_prices.Dearest(9.0, "ln()", 400))
+    pairs = UnitWork(rows=9_000, dearest=work_prices.Dearest(9.0, "ln()", 4))
+    few = UnitWork(rows=9, dearest=work_prices.Dearest(9.0, "ln()", 4))
+    assert "round(x, 2)" in work._hint(long)
+    assert "aggregate one side" in work._hint(pairs)
+    assert work._hint(few) == "Use ln() fewer times."
+    assert "each row" in work._too_slow(few, 1.0, each=True).message
+    assert "up to 9 rows" in work._too_slow(few, 1.0).message
+    assert work._seconds(0.2516) == "0.252 seconds" and work._seconds(123.4) == "123 seconds"
+
+
+@pytest.mark.parametrize(
+    "table, limit, message",
+    [
+        ("people", "UNIT_NANOSECONDS", "the rows of one privacy unit could keep the database busy"),
+        ("people", "UNIT_CARRIED_BYTES", "of temporary files"),
+        ("people", "EXPANDED_NODES", "too large together"),
+        ("orders", "ROW_NANOSECONDS", "each row of a privacy unit"),
+        ("orders", "ROW_CARRIED_BYTES", "each row of a privacy unit"),
+        ("orders", "UNIT_NANOSECONDS", "each row of a privacy unit"),  # a single one
+    ],
+)
+def test_limits_refuse_statements(
+    table: str, limit: str, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    block, world = _planned(f"SELECT sum(n2) FROM {table}")
+    check_work([block], world)
+    monkeypatch.setattr(limits, limit, 1)
+    with pytest.raises(TooMuchWork, match=message) as caught:
+        check_work([block], world)
+    assert caught.value.hint
+
+
+def test_what_is_not_known_is_refused() -> None:
+    block, world = _planned("SELECT sum(i4) FROM people")
+    unknown: Any = object()
+    with pytest.raises(TooMuchWork, match="no known cost: object"):
+        check_work([replace(block, releases=(unknown,))], world)
+    joined = "SELECT count(*) FROM visits a JOIN orders b ON a.uid = b.uid"
+    block, world = _planned(joined)
+    join = block.source
+    assert isinstance(join, Join)
+    assert isinstance(join.left, Truncate) and isinstance(join.right, Truncate)
+    uncut = replace(block, source=replace(join, left=join.left.source, right=join.right.source))
+    with pytest.raises(TooMuchWork, match="multiply in this join without a bound"):
+        check_work([uncut], world)
+
+
+def test_stored_texts_have_their_usual_price_and_a_single_one_the_longest() -> None:
+    found = block_work(*_planned("SELECT count(*) FROM people WHERE t LIKE '%x%'"))
+    assert found.nanoseconds < found.single_nanoseconds
+    found = block_work(*_planned("SELECT count(*) FROM people WHERE i4 > 1"))
+    assert found.nanoseconds == found.single_nanoseconds
+
+
+def test_texts_of_what_is_known_are_short() -> None:
+    block, world = _planned("SELECT count(*) FROM notes WHERE t = 'x' AND s = 'y'")
+    short = {name for _, name in short_columns(block.source, world)}
+    assert {"uid", "id", "s", "c", "i4"} <= short
+    assert not short & {"t", "j"}
+    stored = {name for _, name in columns_as_stored(block, world)}
+    assert {"t", "s"} <= stored
+
+
+def test_texts_that_a_subquery_hands_on() -> None:
+    question = """SELECT count(*) FROM (SELECT uid, t, lower(t) AS l, s FROM {} WHERE i4 > 1) q
+        WHERE l = 'x' AND s = 'y' AND t = 'z'"""
+    for source in (
+        "visits",
+        "(SELECT uid, i4, t, s FROM visits UNION ALL SELECT uid, i4, t, s FROM visits) u",
+    ):
+        block, world = _planned(question.format(source))
+        short = short_columns(block.source, world)
+        alias = block.source.alias  # type: ignore[union-attr]
+        names = {name for where, name in short if where == alias}
+        assert {"l", "s"} <= names, names
+        assert "t" not in names
