@@ -7,14 +7,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from proxy.base import limits
 from proxy.base.sql_types import SqlType
-from proxy.catalog.catalog_model import Column
+from proxy.catalog.catalog_model import Column, TableName
 from proxy.kernel import work, work_prices
+from proxy.kernel.attribution import scan_rule
 from proxy.kernel.plan import BlockPlan
 from proxy.kernel.work import (
     TooMuchWork,
@@ -22,6 +24,7 @@ from proxy.kernel.work import (
     block_work,
     check_work,
     columns_as_stored,
+    identifying,
     short_columns,
 )
 from proxy.kernel.work_prices import (
@@ -60,9 +63,10 @@ from proxy.query.ir.expressions import (
     TextCall,
     TextFunction,
 )
-from proxy.query.ir.relations import Join, Truncate
+from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
+from proxy.query.ir.relations import Join, Scan, Truncate
 from proxy.query.syntax.placeholders import ClientParameter
-from tests.pipeline_world import CATALOG, POLICIES, walk
+from tests.pipeline_world import CATALOG, POLICIES, SCHEMA, walk
 
 _SIZES = {
     "short": ResultSize(0, 0, 40),
@@ -665,6 +669,39 @@ def test_a_selection_reads_the_rows_once_more() -> None:
     assert work._statements(replace(of_mean, releases=())) == 1
 
 
+def test_values_by_which_bounds_are_chosen_are_computed_too() -> None:
+    block, world = _planned("SELECT sum(i4) FROM people")
+    (release,) = block.releases
+    measured = release.of[0]  # type: ignore[union-attr,index]
+    chosen: Any = SimpleNamespace(measured=measured, number=9, choice=None)
+    block = replace(block, value_choices=(chosen,))
+    before = block_work(block, world).nanoseconds
+    with pytest.MonkeyPatch.context() as changes:
+        _changed("_INDEX", changes)
+        assert block_work(block, world).nanoseconds == before + 4
+
+
+def test_only_a_numeric_is_divided_by_the_grid_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work, "multiply_nanoseconds", lambda *_: 1e6)
+    cut, divided, computed = (
+        block_work(*_planned(f"SELECT sum({operand}) FROM people")).nanoseconds
+        for operand in ("i4", "n2", "i4 + i2")
+    )
+    assert cut < 1e6 < min(divided, computed)
+
+
+def test_the_place_of_a_row_is_a_column_where_it_is_mentioned() -> None:
+    world, scan = World(POLICIES["world"], CATALOG), Scan("r", TableName(SCHEMA, "events"))
+    place = ("r", "ctid")
+    assert set(work._Pricer(world, frozenset((place,))).level(scan).columns) == {place}
+    assert not work._Pricer(world, frozenset()).level(scan).columns
+
+
+def test_the_most_rows_of_a_level_are_told() -> None:
+    joined, world = _planned("SELECT count(*) FROM visits a JOIN orders b ON a.uid = b.uid")
+    assert block_work(joined, world).rows == 30 + 6 + 5
+
+
 def test_work_of_two_blocks() -> None:
     """Files of the first are gone when the second is read."""
     one = UnitWork(octets=5, stored_octets=3, rows=2, nanoseconds=1)
@@ -768,3 +805,110 @@ def test_texts_that_a_subquery_hands_on() -> None:
         names = {name for where, name in short if where == alias}
         assert {"l", "s"} <= names, names
         assert "t" not in names
+
+
+def test_a_computed_key_may_be_longer_than_a_stored_one() -> None:
+    """So that the rows are priced a second time: a single one by its first characters, as they are sorted."""
+    found = block_work(
+        *_planned("SELECT count(DISTINCT lpad(s, 1000) || lpad(s, 999)) FROM people")
+    )
+    assert found.nanoseconds != found.single_nanoseconds
+
+
+def test_what_names_a_unit_is_never_long() -> None:
+    for condition, is_long in (("uid < 'x'", False), ("t < 'x'", True)):
+        found = block_work(*_planned(f"SELECT count(*) FROM notes WHERE {condition}"))
+        assert (found.single_nanoseconds > found.stored_nanoseconds) == is_long
+
+
+@pytest.mark.parametrize("name, columns", [("regions", {"t"}), ("orders", {"id", "uid"})])
+def test_identifying_columns(name: str, columns: set[str]) -> None:
+    world = World(POLICIES["world"], CATALOG)
+    table = CATALOG.tables[TableName(SCHEMA, name)]
+    assert identifying(table, scan_rule(Scan("r", table.name), world)) == columns
+
+
+def test_a_stored_row_has_a_place_in_one_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Longer values are beside it; what a group computes is carried whole."""
+    for size_of in ("column_size", "longest_size"):
+        monkeypatch.setattr(work, size_of, lambda *_: ResultSize(0, 0, 4_000))
+    conditions = ["i4 > 1", "i2 > 1", "i8 > 1", "n2 > 1"]
+    stored, grouped = [], []
+    for count in range(1, 5):
+        where = " AND ".join(conditions[:count])
+        stored.append(block_work(*_planned(f"SELECT count(*) FROM people WHERE {where}")).octets)
+        below = "SELECT uid, max(i4) AS i4, max(i2) AS i2, max(i8) AS i8, max(n2) AS n2 FROM visits"
+        above = f"SELECT count(*) FROM ({below} GROUP BY uid) q WHERE {where}"
+        grouped.append(block_work(*_planned(above)).octets)
+    assert stored[0] < stored[1] < stored[2] == stored[3]
+    assert grouped == sorted(set(grouped))
+
+
+def _of_numbers(size: ResultSize) -> tuple[Any, Any]:
+    pricer = work._Pricer(World(POLICIES["world"], CATALOG), frozenset())
+    level = pricer.level(Scan("r", TableName(SCHEMA, "visits")))
+    return pricer, replace(level, columns={("r", "few"): NodePrice(1.0, size)})
+
+
+def test_sizes_of_aggregates() -> None:
+    """A mean has twenty digits after the point, or what its operand has."""
+    for size, after in ((ResultSize(5, 2), 20), (ResultSize(5, 50), 50)):
+        pricer, level = _of_numbers(size)
+        mean = Aggregate(AggregateKind.AVG, _c("few"), None, SqlType.NUMERIC)
+        assert pricer._aggregated(mean, level).after == after
+        assert pricer._aggregated(replace(mean, kind=AggregateKind.MAX), level) == size
+        with pytest.raises(NotPriced, match="var_pop"):
+            pricer._aggregated(replace(mean, kind=AggregateKind.VAR_POP), level)
+
+
+def test_cuts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work, "truncation_rule", lambda _, known, __: known)
+    block, world = _planned("SELECT count(*) FROM visits a JOIN orders b ON a.uid = b.uid")
+    assert isinstance(block.source, Join)
+    cut = block.source.left
+    assert isinstance(cut, Truncate) and cut.by is not None
+    columns = {name: ColumnRef(name, kind, None, cut.alias) for name, kind in _OF_CUTS.items()}
+
+    def price(truncate: Truncate) -> tuple[float, set[str]]:
+        pricer = work._Pricer(world, frozenset((cut.alias, name) for name in columns))
+        level = pricer.level(truncate)
+        return pricer.tally.stored_nanoseconds, {name for _, name in level.columns}
+
+    plain, names = price(replace(cut, columns=("uid", "n2")))
+    assert names == {"uid", "n2"}
+    where = Comparison(Comparator.GT, columns["n2"], columns["n2"])
+    assert price(replace(cut, columns=("uid", "n2"), where=where))[0] > plain
+    for ordered, looks in ((("id",), 0), (("id", "iv"), 1)):
+        by = replace(cut, ordered_by=tuple(columns[name] for name in ordered))
+        before, _ = price(by)
+        with monkeypatch.context() as changes:
+            _changed("_LOOK", changes)
+            assert price(by)[0] == before + looks
+    alone = replace(cut, by=None, most=None, ordered_by=())
+    before, _ = price(alone)
+    with monkeypatch.context() as changes:
+        _changed("_SORTED_ROW", changes)
+        assert price(alone)[0] == before  # nothing is sorted
+
+
+_OF_CUTS = {
+    "uid": SqlType.INT8,
+    "id": SqlType.INT4,
+    "n2": SqlType.NUMERIC,
+    "i4": SqlType.INT4,
+    "iv": SqlType.DURATION,
+}
+
+
+def test_rows_that_a_join_does_not_repeat_have_the_usual_price() -> None:
+    question = "SELECT count(*) FROM members a JOIN orders b ON a.uid = b.uid WHERE b.t LIKE '%x%'"
+    found = block_work(*_planned(question))
+    assert found.nanoseconds + found.stored_nanoseconds < found.single_nanoseconds
+
+
+def test_texts_that_a_join_repeats_are_not_as_stored() -> None:
+    block, world = _planned(
+        "SELECT count(*) FROM visits a JOIN orders b ON a.uid = b.uid WHERE a.t = 'x' AND b.i4 > 1"
+    )
+    stored = {name for _, name in columns_as_stored(block, world)}
+    assert "i4" in stored and "t" not in stored
