@@ -40,6 +40,7 @@ from proxy.kernel.work_prices import (
 from proxy.kernel.world import World
 from proxy.query.ir.expressions import (
     Arithmetic,
+    Case,
     Cast,
     Choice,
     Choose,
@@ -47,6 +48,8 @@ from proxy.query.ir.expressions import (
     ColumnRef,
     Comparator,
     Comparison,
+    Concat,
+    Connective,
     Constant,
     Expression,
     In,
@@ -234,9 +237,30 @@ def test_is_no_dearer(one: Expression, other: Expression) -> None:
 def test_operands_are_in_the_sum() -> None:
     found = expression_price(_number(_ABS, "dear"), _COLUMNS, 1024)
     assert found.nanoseconds > _COLUMNS["r", "dear"].nanoseconds
-    assert (found.nodes, found.leaves) == (2, {("r", "dear")})
+    assert (found.nodes, found.leaves) == (2, frozenset({("r", "dear")}))
     assert _price(_holds("few")) > 100 * _price(_c("few"))
     assert _price(_holds("few", _PARAMETER)) == _price(_holds("few"))
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        _is,
+        _add,
+        _null_if,
+        _choose,
+        lambda one, other: _add(one, other, Operator.MULTIPLY),
+        lambda one, other: Quotient(_c(one), _c(other), False, SqlType.NUMERIC),
+        lambda one, other: Connective("AND", (_c(one), _c(other))),
+        lambda one, other: Concat((_c(one), _c(other))),
+        lambda one, other: Case(((_c(one), _c("few")),), _c(other), SqlType.NUMERIC),
+    ],
+)
+def test_both_operands_are_in_the_sum(made: Callable[[str, str], Expression]) -> None:
+    dear = _COLUMNS["r", "dear"].nanoseconds
+    assert _price(made("few", "few")) < dear
+    assert _price(made("dear", "few")) > dear < _price(made("few", "dear"))
+    assert _price(made("dear", "dear")) > 2 * dear
 
 
 def test_long_numbers_take_no_longer_than_their_results_are_exact() -> None:
@@ -373,6 +397,9 @@ def test_sizes_of_constants() -> None:
 def test_what_is_no_column_has_no_price() -> None:
     with pytest.raises(NotPriced, match="column other"):
         _price(_c("other"))
+    unknown: Any = object()
+    with pytest.raises(NotPriced, match="object"):
+        _price(unknown)
 
 
 _FIELDS = ("nanoseconds", "stored_nanoseconds", "single_nanoseconds", "octets", "stored_octets")
