@@ -262,7 +262,7 @@ def _seconds(seconds: float) -> str:
     >>> _seconds(0.2516), _seconds(3.14159), _seconds(123.4)
     ('0.252 seconds', '3.1 seconds', '123 seconds')
     """
-    digits = 2 if 1 <= seconds < 100 else 3
+    digits = 2 if seconds >= 1 else 3
     return f"{seconds:.{digits}g} seconds" if seconds < 100 else f"{seconds:.0f} seconds"
 
 
@@ -689,9 +689,7 @@ class _Pricer:
         formed = Formed(known, still)
         self._take(self.price(truncate.where, source).nanoseconds, source)
         columns = {
-            name: price
-            for name, price in source.columns.items()
-            if name[1] in truncate.columns and name[0] == truncate.alias
+            name: price for name, price in source.columns.items() if name[1] in truncate.columns
         }
         if truncate.by is None:
             return _Level(columns, formed)
