@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
+from proxy.mechanisms import discrete_gaussian
 from proxy.mechanisms.real_bounds import log_bounds, root_bounds, short_below
 
 _LEAST_DELTA = Fraction(1, 10**300)
@@ -54,6 +55,34 @@ def textbook_rho_of_loss(epsilon: Fraction, delta: Fraction) -> Fraction:
     largest_log = -log_bounds(delta)[0]
     root = epsilon / (root_bounds(epsilon + largest_log)[1] + root_bounds(largest_log)[1])
     return short_below(root * root)
+
+
+def gaussian_pays(
+    groups: int, epsilon: Fraction, delta: Fraction, group_sensitivity: int | Fraction = 1
+) -> bool:
+    """Whether Gaussian noise is smaller than Laplace noise when a unit is in up to G groups.
+
+    A choice between two mechanisms that are both private, by public numbers: floats will do.
+
+    Given    groups = G >= 1, each of them moved by up to group_sensitivity by one unit
+    Gives    whether sd of sigma2 = G D^2 / (2 rho) is below that of scale G D / epsilon
+    Source   docs/design/mechanisms.md 3.2. With the textbook's conversion G >= 15 at epsilon 1 and delta 1e-6;
+             with the tight one that is used here G >= 11
+
+    >>> [gaussian_pays(g, Fraction(1), Fraction(1, 10**6)) for g in (1, 10, 11)]
+    [False, False, True]
+    """
+    if groups < 1 or group_sensitivity <= 0:
+        raise ValueError("a unit is in at least one group and changes it")
+    if delta == 0:
+        return False
+    rho = rho_of_loss(epsilon, delta)
+    sigma2 = discrete_gaussian.sigma2_for(groups * Fraction(group_sensitivity) ** 2, rho)
+    half_rate = float(epsilon / (2 * groups * group_sensitivity))  # 1 / (2 scale)
+    if half_rate > 300:
+        return False  # Laplace noise is 0 but for one draw in e^600
+    laplace = 1 / (2 * math.sinh(half_rate) ** 2)
+    return discrete_gaussian.variance(sigma2) < laplace
 
 
 def _check(epsilon: Fraction, delta: Fraction) -> None:

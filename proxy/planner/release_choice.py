@@ -22,9 +22,8 @@ from proxy.kernel.plan import (
 )
 from proxy.kernel.sensitivities import Sensitivity, gaussian, laplace, of_distinct, of_sum, of_total
 from proxy.kernel.statistics import Counted, Measured, Statistic, of_row
-from proxy.mechanisms import discrete_gaussian
+from proxy.mechanisms import zcdp
 from proxy.mechanisms.loss import NOTHING, Loss
-from proxy.mechanisms.zcdp import rho_of_loss
 from proxy.planner import grids
 from proxy.planner.bounds import condition
 from proxy.planner.measuring import (
@@ -237,7 +236,7 @@ def _gaussian_instead(share: Loss, moved: Sensitivity) -> Fraction | None:
     groups = int(moved.l1**2 / moved.squared)
     if groups < 2 or share.delta <= 0:
         return None
-    if not gaussian_pays(groups, share.epsilon, share.delta, moved.squared / moved.l1):
+    if not zcdp.gaussian_pays(groups, share.epsilon, share.delta, moved.squared / moved.l1):
         return None
     return gaussian(moved, share).sigma2
 
@@ -328,31 +327,3 @@ def _mean(aggregate: Aggregate, priced: Priced) -> RecentredMean:
         output_grid=grids.of_average(measured.grid, measured.clamp) / 1000,
         loss=Loss(priced.loss.epsilon, Fraction(0)),
     )
-
-
-def gaussian_pays(
-    groups: int, epsilon: Fraction, delta: Fraction, group_sensitivity: int | Fraction = 1
-) -> bool:
-    """Whether Gaussian noise is smaller than Laplace noise when a unit is in up to G groups.
-
-    A choice between two mechanisms that are both private, by public numbers: floats will do.
-
-    Given    groups = G >= 1, each of them moved by up to group_sensitivity by one unit
-    Gives    whether sd of sigma2 = G D^2 / (2 rho) is below that of scale G D / epsilon
-    Source   docs/design/mechanisms.md 3.2. With the textbook's conversion G >= 15 at epsilon 1 and delta 1e-6;
-             with the tight one that is used here G >= 11
-
-    >>> [gaussian_pays(g, Fraction(1), Fraction(1, 10**6)) for g in (1, 10, 11)]
-    [False, False, True]
-    """
-    if groups < 1 or group_sensitivity <= 0:
-        raise ValueError("a unit is in at least one group and changes it")
-    if delta == 0:
-        return False
-    rho = rho_of_loss(epsilon, delta)
-    sigma2 = discrete_gaussian.sigma2_for(groups * Fraction(group_sensitivity) ** 2, rho)
-    half_rate = float(epsilon / (2 * groups * group_sensitivity))  # 1 / (2 scale)
-    if half_rate > 300:
-        return False  # Laplace noise is 0 but for one draw in e^600
-    laplace = 1 / (2 * math.sinh(half_rate) ** 2)
-    return discrete_gaussian.variance(sigma2) < laplace

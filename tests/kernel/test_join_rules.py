@@ -176,7 +176,7 @@ def _side_of_a_cut(alias: str, most: int, **other: object) -> Rows:
     return replace(Rows(changed=2, most=(((alias, "i4"), most),)), **other)  # type: ignore[arg-type]
 
 
-def test_a_partner_takes_the_place_of_another_only_in_a_cut() -> None:
+def test_a_partner_that_takes_the_place_of_another_counts_once() -> None:
     a, b = _side_of_a_cut("a", 3), _side_of_a_cut("b", 5)
     inner = joined("people", "i4", "people", "i4")
     of_cut = replace(inner, right=cut("people", "i4", 5, alias="b"))
@@ -185,10 +185,10 @@ def test_a_partner_takes_the_place_of_another_only_in_a_cut() -> None:
     def changed(join: Join, left_outer: bool, right: Rows) -> int:
         return truncated_join(replace(join, left_outer=left_outer), a, right, _PAIRS).changed
 
-    for join, right in ((inner, b), (inner, in_place), (of_cut, b)):
-        assert changed(join, False, right) == 2 * 5 + 2 * 3
-        assert changed(join, True, right) == 2 * 5 + 2 * 3 * 2
-    assert changed(of_cut, True, in_place) == 2 * 5 + 2 * 3
+    for join in (inner, of_cut):
+        assert changed(join, False, b) == changed(join, False, in_place) == 2 * 5 + 2 * 3
+        assert changed(join, True, b) == 2 * 5 + 2 * 3 * 2
+        assert changed(join, True, in_place) == 2 * 5 + 2 * 3
 
 
 def test_a_row_without_partner_counts_once() -> None:

@@ -168,7 +168,7 @@ def test_rows_of_a_unit_that_is_cut() -> None:
         filled=frozenset({_UID}),
     )
     assert _of_cut(_cut(present=()), _OF_UNITS).rows is None
-    assert _of_cut(_cut(with_null=True), _OF_UNITS).rows is None
+    assert _of_cut(_cut(with_null=True), _OF_UNITS).rows is not None  # the unit is in `present`
 
 
 @pytest.mark.parametrize(
@@ -206,9 +206,9 @@ def test_values_of_a_cut_are_touched() -> None:
     )
     assert _rule(by_value, inner).owner == expected
     nobodys = replace(by_value, with_null=True)
-    assert _rule(nobodys, inner).owner == replace(expected, touched=())
-    unknown = replace(by_value, present=())
-    assert _rule(unknown, inner).owner == replace(expected, touched=(), filled=frozenset())
+    assert _rule(nobodys, inner).owner == expected
+    unknown = replace(by_value, present=())  # NULL is one more of the values
+    assert _rule(unknown, inner).owner == replace(expected, filled=frozenset())
 
 
 def test_what_is_known_of_columns_that_are_left_out_is_gone() -> None:

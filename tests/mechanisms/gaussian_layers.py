@@ -11,7 +11,6 @@ import numpy as np
 
 from proxy.kernel.price import NOTHING_PAID, Price
 from proxy.mechanisms import discrete_gaussian, zcdp
-from proxy.planner.release_choice import gaussian_pays
 from tests.mechanisms.finite_law import Law, normalised
 from tests.mechanisms.loss_of_rho import loss_of_rho
 
@@ -102,10 +101,10 @@ def gaussian_formulas_are_golden() -> None:
     # sigma^2 = G / (2 rho) below 2 G^2, the variance of continuous Laplace noise of scale G
     assert next(g for g in range(1, 40) if g / (2 * textbook) < 2 * g * g) == 15
     # With the tight conversion the crossing is a little earlier.
-    pays = [g for g in range(1, 40) if gaussian_pays(g, one, MILLIONTH)]
+    pays = [g for g in range(1, 40) if zcdp.gaussian_pays(g, one, MILLIONTH)]
     assert pays == list(range(11, 40))
-    assert [gaussian_pays(g, one, MILLIONTH, 100) for g in (1, 10, 11)] == [0, 0, 1]
-    assert not gaussian_pays(10**6, one, Fraction(0))
+    assert [zcdp.gaussian_pays(g, one, MILLIONTH, 100) for g in (1, 10, 11)] == [0, 0, 1]
+    assert not zcdp.gaussian_pays(10**6, one, Fraction(0))
     # 100 releases of epsilon 0.1 cost 5.76 by the textbook, 10 cost 1.71, 20 of epsilon 1 33.5.
     for count, each, epsilon in ((100, "1/10", 5.76), (10, "1/10", 1.71), (20, "1", 33.5)):
         rho = composed([rho_of_pure(Fraction(each))] * count)

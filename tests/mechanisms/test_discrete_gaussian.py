@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from proxy.kernel.price import NOTHING_PAID
 from proxy.mechanisms import discrete_gaussian, zcdp
-from proxy.planner.release_choice import gaussian_pays
 from tests.mechanisms.gaussian_layers import gaussian_law
 from tests.mechanisms.loss_of_rho import loss_of_rho
 from tests.seeded_bits import SeededBits
@@ -102,6 +101,6 @@ def test_what_is_no_rho_is_refused() -> None:
     with pytest.raises(ValueError, match="epsilon"):
         zcdp.rho_of_loss(Fraction(0), MILLIONTH)
     with pytest.raises(ValueError, match="group"):
-        gaussian_pays(0, Fraction(1), MILLIONTH)
+        zcdp.gaussian_pays(0, Fraction(1), MILLIONTH)
     assert loss_of_rho(Fraction(0), MILLIONTH).epsilon == 0
     assert NOTHING_PAID.rho == 0
