@@ -25,7 +25,6 @@ from proxy.kernel.work import (
     check_work,
     columns_as_stored,
     identifying,
-    short_columns,
 )
 from proxy.kernel.work_prices import (
     NodePrice,
@@ -738,17 +737,7 @@ def test_work_of_two_blocks() -> None:
         assert (found.rows, found.nanoseconds) == (9, 5)
 
 
-def test_what_the_limits_leave() -> None:
-    time, space = limits.UNIT_NANOSECONDS, limits.UNIT_CARRIED_BYTES
-    assert UnitWork(nanoseconds=4 * time).share_of_limits == Fraction(1, 4)
-    assert UnitWork(octets=8 * space, nanoseconds=4 * time).share_of_limits == Fraction(1, 8)
-    assert UnitWork().share_of_limits > 1
-    of_time = UnitWork(nanoseconds=time / 2, stored_nanoseconds=time / 8)
-    of_space = UnitWork(octets=space / 2, stored_octets=space / 4)
-    assert (of_time.most_stored, of_space.most_stored) == (4, 2)
-    assert UnitWork(octets=2 * space, stored_octets=1).most_stored == 0
-    assert UnitWork(nanoseconds=2 * time).most_stored == 0
-    assert UnitWork().most_stored > 10_000
+def test_a_row_that_is_dear_in_either_currency() -> None:
     assert UnitWork(stored_nanoseconds=limits.ROW_NANOSECONDS + 1).is_dear_for_each
     assert UnitWork(stored_octets=limits.ROW_CARRIED_BYTES + 1).is_dear_for_each
     assert not UnitWork(stored_nanoseconds=limits.ROW_NANOSECONDS).is_dear_for_each
@@ -808,30 +797,6 @@ def test_stored_texts_have_their_usual_price_and_a_single_one_the_longest() -> N
     assert found.nanoseconds < found.single_nanoseconds
     found = block_work(*_planned("SELECT count(*) FROM people WHERE i4 > 1"))
     assert found.nanoseconds == found.single_nanoseconds
-
-
-def test_texts_of_what_is_known_are_short() -> None:
-    block, world = _planned("SELECT count(*) FROM notes WHERE t = 'x' AND s = 'y'")
-    short = {name for _, name in short_columns(block.source, world)}
-    assert {"uid", "id", "s", "c", "i4"} <= short
-    assert not short & {"t", "j"}
-    stored = {name for _, name in columns_as_stored(block, world)}
-    assert {"t", "s"} <= stored
-
-
-def test_texts_that_a_subquery_hands_on() -> None:
-    question = """SELECT count(*) FROM (SELECT uid, t, lower(t) AS l, s FROM {} WHERE i4 > 1) q
-        WHERE l = 'x' AND s = 'y' AND t = 'z'"""
-    for source in (
-        "visits",
-        "(SELECT uid, i4, t, s FROM visits UNION ALL SELECT uid, i4, t, s FROM visits) u",
-    ):
-        block, world = _planned(question.format(source))
-        short = short_columns(block.source, world)
-        alias = block.source.alias  # type: ignore[union-attr]
-        names = {name for where, name in short if where == alias}
-        assert {"l", "s"} <= names, names
-        assert "t" not in names
 
 
 def test_a_computed_key_may_be_longer_than_a_stored_one() -> None:
@@ -939,3 +904,20 @@ def test_texts_that_a_join_repeats_are_not_as_stored() -> None:
     )
     stored = {name for _, name in columns_as_stored(block, world)}
     assert "i4" in stored and "t" not in stored
+
+
+def test_texts_in_order_are_compared_up_to_the_end_of_the_shorter() -> None:
+    whole = _price(_is("long", "long", _LT))
+    assert whole > 5 * max(_price(_is("long", "short", _LT)), _price(_is("short", "long", _LT)))
+
+
+def test_all_arms_and_conditions_are_nodes() -> None:
+    arms = Case(((_c("few"), _c("many")),), _c("short"), SqlType.NUMERIC)
+    found = expression_price(arms, _COLUMNS, 1024)
+    assert (found.nodes, found.size.before, found.size.octets) == (4, 500, 40)
+
+
+def test_a_base_is_raised_to_both_ends() -> None:
+    for low, high in (("0", "50"), ("-50", "0")):
+        raised = _size(_real(RealFunction.RAISED, _cut(_c("few"), low, high), "10"))
+        assert raised.before > 50 if high == "50" else raised.after > 50
