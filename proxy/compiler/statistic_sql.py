@@ -79,8 +79,8 @@ def centred_sql(measured: Measured, rows: RowSource) -> str:
     if found is not None:
         return found
     if is_of_bigints(measured, rows):
-        # Per row a sum(integer), which is also that of a SUM in the same statement. That of bigints is numeric,
-        # whose quotients are no whole numbers: so there is a cast.
+        # Per row a sum(integer), which is also that of a SUM in the same statement. That of bigints is a
+        # numeric, whose quotients are no whole numbers: so there is a cast.
         middle = rows.binds.number(measured.low + measured.high, "bigint")
         total, count = total_sql(measured, rows), values_sql(measured, rows)
         return f"(2 * {total} - {middle} * {count})::bigint"

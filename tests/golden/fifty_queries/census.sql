@@ -73,7 +73,7 @@ FROM census.adult
 -- census.adult, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
 --   avg from moments: clamp 0 .. 120, grid 1, rows 1, output grid 0.00001, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.count(r1."age"), (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer) - %(p1)s::bigint * pg_catalog.count(r1."age")) FROM "census"."adult" AS r1
+SELECT pg_catalog.count(r1."age"), (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer) - %(p1)s::bigint * pg_catalog.count(r1."age"))::bigint FROM "census"."adult" AS r1
 --   p1 = 120
 --   p2 = 0
 --   p3 = 120
@@ -199,7 +199,7 @@ FROM census.adult
 --     centred sum for var_pop: clamp 0 .. 120, grid 1, sensitivity 120, scale 45, epsilon 8/3 delta 0
 --     centred squares for var_pop: clamp 0 .. 120, grid 1, sensitivity 14400, scale 5400, epsilon 8/3 delta 0
 -- => backend
-SELECT pg_catalog.count(r1."age"), (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer) - %(p1)s::bigint * pg_catalog.count(r1."age")), pg_catalog.sum((2 * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint) * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint) - %(p4)s::bigint)) FROM "census"."adult" AS r1
+SELECT pg_catalog.count(r1."age"), (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer) - %(p1)s::bigint * pg_catalog.count(r1."age"))::bigint, pg_catalog.sum((2 * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint) * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint) - %(p4)s::bigint)) FROM "census"."adult" AS r1
 --   p1 = 120
 --   p2 = 0
 --   p3 = 120
@@ -221,7 +221,7 @@ FROM census.adult GROUP BY sex
 --     centred sum for stddev_samp: clamp 0 .. 120, grid 1, sensitivity 120, scale 45, epsilon 8/3 delta 0
 --     centred squares for stddev_samp: clamp 0 .. 120, grid 1, sensitivity 14400, scale 5400, epsilon 8/3 delta 0
 -- => backend
-SELECT * FROM (SELECT (CASE WHEN pg_catalog.octet_length((r1."sex")::text) <= 1024 THEN (r1."sex")::text ELSE pg_catalog.left((r1."sex")::text, 1024) END)::text AS k1, pg_catalog.count(r1."age"), (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer) - %(p1)s::bigint * pg_catalog.count(r1."age")), pg_catalog.sum((2 * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint) * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint) - %(p4)s::bigint)) FROM "census"."adult" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p5)s::text[]))
+SELECT * FROM (SELECT (CASE WHEN pg_catalog.octet_length((r1."sex")::text) <= 1024 THEN (r1."sex")::text ELSE pg_catalog.left((r1."sex")::text, 1024) END)::text AS k1, pg_catalog.count(r1."age"), (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer) - %(p1)s::bigint * pg_catalog.count(r1."age"))::bigint, pg_catalog.sum((2 * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint) * ((2 * ((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer)::bigint - %(p1)s::bigint)::bigint) - %(p4)s::bigint)) FROM "census"."adult" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p5)s::text[]))
 --   p1 = 120
 --   p2 = 0
 --   p3 = 120
@@ -312,7 +312,7 @@ FROM census.adult GROUP BY band
 --   avg made of releases 1, 3: clamp 0 .. 120, grid 1, output grid 0.00001
 --     centred sum for avg: clamp 0 .. 120, grid 1, sensitivity 120, scale 30, epsilon 4 delta 0
 -- => backend
-SELECT * FROM (SELECT (CASE WHEN (r1."age" < %(p4)s::bigint) THEN %(p5)s::text WHEN (r1."age" < %(p6)s::bigint) THEN %(p7)s::text ELSE %(p8)s::text END)::text AS k1, pg_catalog.count(*), (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer) - %(p1)s::bigint * pg_catalog.count(r1."age")) FROM "census"."adult" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p9)s::text[]))
+SELECT * FROM (SELECT (CASE WHEN (r1."age" < %(p4)s::bigint) THEN %(p5)s::text WHEN (r1."age" < %(p6)s::bigint) THEN %(p7)s::text ELSE %(p8)s::text END)::text AS k1, pg_catalog.count(*), (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer) - %(p1)s::bigint * pg_catalog.count(r1."age"))::bigint FROM "census"."adult" AS r1 GROUP BY 1 LIMIT ALL) g WHERE (k1 = ANY(%(p9)s::text[]))
 --   p1 = 120
 --   p2 = 0
 --   p3 = 120
@@ -432,7 +432,7 @@ FROM census.adult
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 --   avg from moments: clamp 0 .. 120, grid 1, rows 1, output grid 0.00001, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.count(*) FILTER (WHERE r1."married"), pg_catalog.count(r1."age") FILTER (WHERE (NOT r1."married")), (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer) FILTER (WHERE (NOT r1."married")) - %(p1)s::bigint * pg_catalog.count(r1."age") FILTER (WHERE (NOT r1."married"))) FROM "census"."adult" AS r1
+SELECT pg_catalog.count(*) FILTER (WHERE r1."married"), pg_catalog.count(r1."age") FILTER (WHERE (NOT r1."married")), (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer) FILTER (WHERE (NOT r1."married")) - %(p1)s::bigint * pg_catalog.count(r1."age") FILTER (WHERE (NOT r1."married")))::bigint FROM "census"."adult" AS r1
 --   p1 = 120
 --   p2 = 0
 --   p3 = 120
@@ -654,7 +654,7 @@ FROM census.adult WHERE age > (SELECT avg(age) FROM census.adult)
 -- census.adult, unit 1 row(s), partitions by hash of r2."id"; keys none; cells 0
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.count(r1."age"), (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer) - %(p1)s::bigint * pg_catalog.count(r1."age")) FROM "census"."adult" AS r1
+SELECT pg_catalog.count(r1."age"), (2 * pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."age", %(p3)s::integer), %(p2)s::integer))::integer) - %(p1)s::bigint * pg_catalog.count(r1."age"))::bigint FROM "census"."adult" AS r1
 --   p1 = 120
 --   p2 = 0
 --   p3 = 120

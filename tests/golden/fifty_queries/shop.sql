@@ -265,7 +265,7 @@ FROM (SELECT customer_id, count(*) AS n FROM shop.orders GROUP BY customer_id) p
 -- shop.orders, unit 1 row(s), partitions by hash of r3."dp_unit", r3."dp_unit" not null; keys none; cells 0
 --   avg from moments: clamp 0 .. 40, grid 1, rows 1, output grid 0.000001, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.count(r3."n"), (2 * pg_catalog.sum((pg_catalog.int8larger(pg_catalog.int8smaller(r3."n", %(p1)s::bigint), %(p2)s::bigint))::integer) - %(p1)s::bigint * pg_catalog.count(r3."n")) FROM (SELECT r2."unit" AS "customer_id", r2."a1" AS "n", r2."unit" AS "dp_unit" FROM (SELECT r1."customer_id" AS unit, least(pg_catalog.count(*), %(p1)s::bigint) AS a1 FROM "shop"."orders" AS r1 WHERE r1."customer_id" IS NOT NULL GROUP BY r1."customer_id") AS r2) AS r3 WHERE r3."dp_unit" IS NOT NULL
+SELECT pg_catalog.count(r3."n"), (2 * pg_catalog.sum((pg_catalog.int8larger(pg_catalog.int8smaller(r3."n", %(p1)s::bigint), %(p2)s::bigint))::integer) - %(p1)s::bigint * pg_catalog.count(r3."n"))::bigint FROM (SELECT r2."unit" AS "customer_id", r2."a1" AS "n", r2."unit" AS "dp_unit" FROM (SELECT r1."customer_id" AS unit, least(pg_catalog.count(*), %(p1)s::bigint) AS a1 FROM "shop"."orders" AS r1 WHERE r1."customer_id" IS NOT NULL GROUP BY r1."customer_id") AS r2) AS r3 WHERE r3."dp_unit" IS NOT NULL
 --   p1 = 40
 --   p2 = 0
 -- => loss
@@ -301,7 +301,7 @@ FROM (SELECT customer_id, sum(quantity) AS spent FROM shop.orders GROUP BY custo
 --   count(*): sensitivity 1, scale 1/4, epsilon 4 delta 0
 --   avg from moments: clamp 10 .. 200, grid 1, rows 1, output grid 0.00001, epsilon 4 delta 0
 -- => backend
-SELECT pg_catalog.count(*), pg_catalog.count(r3."spent"), (2 * pg_catalog.sum((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r3."spent", %(p3)s::numeric), %(p2)s::numeric))::integer) - %(p1)s::bigint * pg_catalog.count(r3."spent")) FROM (SELECT r2."unit" AS "customer_id", r2."a1" AS "spent", r2."unit" AS "dp_unit" FROM (SELECT r1."customer_id" AS unit, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."quantity", %(p6)s::integer), %(p5)s::integer))::numeric) AS a1 FROM "shop"."orders" AS r1 WHERE r1."customer_id" IS NOT NULL GROUP BY r1."customer_id") AS r2) AS r3 WHERE r3."dp_unit" IS NOT NULL AND (r3."spent" >= %(p2)s::numeric)
+SELECT pg_catalog.count(*), pg_catalog.count(r3."spent"), (2 * pg_catalog.sum((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r3."spent", %(p3)s::numeric), %(p2)s::numeric))::integer) - %(p1)s::bigint * pg_catalog.count(r3."spent"))::bigint FROM (SELECT r2."unit" AS "customer_id", r2."a1" AS "spent", r2."unit" AS "dp_unit" FROM (SELECT r1."customer_id" AS unit, pg_catalog.sum((pg_catalog.int4larger(pg_catalog.int4smaller(r1."quantity", %(p6)s::integer), %(p5)s::integer))::numeric) AS a1 FROM "shop"."orders" AS r1 WHERE r1."customer_id" IS NOT NULL GROUP BY r1."customer_id") AS r2) AS r3 WHERE r3."dp_unit" IS NOT NULL AND (r3."spent" >= %(p2)s::numeric)
 --   p1 = 210
 --   p2 = 10
 --   p3 = 200
