@@ -542,8 +542,8 @@ class DatabaseSession:
 
         Refuses  _CopyRenamed
         """
-        cursor = self._connection.cursor()
         for name, locked in self._copies_found.items():
+            cursor = self._connection.cursor()
             await cursor.execute(NAMED, (name,))
             if await cursor.fetchone() != (locked,):
                 raise _CopyRenamed

@@ -25,7 +25,6 @@ from typing import Any
 
 import psycopg
 import pytest
-from _pytest.runner import runtestprotocol
 
 from tests.mutation.equivalent_conditions import EQUIVALENT_CONDITIONS
 from tests.mutation.removed_conditions import ROOT, Removal, removals
@@ -86,23 +85,39 @@ def _no_server(*_: object, **__: object) -> None:
     raise RuntimeError("no server here")
 
 
-def _failing(items: Sequence[pytest.Item], *, all_of_them: bool) -> list[str]:
-    """Names of tests that fail; at most one but for all of them."""
-    failed = []
-    for number, item in enumerate(items):
-        after = items[(number + 1) % len(items)]
-        reports = runtestprotocol(item, log=False, nextitem=None if after is item else after)
-        if any(report.failed for report in reports):
-            failed.append(item.nodeid)
-            if not all_of_them:
-                break
-    return failed
+class _Runner:
+    """Runs tests one by one, and sees their reports."""
+
+    def __init__(self) -> None:
+        self._reports: list[pytest.TestReport] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self._reports.append(report)
+
+    def reports(self, item: pytest.Item, after: pytest.Item | None) -> list[pytest.TestReport]:
+        """Of setup, call and teardown of a test, before the one that comes after it."""
+        self._reports = []
+        item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
+        return self._reports
+
+    def failing(self, items: Sequence[pytest.Item], *, all_of_them: bool) -> list[str]:
+        """Names of tests that fail; at most one but for all of them."""
+        failed = []
+        for number, item in enumerate(items):
+            after = items[(number + 1) % len(items)]
+            reports = self.reports(item, None if after is item else after)
+            if any(report.failed for report in reports):
+                failed.append(item.nodeid)
+                if not all_of_them:
+                    break
+        return failed
 
 
-class _Recorder:
+class _Recorder(_Runner):
     """Which lines of the kernel each test runs."""
 
     def __init__(self, told: Path) -> None:
+        super().__init__()
         self._told = told
         self._lines: set[tuple[str, int]] = set()
 
@@ -120,7 +135,7 @@ class _Recorder:
             began = time.perf_counter()
             sys.settrace(self._trace)
             try:
-                reports = runtestprotocol(item, log=False, nextitem=after)
+                reports = self.reports(item, after)
             finally:
                 sys.settrace(None)
             if all(report.passed for report in reports):
@@ -129,10 +144,11 @@ class _Recorder:
         return True
 
 
-class _Remover:
+class _Remover(_Runner):
     """Takes the conditions out, and asks the tests."""
 
     def __init__(self, names: Sequence[str], ran: _Ran) -> None:
+        super().__init__()
         self._names, self._ran = names, ran
         self.missing: list[str] = []
         self.found = self.equivalent = 0
@@ -143,7 +159,7 @@ class _Remover:
 
         golden_plans()  # kept for the children: finding them asks a server for its defaults
         items = [item for item in session.items if item.nodeid in self._ran]
-        with_servers = set(_in_a_child(lambda: _failing(items, all_of_them=True)))
+        with_servers = set(_in_a_child(lambda: self.failing(items, all_of_them=True)))
         items = [item for item in items if item.nodeid not in with_servers]
         for name in self._names:
             for removal in removals(name):
@@ -156,7 +172,7 @@ class _Remover:
 
         def without_it() -> list[str]:
             removal.put()
-            return _failing(asked, all_of_them=False) if asked else []
+            return self.failing(asked, all_of_them=False) if asked else []
 
         if _in_a_child(without_it):
             self.found += 1
