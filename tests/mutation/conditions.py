@@ -119,13 +119,16 @@ class _Recorder(_Runner):
     def __init__(self, told: Path) -> None:
         super().__init__()
         self._told = told
+        self._kernel = {str(ROOT / "proxy" / name): name for name in files()}
+        self._traced = self._trace
         self._lines: set[tuple[str, int]] = set()
 
     def _trace(self, frame: FrameType, event: str, argument: object) -> Any:
-        if "/proxy/kernel/" not in frame.f_code.co_filename:
+        name = frame.f_code.co_filename
+        if name not in self._kernel:
             return None
-        self._lines.add((f"kernel/{Path(frame.f_code.co_filename).name}", frame.f_lineno))
-        return self._trace
+        self._lines.add((name, frame.f_lineno))
+        return self._traced
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
@@ -133,13 +136,14 @@ class _Recorder(_Runner):
         for item, after in zip(session.items, [*session.items[1:], None], strict=True):
             self._lines.clear()
             began = time.perf_counter()
-            sys.settrace(self._trace)
+            sys.settrace(self._traced)
             try:
                 reports = self.reports(item, after)
             finally:
                 sys.settrace(None)
             if all(report.passed for report in reports):
-                ran[item.nodeid] = (time.perf_counter() - began, sorted(self._lines))
+                lines = sorted((self._kernel[name], line) for name, line in self._lines)
+                ran[item.nodeid] = (time.perf_counter() - began, lines)
         self._told.write_text(json.dumps(ran), "utf-8")
         return True
 
