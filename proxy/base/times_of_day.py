@@ -6,8 +6,6 @@ import re
 from fractions import Fraction
 
 _TEXT = re.compile(r"([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}(?:\.[0-9]{1,6})?))?", re.ASCII)
-
-
 _DAY = 86_400
 
 

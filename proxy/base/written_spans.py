@@ -13,17 +13,9 @@ from proxy.base.time_spans import TimeSpan
 
 _SECOND = 10**6
 _SIMPLE = re.compile(r"\s*([+-]?[0-9]{1,7})\s+([a-z]+)\s*", re.IGNORECASE | re.ASCII)
-
-
 _OWN = re.compile(r"P(-?[0-9]{1,12})M(-?[0-9]{1,12})DT(-?[0-9]{1,15}(?:\.[0-9]{1,9})?)S", re.ASCII)
-
-
 _MONTHS = {"month": 1, "year": 12}
-
-
 _DAYS = {"day": 1, "week": 7}
-
-
 _MICROSECONDS = {
     "microsecond": 1,
     "millisecond": 1000,
@@ -31,8 +23,6 @@ _MICROSECONDS = {
     "minute": 60 * _SECOND,
     "hour": 3600 * _SECOND,
 }
-
-
 _SHORT = {"mon": "month", "sec": "second", "min": "minute", "hr": "hour", "yr": "year"}
 
 

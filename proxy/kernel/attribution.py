@@ -466,7 +466,8 @@ def group_rule(grouped: GroupByUnit, inner: Known, world: World) -> Known:
     holding = {here for here, below in whole.items() if below in owner.columns}
     named = {(here, t) for here, below in whole.items() for c, t in owner.named if c == below}
     fixed = fixed_by_keys(grouped, keys, inner)
-    is_alone = all(  # also where it has one row already, which fixes all that is made of it
+    # A unit of one row has one group, too: it fixes all columns, and so all keys.
+    is_alone = all(
         column in fixed or (isinstance(key, ColumnRef) and name(key) in owner.columns)
         for column, key in keys.items()
     )

@@ -137,9 +137,8 @@ def check_measured(measured: Iterable[Measured], rule: Rule) -> None:
             raise NotPrivate(rule, "an index beyond an integer")
         if any((end / one.grid).denominator != 1 for end in ends):
             raise NotPrivate(rule, "a clamp that does not end on steps of its grid")
-        if one.factors and not {factor.operand for factor in one.factors} <= set(
-            nodes(one.operand)
-        ):
+        factors = {factor.operand for factor in one.factors}
+        if factors and not factors <= set(nodes(one.operand)):
             raise NotPrivate(rule, "a factor that is no part of the operand")
 
 

@@ -103,7 +103,7 @@ _LOOK = 6_000.0
 _INDEX = 400.0
 _HEAP_ROW = 8_160  # octets that a page has for one row (htup_details.h, MaxHeapTupleSize)
 _ROW_HEADER = 24
-_OCTETS_OF_CHARACTER = 4
+OCTETS_OF_CHARACTER = 4
 _COUNT = ResultSize(19)
 # What gives a text of any length, whatever it is made of.
 _OF_TEXTS = (Inside, Cast)
@@ -755,7 +755,7 @@ def _cut_text(price: NodePrice, expression: Expression) -> NodePrice:
 
 
 def _cut_size(size: ResultSize) -> ResultSize:
-    most = _OCTETS_OF_CHARACTER * limits.KEY_CHARACTERS
+    most = OCTETS_OF_CHARACTER * limits.KEY_CHARACTERS
     return size if size.octets <= most else replace(size, octets=most)
 
 

@@ -33,7 +33,7 @@ from proxy.kernel.plan import (
 )
 from proxy.kernel.prepared_copies import stored_table
 from proxy.kernel.statistics import Counted, Measured
-from proxy.kernel.work import columns_as_stored, identifying
+from proxy.kernel.work import OCTETS_OF_CHARACTER, columns_as_stored, identifying
 from proxy.kernel.work_prices import longest_size
 from proxy.kernel.world import World
 from proxy.query.ir import expressions as ir
@@ -272,7 +272,7 @@ def _short_columns(relation: Relation, world: World) -> frozenset[ColumnName]:
             known, table = scan_rule(relation, world), stored_table(relation, world)
             assert table is not None, "`scan_rule` has found it"
             named = identifying(table, known)
-            most = limits.KEY_CHARACTERS * 4
+            most = OCTETS_OF_CHARACTER * limits.KEY_CHARACTERS
             return frozenset(
                 (relation.alias, column.name)
                 for column in table.columns

@@ -18,15 +18,7 @@ from proxy.policy.blocks_of_time import (
 )
 from proxy.policy.column_shapes import bounds_kind, family, misfit
 from proxy.policy.findings import Problem
-from proxy.policy.grid import (
-    AVERAGE_STEPS,
-    fits_bigint,
-    grid_of,
-    has_step,
-    indices,
-    power_of_ten,
-    type_step,
-)
+from proxy.policy.grid import average_grid, fits_bigint, grid_of, has_step, type_step
 from proxy.policy.key_texts import TRUE_AND_FALSE, printed
 from proxy.policy.missing_grants import MissingGrants
 from proxy.policy.moving_bounds import moving_high
@@ -536,16 +528,3 @@ def _is_there(table: ProtectedTable | PublicTable, column: str) -> bool:
         return table.has(column)
     is_unit = isinstance(table.unit, IdentifierUnit) and table.unit.column == column
     return is_unit or column in table.columns
-
-
-def average_grid(column: Column, policy: ColumnPolicy) -> Fraction:
-    """The grid of AVG: the column's, or finer, so that the bounds have 10,000 steps or more.
-
-    Gives    0.01 for age in 0..120 and 1 for capital gain in 0..100000, docs/design/mechanisms.md 1
-    Refuses  a column without bounds with ValueError
-    """
-    grid = grid_of(column, policy)
-    if not isinstance(policy.bounds, Bounds):
-        raise ValueError("a grid needs bounds")
-    low, high = indices(policy.bounds, grid)
-    return min(grid, power_of_ten((high - low) * grid / AVERAGE_STEPS)) if low < high else grid

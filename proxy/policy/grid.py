@@ -87,6 +87,19 @@ def grid_within(column: Column, bounds: Bounds) -> Fraction:
     return power_of_ten(most / STEPS_DEFAULT) if most else Fraction(1)
 
 
+def average_grid(column: Column, policy: ColumnPolicy) -> Fraction:
+    """The grid of AVG: the column's, or finer, so that the bounds have 10,000 steps or more.
+
+    Gives    0.01 for age in 0..120 and 1 for capital gain in 0..100000, docs/design/mechanisms.md 1
+    Refuses  a column without bounds with ValueError
+    """
+    grid = grid_of(column, policy)
+    if not isinstance(policy.bounds, Bounds):
+        raise ValueError("a grid needs bounds")
+    low, high = indices(policy.bounds, grid)
+    return min(grid, power_of_ten((high - low) * grid / AVERAGE_STEPS)) if low < high else grid
+
+
 @lru_cache(maxsize=1_024)  # each bounded column of a table asks at each plan
 def power_of_ten(value: Fraction) -> Fraction:
     """The largest power of ten that is not above a positive value.

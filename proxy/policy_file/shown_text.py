@@ -11,6 +11,7 @@ import yaml
 
 from proxy.policy_file.yaml_positions import Entry, MappingNode, ScalarNode, compose
 
+_KEPT = re.compile(r"a statement, SHA-256 [0-9a-f]{16}")
 _VARIABLE_ALONE = re.compile(r"\s*\$\{[A-Za-z_][A-Za-z0-9_]*\}\s*")
 _HIDDEN = "(a connection string, which is not shown)"
 HIDDEN_LINE = f"source: {_HIDDEN}"
@@ -139,9 +140,6 @@ def _lines_of(entry: Entry, root: MappingNode, count: int) -> tuple[int, int]:
         one.key_at.line for one in root.entries.values() if one.key_at.line > entry.key_at.line
     ]
     return entry.key_at.line - 1, min(later, default=count + 1) - 1
-
-
-_KEPT = re.compile(r"a statement, SHA-256 [0-9a-f]{16}")
 
 
 def kept_statement(sql: str) -> str:

@@ -101,8 +101,10 @@ class _Runner:
         return self._reports
 
     def failing(self, items: Sequence[pytest.Item], *, all_of_them: bool) -> list[str]:
-        """Names of tests that fail; at most one but for all of them."""
-        failed = []
+        """Names of tests that fail; at most one but for all of them. In a child, which tells nobody else."""
+        failed: list[str] = []
+        for item in items[:1]:
+            item.config.pluginmanager.unregister(name="terminalreporter")
         for number, item in enumerate(items):
             after = items[(number + 1) % len(items)]
             reports = self.reports(item, None if after is item else after)
@@ -176,7 +178,7 @@ class _Remover(_Runner):
 
         def without_it() -> list[str]:
             removal.put()
-            return self.failing(asked, all_of_them=False) if asked else []
+            return self.failing(asked, all_of_them=False)
 
         if _in_a_child(without_it):
             self.found += 1

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from proxy.base.sql_types import SqlType
 from proxy.planner import grids
-from proxy.policy.check import average_grid
-from proxy.policy.grid import fits_bigint, grid_of, has_step, indices, power_of_ten
+from proxy.policy.grid import average_grid, fits_bigint, grid_of, has_step, indices, power_of_ten
 from proxy.policy.policy_model import Bounds, ColumnPolicy
 from tests.policy.catalogs import column
 

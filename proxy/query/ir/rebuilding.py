@@ -28,9 +28,8 @@ from proxy.query.ir.relations import (
 
 T = TypeVar("T")
 ExpressionChange = Callable[[Expression], Expression]
-_CONSTANTS = frozenset(
-    {"items", "pattern", "path", "arguments"}
-)  # fields that nothing else may stand in
+# Fields in which nothing but constants may stand.
+_CONSTANTS = frozenset({"items", "pattern", "path", "arguments"})
 
 
 def with_parts(node: Node, **parts: Any) -> Node:

@@ -10,9 +10,8 @@ from typing import Protocol, cast
 from proxy.servers.wire.shared_server_state import ShadowAddress
 
 _PIECE_BYTES = 64 * 1024
-_CLOSED = getattr(
-    select, "POLLRDHUP", 0
-)  # Linux; others tell a socket that is closed whatever is asked
+# Linux alone has to be asked whether the other side has closed a socket.
+_CLOSED = getattr(select, "POLLRDHUP", 0)
 
 
 class ShadowListener(Protocol):
