@@ -74,13 +74,7 @@ from proxy.kernel.work_prices import (
     union,
 )
 from proxy.kernel.world import World
-from proxy.query.ir.expressions import (
-    Cast,
-    Clamped,
-    ColumnRef,
-    Expression,
-    Inside,
-)
+from proxy.query.ir.expressions import Clamped, ColumnRef, Expression, Inside
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import (
     GroupByUnit,
@@ -105,8 +99,6 @@ _HEAP_ROW = 8_160  # octets that a page has for one row (htup_details.h, MaxHeap
 _ROW_HEADER = 24
 OCTETS_OF_CHARACTER = 4
 _COUNT = ResultSize(19)
-# What gives a text of any length, whatever it is made of.
-_OF_TEXTS = (Inside, Cast)
 
 
 class TooMuchWork(Refusal):
@@ -286,7 +278,7 @@ def block_work(plan: BlockPlan, world: World) -> UnitWork:
 
     It is walked through twice. First all values are as long as may be stored: so much one row can take. Then
     those are that a join repeats, and others as a row of the usual size has them. Where no value can be
-    longer than that, both walks see the same, and one is enough.
+    longer than that, a text inside jsonb or an array neither, both walks see the same, and one is enough.
 
     Raises:
         NotPriced, UnboundedRows: A part of it has no bound.
@@ -295,7 +287,7 @@ def block_work(plan: BlockPlan, world: World) -> UnitWork:
     mentioned = _mentioned(parts)
     longest = _Pricer(world, mentioned)
     of_longest = _walked(plan, longest)
-    if not longest.has_longer and not any(isinstance(part, _OF_TEXTS) for part in parts):
+    if not longest.has_longer and not any(isinstance(part, Inside) for part in parts):
         return of_longest
     walk = _Pricer(world, mentioned, longest.levels)
     return replace(_walked(plan, walk), single_nanoseconds=of_longest.single_nanoseconds)
@@ -646,8 +638,6 @@ class _Pricer:
     def _aggregated(self, aggregate: Aggregate, source: _Level) -> ResultSize:
         """An aggregate keeps the digits of what it is made of; a sum has as many more as the number of rows
         has."""
-        if aggregate.operand is None:
-            return _COUNT
         size = self.price(aggregate.operand, source).size
         match aggregate.kind:
             case AggregateKind.COUNT | AggregateKind.COUNT_DISTINCT | AggregateKind.COUNT_ROWS:
