@@ -23,7 +23,7 @@ from proxy.kernel.statistics import Counted, Measured, Statistic
 from proxy.mechanisms import zcdp
 from proxy.query.ir.expressions import ColumnRef
 from proxy.query.ir.query_aggregates import AggregateKind
-from proxy.query.ir.relations import Join, Relation, Subquery, tables_of_rows
+from proxy.query.ir.relations import Join, Relation, Subquery, Truncate, tables_of_rows
 from tests.kernel.made_blocks import _LOSS, TEMPLATE, WORLD, BlockMaker, _measured, _of
 from tests.kernel.made_relations import COUNT, USED, shown_by
 from tests.kernel.tiny_database import TinyDatabase
@@ -90,6 +90,11 @@ class SeriesMaker(BlockMaker):
     def _source(self) -> Relation:
         """Mostly one of which rows only become more."""
         random, chance = self.maker.random, self.maker.random.random()
+        if chance < 0.1:
+            cut, _ = self.maker._cut_table()  # by the unit alone, if it has one
+            if isinstance(cut, Truncate) and isinstance(cut.source, Truncate):
+                return cut.source
+            return cut
         if chance < 0.3:
             return self.maker.relation(random.choice((1, 1, 2)))
         left = self.maker._scan()
@@ -107,7 +112,7 @@ class SeriesMaker(BlockMaker):
             return neighbours
         random = self.maker.random
         return replace(
-            neighbours, groups=random.choice((1, 2, 3)), is_in_order=random.random() < 0.8
+            neighbours, groups=random.choice((1, 1, 2, 3)), is_in_order=random.random() < 0.8
         )
 
     def _steps(
@@ -120,7 +125,7 @@ class SeriesMaker(BlockMaker):
         measured = _measured(column, low, high, shape.neighbours.rows)
         measured = replace(measured, is_of_mean=random.random() < 0.3)
         operand = random.choice((None, column))
-        found = [
+        found: list[NoisyStatistic | DistinctCount] = [
             self._counted(Counted(operand=operand, condition=None, never_null=False)),
             self._summed(measured),
             replace(self._distinct(shape, column, is_unit), of_unit=True),
@@ -138,15 +143,15 @@ class SeriesMaker(BlockMaker):
         statistic = self.maker.random.choice(_SUMS)
         of = (measured, measured) if statistic is Statistic.PRODUCTS else (measured,)
         noise = self._noise(1, Fraction(1))
-        return NoisyStatistic(
-            aggregate=COUNT, statistic=statistic, of=of, noise=noise, loss=_LOSS
-        )
+        return NoisyStatistic(aggregate=COUNT, statistic=statistic, of=of, noise=noise, loss=_LOSS)
 
     def _with_noise(
         self, release: NoisyStatistic | DistinctCount, shape: Shape, steps: int, is_at_once: bool
     ) -> NoisyStatistic | DistinctCount:
         """With as much as the kernel asks for, and no more."""
-        falling = sorted((self.maker.random.choice((0, 1, 1, 2)) for _ in range(1, steps)), reverse=True)
+        falling = sorted(
+            (self.maker.random.choice((0, 1, 1, 2)) for _ in range(1, steps)), reverse=True
+        )
         factor = (max(1, 2, *falling), *falling)
         squared = of_series(shape, factor, of_step(release, shape), is_at_once=is_at_once)
         rho = zcdp.rho_of_loss(_LOSS.epsilon, _LOSS.delta)
@@ -155,7 +160,8 @@ class SeriesMaker(BlockMaker):
 
     def arrivals(self, steps: int) -> list[Arrival]:
         """Rows of all tables, of few units. People come again in other steps."""
-        random, found = self.maker.random, []
+        random = self.maker.random
+        found: list[Arrival] = []
         members: set[str] = set()
         for step in range(steps):
             for table in USED:
