@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from proxy.base.sql_types import SqlType
 from proxy.exact.table import ExactTable, added_up, by_keys, places
 from proxy.kernel.attribution import relation_of
 from proxy.kernel.key_plans import KeyPlan
@@ -22,9 +21,8 @@ from proxy.kernel.shape import Shape, shape_of
 from proxy.kernel.statistics import Counted, Measured, Statistic
 from proxy.mechanisms import zcdp
 from proxy.query.ir.expressions import ColumnRef
-from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.query.ir.relations import Join, Relation, Subquery, Truncate, tables_of_rows
-from tests.kernel.made_blocks import _LOSS, TEMPLATE, WORLD, BlockMaker, _measured, _of
+from tests.kernel.made_blocks import _LOSS, TEMPLATE, BlockMaker, _measured
 from tests.kernel.made_relations import COUNT, USED, shown_by
 from tests.kernel.tiny_database import TinyDatabase
 
@@ -54,7 +52,7 @@ class SeriesMaker(BlockMaker):
         random = self.maker.random
         relation = self._source()
         try:
-            neighbours = self._neighbours(relation_of(relation, WORLD))
+            neighbours = self._neighbours(relation_of(relation, self.world))
         except NotPrivate:
             return None
         numbers = [column for column in shown_by(relation) if column.type.is_integer]
