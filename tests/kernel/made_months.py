@@ -21,8 +21,9 @@ from tests.pipeline_world import CATALOG
 # By table: the column of its time.
 TIMES = {"visits": "ts", "calls": "d", "orders": "tz"}
 _DAYS = (
-    *("2001-01-01", "2001-01-09", "2001-01-31", "2001-02-01", "2001-02-28", "2001-03-01"),
-    *("2001-03-31", "2001-04-01", "1999-12-31", "2000-01-01", "2020-02-01", "infinity"),
+    *("2001-01-01", "2001-01-09", "2001-01-31", "2001-02-01", "2001-02-14", "2001-02-28") * 4,
+    *("2001-03-01", "2001-03-31", "2001-04-01"),
+    *("1999-12-31", "2000-01-01", "2020-02-01", "infinity"),
 )
 _OTHERS = ("i2", "i4", "t", "b", "n")
 _STORED = {
@@ -67,8 +68,8 @@ class MonthMaker(ValueMaker):
         inserts = []
         for table, time in TIMES.items():
             rows = []
-            for number in range(1, self._random.randint(6, 24)):
-                own = [str(number), self._random.choice(("NULL", "1", "1", "2", "3"))]
+            for number in range(1, self._random.randint(12, 40)):
+                own = [str(number), self._random.choice(("NULL", "1", "1", "2", "2", "3"))]
                 at = self._random.choice(("NULL", *(f"'{day}'" for day in _DAYS)))
                 if time != "d" and self._sometimes(40) and at != "NULL" and "inf" not in at:
                     at = f"{at[:-1]} 23:59:59.999999'"
