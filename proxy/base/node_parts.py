@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import Field, fields, is_dataclass
+from fractions import Fraction
 from functools import cache
 from operator import attrgetter
 from typing import Any, ClassVar, Protocol, TypeVar
@@ -14,6 +15,7 @@ class _Dataclass(Protocol):
 
 
 Node = TypeVar("Node", bound=_Dataclass)
+_WITHOUT_PARTS = frozenset({type(None), bool, int, str, Fraction})  # most of what is in a node
 
 
 @cache  # of as many classes as there are
@@ -56,10 +58,9 @@ def nodes(*roots: object) -> Iterator[Any]:
     seen: set[int] = set()
     while waiting:
         part = waiting.pop()
-        kind = part.__class__
-        if is_kind_of(kind, tuple):
+        if isinstance(part, tuple):
             waiting += part
-        elif (parts := parts_getter(kind)) is not None and id(part) not in seen:
+        elif (parts := parts_getter(part.__class__)) is not None and id(part) not in seen:
             seen.add(id(part))
             yield part
-            waiting += parts(part)
+            waiting += [one for one in parts(part) if one.__class__ not in _WITHOUT_PARTS]

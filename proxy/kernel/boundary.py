@@ -28,27 +28,22 @@ def judging(name: Callable[[], str]) -> Iterator[None]:
     Traceback (most recent call last):
     proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
-    with _refusing_all(), _named(name), _refusing_all():
-        yield
-
-
-@contextmanager
-def _named(name: Callable[[], str]) -> Iterator[None]:
     try:
         yield
-    except NotPrivate as refused:
-        refused.digest = name()
-        raise
-
-
-@contextmanager
-def _refusing_all() -> Iterator[None]:
-    try:
-        yield
-    except (Fault, Refusal):
-        raise
     except Exception as error:  # fail closed: no plan passes that a rule does not understand
-        raise NotPrivate(Rule.MALFORMED, _raised_by(error)) from None
+        refused = _refusal(error)
+        if isinstance(refused, NotPrivate):
+            try:
+                refused.digest = name()
+            except Exception as unnamed:
+                raise _refusal(unnamed) from None
+        raise refused from None
+
+
+def _refusal(error: Exception) -> Exception:
+    if isinstance(error, Fault | Refusal):
+        return error
+    return NotPrivate(Rule.MALFORMED, _raised_by(error))
 
 
 def _raised_by(error: Exception) -> str:

@@ -463,13 +463,14 @@ def columns_in(part: object) -> set[ColumnName]:
     waiting: list[Any] = [part]
     while waiting:
         node = waiting.pop()
-        if isinstance(node, ColumnRef):
+        kind = node.__class__
+        if kind is ColumnRef:
             found.add(name(node))
-        elif isinstance(node, InPublic):
+        elif kind is InPublic:
             waiting.append(node.operand)
-        elif isinstance(node, tuple | frozenset):
+        elif kind in (tuple, frozenset):
             waiting += node
-        elif (getter := parts_getter(node.__class__)) is not None:
+        elif (getter := parts_getter(kind)) is not None:
             waiting += getter(node)
     return found
 

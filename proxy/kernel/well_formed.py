@@ -9,11 +9,12 @@ What is post-processing of drawn numbers (`SHOWN`) is not looked at.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from fractions import Fraction
 from functools import cache
+from itertools import repeat
 from operator import attrgetter
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
@@ -31,7 +32,7 @@ _LEFT = object()  # stands behind a part whose own parts were all looked at
 
 def computed_parts(block: BlockPlan) -> Iterator[object]:
     """Each part of a block but post-processing: whatever can stand in SQL, or decides what is drawn."""
-    return (getattr(block, one.name) for one in fields(block) if one.name not in SHOWN)
+    return iter(_fields(BlockPlan)[0](block))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,8 +79,6 @@ def check_well_formed(part: object, kind: Any) -> None:
             above.discard(id(node))
             continue
         found = node.__class__
-        if found in wanted.leaves:
-            continue
         if found in wanted.nodes:
             if id(node) in above:
                 raise NotPrivate(Rule.MALFORMED, "a part that stands in itself")
@@ -89,14 +88,21 @@ def check_well_formed(part: object, kind: Any) -> None:
             above.add(id(node))
             waiting.append((node, _LEFT))
             parts, of_parts = _fields(found)
-            waiting += zip(parts(node), of_parts, strict=True)
+            waiting += _but_leaves(parts(node), of_parts)
         elif found in wanted.each:
-            of_each = wanted.each[found]
-            waiting += [(one, of_each) for one in node]
+            waiting += _but_leaves(node, repeat(wanted.each[found]))
         elif found is tuple and wanted.places is not None and len(wanted.places) == len(node):
-            waiting += zip(node, wanted.places, strict=True)
+            waiting += _but_leaves(node, wanted.places)
         else:
             raise NotPrivate(Rule.MALFORMED, "a part of another type")
+
+
+def _but_leaves(
+    parts: Iterable[Any], wanted: Iterable[_DeclaredType]
+) -> list[tuple[Any, _DeclaredType]]:
+    """Parts that are to be looked at: most are numbers or words where they may be, and pass."""
+    each = zip(parts, wanted, strict=False)
+    return [(one, of) for one, of in each if one.__class__ not in of.leaves]
 
 
 @cache
