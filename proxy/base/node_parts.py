@@ -15,7 +15,7 @@ class _Dataclass(Protocol):
 
 
 Node = TypeVar("Node", bound=_Dataclass)
-_WITHOUT_PARTS = frozenset({type(None), bool, int, str, Fraction})  # most of what is in a node
+WITHOUT_PARTS = frozenset({type(None), bool, int, str, Fraction})  # most of what is in a node
 
 
 @cache  # of as many classes as there are
@@ -54,13 +54,16 @@ def is_kind_of(kind: type[Any], other: type[Any]) -> bool:
 
 def nodes(*roots: object) -> Iterator[Any]:
     """Every node at and below some, through tuples; shared ones once."""
-    waiting: list[Any] = [*roots]
+    waiting: list[Any] = [roots]
     seen: set[int] = set()
     while waiting:
         part = waiting.pop()
         if isinstance(part, tuple):
-            waiting += part
+            inside = part
         elif (parts := parts_getter(part.__class__)) is not None and id(part) not in seen:
             seen.add(id(part))
             yield part
-            waiting += [one for one in parts(part) if one.__class__ not in _WITHOUT_PARTS]
+            inside = parts(part)
+        else:
+            continue
+        waiting += [one for one in inside if one.__class__ not in WITHOUT_PARTS]

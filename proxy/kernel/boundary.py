@@ -31,19 +31,12 @@ def judging(name: Callable[[], str]) -> Iterator[None]:
     try:
         yield
     except Exception as error:  # fail closed: no plan passes that a rule does not understand
-        refused = _refusal(error)
+        is_known = isinstance(error, Fault | Refusal)
+        refused = error if is_known else NotPrivate(Rule.MALFORMED, _raised_by(error))
         if isinstance(refused, NotPrivate):
-            try:
+            with judging(str):  # the name may raise as well
                 refused.digest = name()
-            except Exception as unnamed:
-                raise _refusal(unnamed) from None
         raise refused from None
-
-
-def _refusal(error: Exception) -> Exception:
-    if isinstance(error, Fault | Refusal):
-        return error
-    return NotPrivate(Rule.MALFORMED, _raised_by(error))
 
 
 def _raised_by(error: Exception) -> str:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import InitVar, dataclass, replace
 
 from proxy.base.errors import Fault
-from proxy.kernel.block_price import price_of_block
+from proxy.kernel.block_price import check_answers, price_of_block
 from proxy.kernel.boundary import judging
 from proxy.kernel.measurements import check_centres
 from proxy.kernel.plan import (
@@ -301,5 +301,5 @@ def _judging(blocks: Sequence[BlockPlan], world: World) -> Iterator[None]:
     """The boundary, for blocks of which each part is of its type."""
     with judging(lambda: plan_digest(blocks, world.naming_key)):
         for block in blocks:
-            check_well_formed(block, BlockPlan)
+            check_answers(block, check_well_formed(block, BlockPlan))
         yield
