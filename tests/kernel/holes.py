@@ -15,6 +15,7 @@ from typing import TypeVar
 from proxy.base.node_parts import nodes
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
+from proxy.kernel import block_price
 from proxy.kernel.bound_choices import UnitTotal, ValueChoice
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import (
@@ -33,6 +34,8 @@ from proxy.kernel.plan import (
 )
 from proxy.kernel.refusals import Rule
 from proxy.kernel.statistics import Measured
+from proxy.kernel.well_formed import check_well_formed
+from proxy.kernel.world import World
 from proxy.mechanisms import split
 from proxy.mechanisms.loss import Loss
 from proxy.planner.neighbours import choice_of
@@ -104,6 +107,12 @@ class Hole:
             return block
         assert isinstance(block.source, Join)
         return replace(block, source=replace(block.source, is_seeded=False))
+
+
+def judge(block: BlockPlan, world: World) -> None:
+    """By all rules of privacy, in their order, whatever it may cost."""
+    block_price.check_answers(block, check_well_formed(block, BlockPlan))
+    block_price.price_of_block(block, world)
 
 
 HOLES: list[Hole] = []
