@@ -128,7 +128,7 @@ def check_measured(measured: Iterable[Measured], rule: Rule) -> None:
         ends = (one.clamp.low, one.clamp.high)
         if one.grid <= 0:
             raise NotPrivate(rule, "a grid without steps")
-        if any((end / one.grid).denominator != 1 for end in ends):
+        if any(step.denominator != 1 for step in [end / one.grid for end in ends]):
             raise NotPrivate(rule, "a clamp that does not end on steps of its grid")
         factors = {factor.operand for factor in one.factors}
         if factors and not factors <= set(nodes(one.operand)):
