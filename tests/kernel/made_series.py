@@ -95,13 +95,13 @@ class SeriesMaker(BlockMaker):
             return cut
         if chance < 0.3:
             return self.maker.relation(random.choice((1, 1, 2)))
-        left = self.maker._scan()
+        left = self.maker.scan()
         if chance < 0.6:
             return left
         if chance < 0.7:
             shown = tuple((column.column, column) for column in shown_by(left))
             return Subquery(self.maker._alias(), left, self.maker.condition(left), shown)
-        left, right = self.maker._scan(_PERSONS), self.maker._scan(_PERSONS)
+        left, right = self.maker.scan(_PERSONS), self.maker.scan(_PERSONS)
         x, y = (next(c for c in shown_by(one) if c.column == "uid") for one in (left, right))
         return Join(left, right, random.random() < 0.1, ((x, y),), None)
 
