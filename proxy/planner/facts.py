@@ -9,6 +9,9 @@ from fractions import Fraction
 from proxy.base.errors import Refusal
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Catalog, Table, TableName
+from proxy.kernel.attribution import relation_of
+from proxy.kernel.owners import Known
+from proxy.kernel.refusals import NotPrivate
 from proxy.kernel.world import World
 from proxy.planner.label_evaluation import NO_STATEMENT, EvaluatingKeys, LabelWork
 from proxy.planner.series import SeriesTerms
@@ -123,8 +126,6 @@ PublicValues = Mapping[tuple[TableName, str], tuple[str | None, ...]]
 
 # Between which the numbers and times of a column of a public table are.
 PublicBounds = Mapping[tuple[TableName, str], Bounds]
-
-# So many rows public tables have.
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,6 +286,13 @@ class PlanningContext:
     def world(self) -> World:
         """What the kernel checks by."""
         return self.stored or World(self.policy, self.catalog, self.naming_key)
+
+    def attributed(self, relation: Relation) -> Known | None:
+        """Whose its rows are, as the kernel sees it. None: it refuses the relation, and so the plan."""
+        try:
+            return relation_of(relation, self.world)
+        except NotPrivate:
+            return None
 
 
 def planning_context(

@@ -9,7 +9,9 @@ from typing_extensions import assert_never
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
-from proxy.kernel.column_types import is_hashed
+from proxy.kernel.column_types import injective, is_hashed
+from proxy.kernel.join_rules import met_once
+from proxy.kernel.owners import name
 from proxy.planner import truncation, unit_truncation
 from proxy.planner.bounds import condition
 from proxy.planner.facts import (
@@ -25,7 +27,6 @@ from proxy.planner.facts import (
 )
 from proxy.planner.lookups import (
     along_the_reference,
-    compared_exactly,
     looked_up,
     on_the_unit,
     unit_names,
@@ -261,15 +262,11 @@ def _partners(
 ) -> tuple[Relation, int]:
     """A public side, and how many of its rows one row can meet: one by a key that the server checks, or as
     many as a join key of the policy leaves of each value."""
-    scan = part_of_table(public)
-    if scan is not None:
-        table = known.catalog.tables[scan.table]
-        pairs = zip(joined.equal, columns, strict=True)
-        exact = [column for (a, b), column in pairs if compared_exactly(a, b)]
-        on = {found.column for c in exact if (found := origin(public, c)) is not None}
-        keys = [table.primary_key, *table.unique]
-        if any(key and set(key) <= on for key in keys):
-            return public, 1
+    pairs = zip(joined.equal, columns, strict=True)
+    compared = {name(column) for (a, b), column in pairs if injective(a.type, b.type)}
+    found = known.attributed(public)
+    if found is not None and met_once(found, compared):
+        return public, 1
     if isinstance(public, Scan):
         for (a, b), column in zip(joined.equal, columns, strict=True):
             rule = truncation.key_rule(public, column, known)
@@ -449,7 +446,7 @@ def along_a_foreign_key(
 def _refers(joined: Join, here: ColumnRef, there: ColumnRef, known: PlanningContext) -> bool:
     """Whether a column is declared to refer to another, which names a row of its side."""
     source, target = leaf(joined, here.relation), leaf(joined, there.relation)
-    if source is None or target is None or not is_unique(target, there.column, known):
+    if source is None or target is None or not is_unique(target, there, known):
         return False
     of, to = table_column(source, here.column), table_column(target, there.column)
     return (
@@ -494,12 +491,5 @@ def origin(relation: Relation, column: ColumnRef, *, or_null: bool = False) -> C
 def whole_table(relation: Relation) -> Scan | None:
     """The table of which a relation has every row once, under names of its own perhaps."""
     while isinstance(relation, Subquery) and relation.where is None:
-        relation = relation.source
-    return relation if isinstance(relation, Scan) else None
-
-
-def part_of_table(relation: Relation) -> Scan | None:
-    """The table of which a relation has no row twice."""
-    while isinstance(relation, Subquery):
         relation = relation.source
     return relation if isinstance(relation, Scan) else None

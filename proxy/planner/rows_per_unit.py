@@ -15,11 +15,9 @@ from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.result_columns import UNIT_COLUMN, aggregate_column, key_column
 from proxy.base.sql_types import SqlType
-from proxy.kernel.attribution import relation_of
 from proxy.kernel.fixed_columns import fixed_columns, fixed_times, is_fixed, most_groups
 from proxy.kernel.key_plans import KeyPlan
 from proxy.kernel.owners import NO_COLUMNS, ColumnNames, FixedTimes
-from proxy.kernel.refusals import NotPrivate
 from proxy.planner import grids
 from proxy.planner.bounds import bounded, condition
 from proxy.planner.computed_columns import computed_column
@@ -293,8 +291,7 @@ def are_fixed(
 
 def _fixed(relation: Relation, context: PlanningContext) -> tuple[ColumnNames, FixedTimes]:
     """Nothing of a relation that the kernel refuses: it refuses the plan, too."""
-    try:
-        found = relation_of(relation, context.world)
-    except NotPrivate:
+    found = context.attributed(relation)
+    if found is None:
         return NO_COLUMNS, frozenset()
     return fixed_columns(found), fixed_times(found)

@@ -15,11 +15,10 @@ from typing_extensions import assert_never
 
 from proxy.base import limits
 from proxy.base.errors import Code, Refusal
-from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
-from proxy.kernel.attribution import relation_of
+from proxy.kernel.column_types import injective
+from proxy.kernel.join_rules import met_once
 from proxy.kernel.owners import Rows, name
-from proxy.kernel.refusals import NotPrivate
 from proxy.planner.facts import (
     PlanningContext,
     ProtectedRows,
@@ -49,7 +48,7 @@ def key_rule(relation: Relation, column: ColumnRef, known: PlanningContext) -> K
     place = leaf(relation, column.relation)
     if place is None:
         return None
-    if is_unique(place, column.column, known):
+    if is_unique(place, column, known):
         return KeyRule(1, None)
     table, name = table_column(place, column.column) or (None, "")
     declared = None if table is None else known.policy.tables[table].join_keys.get(name)
@@ -60,16 +59,8 @@ def key_rule(relation: Relation, column: ColumnRef, known: PlanningContext) -> K
 
 def can_be_truncated_by(a: ColumnRef, b: ColumnRef) -> bool:
     """Whether the values of one side that equal one of the other side are one value there, as PARTITION BY
-    sees them: not between floats and other numbers, texts with and without their trailing blanks, nor where a
-    conversion depends on a setting."""
-    x, y = a.type, b.type
-    if x is None or y is None or SqlType.OTHER in (x, y) or x.is_float or y.is_float:
-        return False
-    if x.is_compound:
-        return False
-    exact = (*(k for k in SqlType if k.is_integer), SqlType.NUMERIC)
-    texts = x.is_text and y.is_text and not x.meets_blank_padded(y)
-    return x is y or texts or (x in exact and y in exact)
+    sees them, which takes no floats."""
+    return injective(a.type, b.type) and not (a.type.is_float or a.type.is_compound)
 
 
 def truncated_join(
@@ -128,11 +119,8 @@ def truncated_join(
 
 def _changed(join: Join, known: PlanningContext) -> Rows | None:
     """How many joined rows change, as the kernel counts them; None: it knows no bound."""
-    try:
-        owner = relation_of(join, known.world).owner
-    except NotPrivate:
-        return None
-    return owner if isinstance(owner, Rows) else None
+    found = known.attributed(join)
+    return found.owner if found is not None and isinstance(found.owner, Rows) else None
 
 
 def truncate_public(
@@ -408,11 +396,7 @@ def table_column(place: Scan | Subquery, name: str) -> tuple[TableName, str] | N
     return None if below is None else table_column(below, expression.column)
 
 
-def is_unique(place: Scan | Subquery, name: str, known: PlanningContext) -> bool:
+def is_unique(place: Scan | Subquery, column: ColumnRef, known: PlanningContext) -> bool:
     """By a key that the server checks, where no join in between repeats rows."""
-    if isinstance(place, Scan):
-        return known.catalog.tables[place.table].is_unique(name)
-    expression, below = dict(place.outputs).get(name), place.source
-    if not isinstance(expression, ColumnRef) or not isinstance(below, Scan | Subquery):
-        return False
-    return is_unique(below, expression.column, known)
+    found = known.attributed(place)
+    return found is not None and met_once(found, {name(column)})

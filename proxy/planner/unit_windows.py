@@ -31,6 +31,8 @@ from proxy.base import limits
 from proxy.base.errors import Code, Fault, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.kernel.column_types import has_one_form, is_ordered_whole, tells_forms_apart
+from proxy.kernel.join_rules import met_once
+from proxy.kernel.owners import OfUnit, name
 from proxy.planner.computed_columns import computed_column
 from proxy.planner.facts import (
     ColumnFacts,
@@ -43,13 +45,11 @@ from proxy.planner.facts import (
 from proxy.planner.lookups import stored_column
 from proxy.planner.rows_per_unit import unit_aggregate
 from proxy.planner.unit_truncation import check_forms, key_of
-from proxy.policy.policy_model import Bounds, ProtectedTable
+from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.rebuilding import rebuild
 from proxy.query.ir.relations import (
-    Join,
     OrderTerm,
-    Relation,
     Scan,
     Subquery,
     WindowColumn,
@@ -220,11 +220,16 @@ class _WindowPlanner:
         names = [part for part in parts if isinstance(part, ColumnRef)]
         if self._ownership.column in names:
             return None
-        for name in names:
-            is_unit = self._source.facts[name.relation, name.column].is_unit
-            if is_unit or self._is_key(name):
-                is_lacking = _may_lack(self._source.relation, name)
-                return name if is_lacking or (not is_unit and self._is_nullable(name)) else None
+        found = self._known.attributed(self._source.relation)
+        for part in names:
+            if found is None or not isinstance(found.owner, OfUnit):
+                break
+            of, at = found.owner, name(part)
+            if at in of.columns:
+                return None
+            of_unit = of.or_null | {column for column, _ in of.named}
+            if at in of_unit or met_once(found, {at}):
+                return part if self._source.facts[at].nullable else None
         unit = stored_column(self._source.relation, self._ownership.column)
         named = "unit" if unit is None else unit[1][0]
         raise Refusal(
@@ -234,18 +239,6 @@ class _WindowPlanner:
             " over the answers.",
             column.position,
         )
-
-    def _is_key(self, name: ColumnRef) -> bool:
-        """Whether it is a key of a protected table, of which each row is of one unit."""
-        found = stored_column(self._source.relation, name)
-        if found is None:
-            return False
-        table, columns = found
-        is_protected = isinstance(self._known.policy.tables[table], ProtectedTable)
-        return is_protected and self._known.catalog.tables[table].is_unique(columns[0])
-
-    def _is_nullable(self, name: ColumnRef) -> bool:
-        return self._source.facts[name.relation, name.column].nullable
 
     def _sorted_by(self, part: Expression, column: WindowColumn) -> Expression:
         """
@@ -260,25 +253,6 @@ class _WindowPlanner:
                 column.position,
             )
         return computed_column(expression, self._public, self._where)[0]
-
-
-def _may_lack(relation: Relation, name: ColumnRef) -> bool:
-    """Whether an outer join may leave a column NULL."""
-    match relation:
-        case Join():
-            outer = relation.left_outer and _holds(relation.right, name)
-            return outer or _may_lack(relation.left, name) or _may_lack(relation.right, name)
-        case Subquery() if relation.alias == name.relation:
-            below = dict(relation.outputs).get(name.column)
-            return not isinstance(below, ColumnRef) or _may_lack(relation.source, below)
-        case _:
-            return False
-
-
-def _holds(relation: Relation, name: ColumnRef) -> bool:
-    if isinstance(relation, Join):
-        return _holds(relation.left, name) or _holds(relation.right, name)
-    return relation.alias == name.relation
 
 
 # Beside the first and the last row there is none.

@@ -280,6 +280,18 @@ def factor_that_hides_rows() -> BlockPlan:
     return _of_another_factor(block_of("SELECT avg(i4 * i2) FROM visits", "ratio"))
 
 
+@hole(Rule.TOTALITY, _PEOPLE, "DELETE FROM people", shown=Shown.ERROR)
+def factor_in_no_steps_of_a_stored_index() -> BlockPlan:
+    """A factor that is read of another column, in a 0th part of its steps: a row is divided by 0."""
+    block = block_of("SELECT avg(i4 * i2) FROM people")
+    release = block.releases[0]
+    assert isinstance(release, RecentredMean)
+    first, *others = release.measured.factors
+    stored = replace(first, index=of_table("r1", "people", "i4"), index_steps=0)
+    measured = replace(release.measured, factors=(stored, *others))
+    return with_first(block, replace(release, measured=measured))
+
+
 @hole(Rule.GROUPS, _PEOPLE, _PERSON, shown=Shown.TWO_ANSWERS)
 def group_answered_twice() -> BlockPlan:
     """A listed key twice: two answers about one group, with noise of their own."""

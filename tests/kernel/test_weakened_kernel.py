@@ -41,6 +41,7 @@ from proxy.kernel import (
 from proxy.kernel.owners import Known
 from proxy.kernel.refusals import NotPrivate
 from proxy.kernel.world import World
+from proxy.query.ir.relations import Relation
 from tests.kernel.all_holes import HOLES
 from tests.kernel.claims import Claims
 from tests.kernel.holes import judge
@@ -559,6 +560,23 @@ def test_broken_plans_get_through(kind: str, monkeypatch: pytest.MonkeyPatch) ->
 _RELATIONS = 4_000
 
 
+def _window_over_a_table(maker: RelationMaker) -> Relation:
+    while not (found := maker.subquery(maker.scan())).windows:
+        pass
+    return found
+
+
+# Of any relations these differ in one of some thousands.
+_NEAR: dict[str, Callable[[RelationMaker], Relation]] = {
+    "groups_of_a_unit_are_one": lambda maker: maker.group(1),
+    "windows_over_some_rows_are_fixed": _window_over_a_table,
+}
+
+
+def _any_relation(maker: RelationMaker) -> Relation:
+    return maker.relation(maker.random.choice((2, 3, 3, 4)))
+
+
 @pytest.mark.every(14)
 @pytest.mark.parametrize("name", _OF_RELATIONS)
 def test_a_claim_does_not_hold(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -568,7 +586,7 @@ def test_a_claim_does_not_hold(name: str, monkeypatch: pytest.MonkeyPatch) -> No
     for number in range(_RELATIONS):
         if number % 40 == 0:
             database.fill(maker.rows())
-        relation = maker.relation(maker.random.choice((2, 3, 3, 4)))
+        relation = _NEAR.get(name, _any_relation)(maker)
         claims: list[Known | None] = []
         for weakened in (False, True):
             with monkeypatch.context() as patch:

@@ -10,19 +10,12 @@ _ALWAYS_A_LEAF = "an equality of a join names relations that are leaves of it, s
 _NEVER_PUBLIC = "both sides of a join that is cut, or that a hint is for, are protected"
 _NEVER = "assert_never is for mypy: no other owner exists"
 
-_FLOATS = "SqlType.OTHER in (x, y) or x.is_float"
-
 EQUIVALENT: Mapping[tuple[str, str, str], str] = {
     (
         f"{_TRUNCATION}.x_key_rule",
         'table, name = origin(place, column.column) or (None, "")',
         'table, name = origin(place, column.column) or (None, "XXXX")',
     ): "the name is not looked at where there is no table",
-    (
-        f"{_TRUNCATION}.x_can_be_cut_by",
-        f"if x is None or y is None or {_FLOATS} or y.is_float:",
-        f"if x is None or y is None or {_FLOATS} and y.is_float:",
-    ): "one float is of no kind that the last line takes",
     (
         "proxy.mechanisms.discrete_laplace.x_half_width",
         'raise ValueError("an interval needs scale > 0 and 0 < level < 1")',
