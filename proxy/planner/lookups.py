@@ -198,24 +198,3 @@ def compared_exactly(x: ColumnRef, y: ColumnRef) -> bool:
     """Whether different values of one side never equal the same value of the other. A float meets other
     numbers in numeric, with 15 digits (compiler.expression_sql), so that floats next to each other collide."""
     return x.type.is_float == y.type.is_float and not x.type.meets_blank_padded(y.type)
-
-
-def along_the_reference(
-    joined: Join, left: RelationWithUnit, right: RelationWithUnit, known: PlanningContext
-) -> ColumnRef | None:
-    """The key by which a row meets the very row through which its unit was found, so that both belong to the
-    same unit; None: it does not."""
-    for x, y in joined.equal:
-        for here, facts, there, side in (
-            (x, left.facts, y, joined.right),
-            (y, right.facts, x, joined.left),
-        ):
-            target = facts[here.relation, here.column].leads_to
-            referred = next((s for s in scans(side) if s.alias == there.relation), None)
-            if target is None or referred is None or referred.table != target:
-                continue
-            if not compared_exactly(x, y):
-                continue
-            if known.catalog.tables[target].primary_key == (there.column,):
-                return there
-    return None
