@@ -77,6 +77,7 @@ def _ceil(number: Fraction, decimals: int) -> Fraction:
     return -_floor(-number, decimals)
 
 
+@lru_cache(maxsize=1024)
 def decimal(number: Fraction) -> Decimal:
     """Exact, for numbers in whole steps.
 

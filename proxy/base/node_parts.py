@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import Field, fields, is_dataclass
+from fractions import Fraction
 from functools import cache
 from operator import attrgetter
 from typing import Any, ClassVar, Protocol, TypeVar
@@ -14,6 +15,7 @@ class _Dataclass(Protocol):
 
 
 Node = TypeVar("Node", bound=_Dataclass)
+WITHOUT_PARTS = frozenset({type(None), bool, int, str, Fraction})  # most of what is in a node
 
 
 @cache  # of as many classes as there are
@@ -52,14 +54,16 @@ def is_kind_of(kind: type[Any], other: type[Any]) -> bool:
 
 def nodes(*roots: object) -> Iterator[Any]:
     """Every node at and below some, through tuples; shared ones once."""
-    waiting: list[Any] = [*roots]
+    waiting: list[Any] = [roots]
     seen: set[int] = set()
     while waiting:
         part = waiting.pop()
-        kind = part.__class__
-        if is_kind_of(kind, tuple):
-            waiting += part
-        elif (parts := parts_getter(kind)) is not None and id(part) not in seen:
+        if isinstance(part, tuple):
+            inside = part
+        elif (parts := parts_getter(part.__class__)) is not None and id(part) not in seen:
             seen.add(id(part))
             yield part
-            waiting += parts(part)
+            inside = parts(part)
+        else:
+            continue
+        waiting += [one for one in inside if one.__class__ not in WITHOUT_PARTS]

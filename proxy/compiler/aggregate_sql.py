@@ -225,7 +225,11 @@ def index_sql(measured: Measured, rows: RowSource) -> str:
 
 
 def _whole(measured: Measured, rows: RowSource) -> Whole | None:
-    """What is computed of factors, in steps of the grid; None where it is computed in numeric."""
+    """What is computed of factors, in steps of the grid; None where it is computed in numeric, as where the
+    indices of all factors do not add up to a bigint (`values_sql`)."""
+    ends = sum(max(abs(factor.low), abs(factor.high)) for factor in measured.factors)
+    if ends >= _LARGEST[SqlType.INT8]:
+        return None
     factors = {
         factor.operand: Whole(
             step=factor.grid,

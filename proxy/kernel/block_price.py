@@ -9,11 +9,10 @@ whoever makes plans reads no protected row, which is a contract of imports.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 from typing_extensions import assert_never
 
-from proxy.base.node_parts import nodes
 from proxy.kernel.attribution import relation_of
 from proxy.kernel.column_types import (
     check_column,
@@ -51,7 +50,6 @@ from proxy.kernel.refusals import NotPrivate, Rule
 from proxy.kernel.row_numbers import one_number
 from proxy.kernel.shape import Shape, check_groups, shape_of
 from proxy.kernel.totality import check_totality
-from proxy.kernel.well_formed import computed_parts
 from proxy.kernel.world import World
 from proxy.query.ir.expressions import Parameter
 
@@ -71,7 +69,6 @@ def price_of_block(block: BlockPlan, world: World, is_bounded: bool = False) -> 
     check_copies([block.source], world)
     _check_parts(block, source, world)
     check_totality(block, world)
-    check_answers(block)
     check_neighbours(block, source)
     check_groups(block)
     check_reach(block, source)
@@ -167,25 +164,27 @@ def _check_parts(block: BlockPlan, source: Known, world: World) -> None:
         raise NotPrivate(Rule.EXPRESSION, "a column that is not there")
 
 
-def check_answers(block: BlockPlan) -> None:
+def check_answers(block: BlockPlan, classes: Set[type]) -> None:
     """Let a block pass that says whether its rows are compared with the answer of an earlier block.
 
     Privacy: what is shown of such a block hangs on an answer that one analyst was shown, so it is kept apart by
     this (`engine.cached_answers`). All of the block is looked at but what is post-processing.
+
+    Args:
+        block: The block.
+        classes: Of its nodes, by `check_well_formed`.
 
     Raises:
         NotPrivate: It says that there is none.
 
     >>> from dataclasses import replace
     >>> from tests.kernel.examples import block_with_an_answer
-    >>> check_answers(block_with_an_answer())
-    >>> check_answers(replace(block_with_an_answer(), compared=frozenset()))
+    >>> check_answers(block_with_an_answer(), {Parameter})
+    >>> check_answers(replace(block_with_an_answer(), compared=frozenset()), {Parameter})
     Traceback (most recent call last):
     proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
-    if block.uses_answers:
-        return
-    if any(part.__class__ is Parameter for part in nodes(*computed_parts(block))):
+    if not block.uses_answers and Parameter in classes:
         raise NotPrivate(Rule.EXPRESSION, "an answer of another block that the plan does not name")
 
 

@@ -28,27 +28,15 @@ def judging(name: Callable[[], str]) -> Iterator[None]:
     Traceback (most recent call last):
     proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
-    with _refusing_all(), _named(name), _refusing_all():
-        yield
-
-
-@contextmanager
-def _named(name: Callable[[], str]) -> Iterator[None]:
     try:
         yield
-    except NotPrivate as refused:
-        refused.digest = name()
-        raise
-
-
-@contextmanager
-def _refusing_all() -> Iterator[None]:
-    try:
-        yield
-    except (Fault, Refusal):
-        raise
     except Exception as error:  # fail closed: no plan passes that a rule does not understand
-        raise NotPrivate(Rule.MALFORMED, _raised_by(error)) from None
+        is_known = isinstance(error, Fault | Refusal)
+        refused = error if is_known else NotPrivate(Rule.MALFORMED, _raised_by(error))
+        if isinstance(refused, NotPrivate):
+            with judging(str):  # the name may raise as well
+                refused.digest = name()
+        raise refused from None
 
 
 def _raised_by(error: Exception) -> str:

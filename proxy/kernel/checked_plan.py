@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import InitVar, dataclass, replace
 
 from proxy.base.errors import Fault
-from proxy.kernel.block_price import price_of_block
+from proxy.kernel.block_price import check_answers, price_of_block
 from proxy.kernel.boundary import judging
 from proxy.kernel.measurements import check_centres
 from proxy.kernel.plan import (
@@ -155,18 +155,16 @@ def together(blocks: Sequence[CheckedBlock]) -> CheckedPlan:
     """
     if len({any(map(is_block_line, one.tables)) for one in blocks if one.tables}) > 1:
         raise NotPrivate(Rule.UNIT_IN_TIME, "rows that two kinds of budgets pay for")
+    losses = tuple(one.loss for one in blocks)
     tables: dict[str, Loss] = {}
-    for one in blocks:
+    for one, loss in zip(blocks, losses, strict=True):
         for name in one.tables:
-            tables[name] = tables.get(name, NOTHING) + one.loss
-    # Of one block the price itself, so that a charge need not compare the two (`Price.covers`).
-    price = (
-        blocks[0].price if len(blocks) == 1 else sum((one.price for one in blocks), NOTHING_PAID)
-    )
+            tables[name] = tables.get(name, NOTHING) + loss
+    price = sum((one.price for one in blocks), NOTHING_PAID)
     private = PrivatePlan(
         blocks=tuple(one.block for one in blocks),
         loss=price.loss,
-        losses=tuple(one.loss for one in blocks),
+        losses=losses,
     )
     return CheckedPlan(
         blocks=tuple(blocks), price=price, tables=tables, private=private, made=_HERE
@@ -303,5 +301,5 @@ def _judging(blocks: Sequence[BlockPlan], world: World) -> Iterator[None]:
     """The boundary, for blocks of which each part is of its type."""
     with judging(lambda: plan_digest(blocks, world.naming_key)):
         for block in blocks:
-            check_well_formed(block, BlockPlan)
+            check_answers(block, check_well_formed(block, BlockPlan))
         yield

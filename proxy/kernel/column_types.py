@@ -12,7 +12,7 @@ from enum import Enum
 from fractions import Fraction
 from typing import Any
 
-from proxy.base.node_parts import parts_getter
+from proxy.base.node_parts import WITHOUT_PARTS, parts_getter
 from proxy.base.sql_types import SqlType
 from proxy.base.zones import Zone
 from proxy.kernel.owners import ColumnName, check_alias, name
@@ -104,7 +104,6 @@ _PARTS: frozenset[type[Any]] = frozenset(
     }
 )
 _COVERED = FUNCTIONS_OF_A_ROW | _PARTS
-_LEAVES = (str, int, Fraction, Enum)
 _WORDS = ("AND", "OR")  # printed as they are
 _SECONDS = (SqlType.INTERVAL, SqlType.CLOCK_TIME)  # what is computed of times is numbers of seconds
 COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT, AggregateKind.COUNT_DISTINCT)
@@ -140,7 +139,7 @@ def check_expressions(part: object, types: Types, world: World) -> None:
     while waiting:
         node = waiting.pop()
         kind = node.__class__
-        if node is None or isinstance(node, _LEAVES):
+        if kind in WITHOUT_PARTS:
             continue
         if kind is tuple:
             waiting += node
@@ -156,7 +155,7 @@ def check_expressions(part: object, types: Types, world: World) -> None:
             assert getter is not None, "all of them are dataclasses"
             waiting += getter(node)
             computed.append(node)
-        else:
+        elif not isinstance(node, Enum):
             raise NotCovered(Rule.EXPRESSION, "a node that is not in the list")
     for node in computed:  # all columns are there now
         _check_computed(node, types)
@@ -463,13 +462,14 @@ def columns_in(part: object) -> set[ColumnName]:
     waiting: list[Any] = [part]
     while waiting:
         node = waiting.pop()
-        if isinstance(node, ColumnRef):
+        kind = node.__class__
+        if kind is ColumnRef:
             found.add(name(node))
-        elif isinstance(node, InPublic):
+        elif kind is InPublic:
             waiting.append(node.operand)
-        elif isinstance(node, tuple | frozenset):
+        elif kind in (tuple, frozenset):
             waiting += node
-        elif (getter := parts_getter(node.__class__)) is not None:
+        elif (getter := parts_getter(kind)) is not None:
             waiting += getter(node)
     return found
 

@@ -132,10 +132,11 @@ def check_measured(measured: Iterable[Measured], rule: Rule) -> None:
             raise NotPrivate(rule, "an index that is no integer")
         if not 1 <= one.index_steps < 2**22:  # and no division by zero
             raise NotPrivate(rule, "an index of no whole steps")
-        farthest = max(abs(one.low), abs(one.high)) * one.index_steps
+        steps = [end / one.grid for end in ends]
+        farthest = max(map(abs, steps)) * one.index_steps
         if one.index is not None and farthest >= 2**23:  # half a step more, and its distances, fit
             raise NotPrivate(rule, "an index beyond an integer")
-        if any((end / one.grid).denominator != 1 for end in ends):
+        if any(step.denominator != 1 for step in steps):
             raise NotPrivate(rule, "a clamp that does not end on steps of its grid")
         factors = {factor.operand for factor in one.factors}
         if factors and not factors <= set(nodes(one.operand)):

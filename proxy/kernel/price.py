@@ -30,6 +30,8 @@ class Price:
         >>> (Price(epsilon=Fraction(1)) + Price(epsilon=Fraction(1, 2), rho=Fraction(1))).epsilon
         Fraction(3, 2)
         """
+        if self is NOTHING_PAID:
+            return other  # sums begin with nothing
         return Price(
             epsilon=self.epsilon + other.epsilon,
             delta=self.delta + other.delta,

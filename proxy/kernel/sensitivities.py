@@ -119,27 +119,45 @@ def of_step(release: NoisyStatistic | DistinctCount, shape: Shape) -> StepSensit
     Traceback (most recent call last):
     proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
-    unit = shape.neighbours
-    rows = rows_of_step(shape)
     match release:
         case NoisyStatistic(total=None, of=Counted()):
-            each = rows * row_sensitivity(release.statistic, ())
+            each = rows_of_step(shape) * row_sensitivity(release.statistic, ())
             return StepSensitivity(each=each, is_of_rows=True)
         case NoisyStatistic(total=None, of=tuple() as of):
-            each = rows * row_sensitivity(release.statistic, of)
+            each = rows_of_step(shape) * row_sensitivity(release.statistic, of)
             return StepSensitivity(each=each, is_of_rows=True)
         case DistinctCount(of_unit=True):
-            each = 1 if isinstance(unit, UnitNeighbours) else rows
+            each = 1 if isinstance(shape.neighbours, UnitNeighbours) else rows_of_step(shape)
             return StepSensitivity(each=each, is_of_rows=False)
         case _:
             raise NotPrivate(Rule.CONTINUAL, "a series of what is no count or sum of bounded rows")
 
 
 def rows_of_step(shape: Shape) -> int:
-    """Bound the rows of a unit that count in one step."""
+    """Bound the rows of a unit that count in one step.
+
+    Privacy: as for `Shape.rows`: SQL keeps so many of a group, or has their number over all groups below `rows`
+    (PROOFS.md 18 U2, U4). `rows` alone stands in no SQL.
+
+    Raises:
+        NotPrivate: SQL keeps to neither.
+
+    >>> from dataclasses import replace
+    >>> from tests.kernel.examples import shape
+    >>> units = shape(count=3, groups=2, rows=6)
+    >>> rows_of_step(units)
+    6
+    >>> rows_of_step(replace(units, neighbours=replace(units.neighbours, is_summed=False)))
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
+    """
     unit = shape.neighbours
-    if isinstance(unit, UnitNeighbours) and unit.rows_per_group is not None:
+    if not isinstance(unit, UnitNeighbours):
+        return unit.rows
+    if unit.rows_per_group is not None:
         return min(unit.rows, unit.rows_per_group)
+    if not unit.is_summed:
+        raise NotPrivate(Rule.GROUPS, "rows of a unit without a bound")
     return unit.rows
 
 

@@ -385,7 +385,8 @@ def _check_factor(factor: Measured) -> None:
     """Let a column pass whose index is computed with, in whole numbers.
 
     Totality: what is computed of indices fits in a bigint by their ends (compiler.whole_numbers), so the ends
-    have to be whole steps, which rounding does not leave. What is computed of them is cut to the ends of the
+    have to be whole steps, which rounding does not leave. It is computed of the column: a stored index has
+    steps of its own, by which it is divided. What is computed of them is cut to the ends of the
     operand's own clamp. Which factors there may be: `measurements.check_measured`.
 
     >>> from tests.kernel.examples import measured
@@ -398,6 +399,8 @@ def _check_factor(factor: Measured) -> None:
     """
     if factor.factors or factor.condition is not None or _plain(factor.operand) is None:
         raise refused("a factor that is no clamped column")
+    if factor.index is not None:
+        raise refused("a factor whose index is stored")
     ends = (factor.clamp.low, factor.clamp.high)
     if factor.grid <= 0 or any((end / factor.grid).denominator != 1 for end in ends):
         raise refused("a factor whose clamp does not end on steps of its grid")

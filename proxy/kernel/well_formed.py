@@ -9,11 +9,12 @@ What is post-processing of drawn numbers (`SHOWN`) is not looked at.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from fractions import Fraction
 from functools import cache
+from itertools import repeat
 from operator import attrgetter
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
@@ -31,7 +32,7 @@ _LEFT = object()  # stands behind a part whose own parts were all looked at
 
 def computed_parts(block: BlockPlan) -> Iterator[object]:
     """Each part of a block but post-processing: whatever can stand in SQL, or decides what is drawn."""
-    return (getattr(block, one.name) for one in fields(block) if one.name not in SHOWN)
+    return iter(_fields(BlockPlan)[0](block))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,52 +52,61 @@ class _DeclaredType:
     places: tuple[_DeclaredType, ...] | None
 
 
-def check_well_formed(part: object, kind: Any) -> None:
+def check_well_formed(part: object, kind: Any) -> frozenset[type]:
     """Let a part of a plan pass that is of its type, down to the last number.
 
     Args:
         part: A block, or proposals of a table.
         kind: Its class.
 
+    Returns:
+        The classes of which nodes stand in it.
+
     Raises:
         NotPrivate: Something in it is of another type, or inside of itself.
 
     >>> from tests.kernel.examples import block_with_an_answer
     >>> block = block_with_an_answer()
-    >>> check_well_formed(block, BlockPlan)
+    >>> BlockPlan in check_well_formed(block, BlockPlan)
+    True
     >>> from dataclasses import replace
     >>> check_well_formed(replace(block, sub_partitions=1.5), BlockPlan)
     Traceback (most recent call last):
     proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     waiting: list[tuple[Any, Any]] = [(part, _wanted(kind))]
-    above: set[int] = set()  # parts that what is looked at stands in
-    seen: set[int] = set()
+    is_above: dict[
+        int, bool
+    ] = {}  # of each node that was met: whether what is looked at stands in it
+    classes: set[type] = set()
     while waiting:
         node, wanted = waiting.pop()
         if wanted is _LEFT:
-            above.discard(id(node))
+            is_above[id(node)] = False
             continue
         found = node.__class__
-        if found in wanted.leaves:
-            continue
+        of_parts: Iterable[_DeclaredType]
         if found in wanted.nodes:
-            if id(node) in above:
-                raise NotPrivate(Rule.MALFORMED, "a part that stands in itself")
-            if id(node) in seen:
+            if id(node) in is_above:
+                if is_above[id(node)]:
+                    raise NotPrivate(Rule.MALFORMED, "a part that stands in itself")
                 continue
-            seen.add(id(node))
-            above.add(id(node))
+            is_above[id(node)] = True
+            classes.add(found)
             waiting.append((node, _LEFT))
-            parts, of_parts = _fields(found)
-            waiting += zip(parts(node), of_parts, strict=True)
+            parts_of, of_parts = _fields(found)
+            parts = parts_of(node)
         elif found in wanted.each:
-            of_each = wanted.each[found]
-            waiting += [(one, of_each) for one in node]
+            parts, of_parts = node, repeat(wanted.each[found])
         elif found is tuple and wanted.places is not None and len(wanted.places) == len(node):
-            waiting += zip(node, wanted.places, strict=True)
+            parts, of_parts = node, wanted.places
         else:
             raise NotPrivate(Rule.MALFORMED, "a part of another type")
+        each = zip(
+            parts, of_parts, strict=False
+        )  # most parts are numbers or words where they may be
+        waiting += [(one, of) for one, of in each if one.__class__ not in of.leaves]
+    return frozenset(classes)
 
 
 @cache

@@ -303,19 +303,10 @@ def block_work(plan: BlockPlan, world: World) -> UnitWork:
 
 def _walked(plan: BlockPlan, walk: _Pricer) -> UnitWork:
     source = walk.level(plan.source)
-    rows = formed_rows.passing(plan.where, source.formed)
     statements = _statements(plan)
-    below = walk.tally.work(statements)
-    own = _Tally()
-    _weigh_top(plan, source, rows, own, walk, statements)
-    top = own.work(1)
-    return replace(
-        below.plus(top),
-        octets=below.octets + top.octets,
-        stored_octets=below.stored_octets + top.stored_octets,
-        nodes=walk.tally.nodes,
-        dearest=walk.tally.dearest,
-    )
+    walk.tally.repeat(statements)
+    _weigh_top(plan, source, walk, statements)
+    return walk.tally.work()
 
 
 def _statements(plan: BlockPlan) -> int:
@@ -330,10 +321,9 @@ def _statements(plan: BlockPlan) -> int:
     return max(1, len(apart) + again + others)
 
 
-def _weigh_top(
-    plan: BlockPlan, source: _Level, rows: RowCount, tally: _Tally, walk: _Pricer, statements: int
-) -> None:
+def _weigh_top(plan: BlockPlan, source: _Level, walk: _Pricer, statements: int) -> None:
     """The condition, the keys and what is measured of each row, in every statement."""
+    rows = formed_rows.passing(plan.where, source.formed)
     where = walk.price(plan.where, source)
     keys = [walk.price(key.expression, source) for key in plan.keys]
     measured = list(_release_prices(plan, source, walk))
@@ -342,11 +332,11 @@ def _weigh_top(
         each += _times_said(key) * price.nanoseconds + walk.key_nanoseconds(price.size)
     own = statements * (each + _SORTED_ROW)
     own += sum(times * price.nanoseconds for price, times in measured)
-    tally.take(own, rows)
+    walk.tally.take(own, rows)
     carried = (where, *keys, *(price for price, _ in measured))
     width = sum(key.size.width for key in keys) + walk.width(carried)
     most = max((price.size.width for price, _ in measured), default=0)
-    tally.carry(width + most + _ROW_HEADER, rows)
+    walk.tally.carry(width + most + _ROW_HEADER, rows)
 
 
 def _times_said(key: KeyPlan) -> int:
@@ -364,7 +354,6 @@ def _release_prices(
     (compiler/statistic_sql.py, value_scan.py): twice what is summed and counted, three times what is
     squared, and twice more for squares beside a mean, and for what is read twice."""
     for number, release in enumerate(plan.releases):
-        at_ends = plan.looks_at_ends([number])
         match release:
             case NoisyStatistic(of=Counted() as counted):
                 yield walk.counted(counted, source), 2
@@ -379,7 +368,10 @@ def _release_prices(
             case DeviationMean():
                 yield walk.measured(release.measured, source), 4 if release.has_squares else 2
             case OrderStatistic():
-                yield walk.measured(release.measured, source), 4 if at_ends else 2
+                yield (
+                    walk.measured(release.measured, source),
+                    4 if plan.looks_at_ends([number]) else 2,
+                )
             case RecentredMean() | UnitExtreme() | KeptUnits():
                 yield walk.measured(release.measured, source), 2
             case SampleAggregate():
@@ -427,12 +419,18 @@ class _Tally:
         self.dearest = self.dearest.or_dearer(price.dearest)
         self.nodes += price.nodes
 
-    def work(self, statements: int) -> UnitWork:
+    def repeat(self, times: int) -> None:
+        """Rows are read so often; what they carry has a place until the next time."""
+        self.nanoseconds *= times
+        self.single_nanoseconds *= times
+        self.stored_nanoseconds *= times
+
+    def work(self) -> UnitWork:
         return UnitWork(
-            nanoseconds=self.nanoseconds * statements,
+            nanoseconds=self.nanoseconds,
             octets=self.octets,
-            stored_nanoseconds=self.stored_nanoseconds * statements,
-            single_nanoseconds=self.single_nanoseconds * statements,
+            stored_nanoseconds=self.stored_nanoseconds,
+            single_nanoseconds=self.single_nanoseconds,
             stored_octets=self.stored_octets,
             rows=self.rows,
             nodes=self.nodes,
@@ -544,17 +542,18 @@ class _Pricer:
         self.tables.add(scan.alias)
         table = stored_table(scan, self.world)
         assert table is not None, "`scan_rule` has found it"
-        identifiers = identifying(table, known)
+        mentioned = {column for alias, column in self.mentioned if alias == scan.alias}
+        identifiers = identifying(table, known) if mentioned else frozenset()
         for column in table.columns:
-            name = (scan.alias, column.name)
-            if name in self.mentioned:
+            if column.name in mentioned:
+                name = (scan.alias, column.name)
                 size = column_size(column, limits.STORED_TEXT_OCTETS)
                 if self.longest is None and column.name not in identifiers:
                     usual, size = size, longest_size(column)
                     self.has_longer |= size != usual
                 columns[name] = self._leaf(name, size)
-        place = (scan.alias, "ctid")
-        if place in self.mentioned:
+        if "ctid" in mentioned:
+            place = (scan.alias, "ctid")
             columns.setdefault(place, self._leaf(place, ResultSize(10)))
         return _Level(columns, Formed(known, bounded_by(known.owner, AS_STORED)))
 

@@ -277,7 +277,8 @@ def centred(
 def _chosen_rows(
     units: Mapping[int, int], weights: Sequence[int], spent: DeviationShares, bits: RandomBits
 ) -> OctaveBound | None:
-    cells = octave_bound.noisy(octaves_of(units, _ROWS_OCTAVES), spent.row_cells, bits)
+    of_cells = discrete_laplace.scale_for(1, spent.row_cells)
+    cells = octave_bound.noisy(octaves_of(units, _ROWS_OCTAVES), of_cells, bits)
     return octave_bound.chosen(
         cells,
         row_bounds(None),
@@ -433,7 +434,8 @@ def _chosen_bound(
     is_single = centres.is_single
     octaves, rule = (_SINGLE_OCTAVES, _SINGLE_RULE) if is_single else (_OCTAVES, _RULE)
     bounds = deviation_bounds(low, high, is_single=is_single)
-    cells = octave_bound.noisy(octaves_of(units, octaves), spent.cells, bits)
+    of_cells = discrete_laplace.scale_for(1, spent.cells)
+    cells = octave_bound.noisy(octaves_of(units, octaves), of_cells, bits)
     scale, noise = float(1 / spent.cells), float(1 / spent.deviations)
     concentration = _concentration(_parts(centres.weights, spent))
     found = octave_bound.chosen(cells, bounds, scale, noise, concentration, rule)

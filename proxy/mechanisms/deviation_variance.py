@@ -167,7 +167,8 @@ def _chosen_bound(
     is_single = centres.is_single
     octaves, rule = (_SINGLE_OCTAVES, _SINGLE_RULE) if is_single else (_OCTAVES, _RULE)
     bounds = square_bounds(low, high, is_single=is_single)
-    cells = octave_bound.noisy(octaves_of(units, octaves), spent.cells, bits)
+    of_cells = discrete_laplace.scale_for(1, spent.cells)
+    cells = octave_bound.noisy(octaves_of(units, octaves), of_cells, bits)
     scale, noise = float(1 / spent.cells), float(1 / spent.squares)
     concentration = sum(part**2 for part in parts)
     found = octave_bound.chosen(cells, bounds, scale, noise, concentration, rule)

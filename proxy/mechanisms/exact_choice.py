@@ -68,8 +68,11 @@ def _powers(rate: Fraction, far: int, precision: int) -> list[tuple[int, int]]:
     """Integers around 2^precision e^(-rate 2^j), for all bits j of distances below `far`.
 
     None is above 2^precision: a bound above 1 of a rate below 2^-precision would double its length at each
-    step, and only somebody's row would be waited for.
+    step, and only somebody's row would be waited for. Where no distance but 0 is below `far` there are none: no
+    exponential of a large rate is computed, which has no bounds beyond a million.
     """
+    if far == 1:
+        return []
     one = 1 << precision
     # 2^-precision has precision * 0.302 digits after the point.
     low, high = exp_bounds(-rate, digits=precision * 302 // 1000 + 3)

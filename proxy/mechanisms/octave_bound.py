@@ -91,12 +91,11 @@ def octaves_of(units: Mapping[int, int], octaves: int) -> list[int]:
     return counts
 
 
-def noisy(counts: Sequence[int], epsilon: Fraction, bits: RandomBits) -> tuple[int, ...]:
-    """Release a histogram of units.
+def noisy(counts: Sequence[int], scale: Fraction, bits: RandomBits) -> tuple[int, ...]:
+    """Release a histogram of units, with noise of this scale in each cell.
 
-    Privacy: epsilon-DP. One unit changes one cell by 1 (PROOFS.md 1).
+    Privacy: epsilon-DP for epsilon = 1 / scale. One unit changes one cell by 1 (PROOFS.md 1).
     """
-    scale = discrete_laplace.scale_for(1, epsilon)
     return tuple(count + discrete_laplace.sample(bits, scale) for count in counts)
 
 

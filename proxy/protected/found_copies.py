@@ -52,7 +52,7 @@ def copy_statement(table: TableName, wanted: WantedCopy) -> tuple[sql.Composed, 
         The statement and its parameters. It fails where nobody has made any copy.
     """
     copy = wanted.table
-    statement = _COPY + sql.Identifier(copy.schema, TIMES_OF_COPIES) + _OF_COPY
+    statement = _COPY + sql.Identifier(*times_of_copies(wanted)) + _OF_COPY
     return statement, (
         wanted.printed,
         _written(wanted.view),
@@ -69,6 +69,11 @@ def different_columns(table: TableName, wanted: WantedCopy) -> tuple[sql.SQL, tu
 
 def _compared(table: TableName, wanted: WantedCopy) -> tuple[str, ...]:
     return _written(wanted.holder), _written(table), wanted.held, _written(wanted.table)
+
+
+def times_of_copies(wanted: WantedCopy) -> TableName:
+    """Name the table that says as of when a copy is."""
+    return TableName(wanted.table.schema, TIMES_OF_COPIES)
 
 
 def copy_name(wanted: WantedCopy) -> str:

@@ -33,7 +33,13 @@ from proxy.drawing.protected_reads import ListValues
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.postgres.failure_reason import reason_of
 from proxy.protected.column_statistics import Cut, LookedUpEnds
-from proxy.protected.found_copies import NAMED, copy_name, copy_statement, found_copy
+from proxy.protected.found_copies import (
+    NAMED,
+    copy_name,
+    copy_statement,
+    found_copy,
+    times_of_copies,
+)
 from proxy.protected.protected_connection import (
     ROWS_AT_ONCE,
     ProtectedConnection,
@@ -518,7 +524,9 @@ class DatabaseSession:
         """LOCK takes no snapshot. So what it locks is what the snapshot sees: an owner who replaces a copy has
         it after this transaction, or had it before."""
         cursor, found, locked = self._connection.cursor(), {}, {}
-        tables = sql.SQL(", ").join(sql.Identifier(*one.table) for one in wanted.values())
+        # The table of their times, too: who waits for it with a lock on a copy can be in the way of its owner.
+        names = {name for one in wanted.values() for name in (one.table, times_of_copies(one))}
+        tables = sql.SQL(", ").join(sql.Identifier(*name) for name in sorted(names))
         try:
             await cursor.execute(
                 sql.SQL("LOCK TABLE {} IN ACCESS SHARE MODE NOWAIT").format(tables)

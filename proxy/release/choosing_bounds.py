@@ -124,9 +124,8 @@ def _chosen_weights(
     plan: BlockPlan, choice: WeightChoice, totals: UnitTotals, bits: RandomBits
 ) -> WeightedRows:
     """Release the histogram of the rows of units, and choose a bound by it."""
-    cells = octave_bound.noisy(
-        row_weights.counts_by_octave(totals.units, choice.bounds), choice.cells.epsilon, bits
-    )
+    octaves = row_weights.counts_by_octave(totals.units, choice.bounds)
+    cells = octave_bound.noisy(octaves, choice.scale, bits)
     groups = max(1, plan.groups() or 1)
     errors = (_error_in_rank(plan.releases[number]) for number in choice.releases)
     return row_weights.weighed(cells, choice.bounds, float(choice.scale), max(errors), groups)

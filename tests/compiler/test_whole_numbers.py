@@ -19,13 +19,18 @@ from proxy.cli.assembly import Database
 from proxy.compiler import row_scan, unit_gathering
 from proxy.compiler.binds import Binds
 from proxy.compiler.whole_numbers import Whole, whole
-from proxy.kernel.plan import BlockPlan
+from proxy.kernel.plan import BlockPlan, RecentredMean
 from proxy.kernel.statistics import Measured
+from proxy.kernel.world import World
+from proxy.policy.policy_model import Bounds
 from proxy.protected.reading_settings import SESSION
-from proxy.query.ir.expressions import Arithmetic, ColumnRef, Constant, Expression
+from proxy.query.ir.expressions import Arithmetic, Clamped, ColumnRef, Constant, Expression
 from proxy.query.ir.function_names import Operator
+from tests.kernel.examples import checked_block, of_table
+from tests.kernel.holes import block_of
+from tests.kernel.tiny_database import tiny_database
 from tests.live.served_database import planned, served_database
-from tests.pipeline_world import POLICIES, walk
+from tests.pipeline_world import CATALOG, POLICIES, walk
 from tests.servers_fixture import servers
 from tests.unchecked_blocks import compile_block, compile_centres, compile_choices
 
@@ -33,6 +38,7 @@ from tests.unchecked_blocks import compile_block, compile_centres, compile_choic
 _TABLES = ("people", "events", "visits", "orders", "members", "lines")
 _COLUMNS = ("n2", "i2", "i4", "i8", "n")
 _KEYS = ("", "", "b", "c")
+_ONE = Fraction(1)
 
 
 def _operand(draw: random.Random) -> str:
@@ -316,3 +322,49 @@ def test_a_part_that_is_not_known_or_does_not_fit_leaves_nothing() -> None:
     )
     for known in parts:
         assert whole(Arithmetic(Operator.ADD, _A, _B, SqlType.NUMERIC), known, Binds()) is None
+
+
+def _balanced(terms: list[Expression]) -> Expression:
+    if len(terms) == 1:
+        return terms[0]
+    middle = len(terms) // 2
+    halves = _balanced(terms[:middle]), _balanced(terms[middle:])
+    return Arithmetic(Operator.ADD, *halves, SqlType.NUMERIC)
+
+
+def _of_many_factors(number: int) -> BlockPlan:
+    """AVG of 0 * i8 + 0 * i8 + ..., each i8 with a clamp of its own, up to the largest index."""
+    block = block_of("SELECT avg(i4 * i2) FROM people")
+    (release,) = block.releases
+    assert isinstance(release, RecentredMean)
+
+    def factor(name: str, low: int, high: int) -> Measured:
+        ends, column = (Fraction(low), Fraction(high)), of_table("r1", "people", name)
+        operand = Clamped(column, *ends, column.type)
+        return Measured(operand=operand, condition=None, clamp=Bounds(*ends), grid=_ONE, rows=1)
+
+    nothing = factor("i2", 0, 0)
+    large = [factor("i8", -one, 2**52) for one in range(number)]
+    terms: list[Expression] = [
+        Arithmetic(Operator.MULTIPLY, nothing.operand, one.operand, SqlType.NUMERIC)
+        for one in large
+    ]
+    measured = Measured(
+        operand=_balanced(terms),
+        condition=None,
+        clamp=Bounds(Fraction(0), Fraction(10)),
+        grid=_ONE,
+        rows=1,
+        factors=(nothing, *large),
+    )
+    return replace(block, releases=(replace(release, measured=measured),))
+
+
+def test_no_row_makes_the_number_of_values_raise() -> None:
+    """Values are counted by the sum of all indices, which a product with 0 says nothing of."""
+    block, database = _of_many_factors(2_100), tiny_database()
+    assert checked_block(block, World(POLICIES["best"], CATALOG)).block is block
+    for value in (1, 2**53):
+        database.fill(f"INSERT INTO people(id, i4, i2, i8) VALUES (1, 1, 1, {value})")
+        (table,) = database.tables(block)
+        assert [row.values for row in table.rows] == [(1, -10)]

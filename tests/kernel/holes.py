@@ -15,6 +15,7 @@ from typing import TypeVar
 from proxy.base.node_parts import nodes
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
+from proxy.kernel import block_price
 from proxy.kernel.bound_choices import UnitTotal, ValueChoice
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import (
@@ -33,6 +34,8 @@ from proxy.kernel.plan import (
 )
 from proxy.kernel.refusals import Rule
 from proxy.kernel.statistics import Measured
+from proxy.kernel.well_formed import check_well_formed
+from proxy.kernel.world import World
 from proxy.mechanisms import split
 from proxy.mechanisms.loss import Loss
 from proxy.planner.neighbours import choice_of
@@ -104,6 +107,12 @@ class Hole:
             return block
         assert isinstance(block.source, Join)
         return replace(block, source=replace(block.source, is_seeded=False))
+
+
+def judge(block: BlockPlan, world: World) -> None:
+    """By all rules of privacy, in their order, whatever it may cost."""
+    block_price.check_answers(block, check_well_formed(block, BlockPlan))
+    block_price.price_of_block(block, world)
 
 
 HOLES: list[Hole] = []
@@ -269,6 +278,18 @@ def factor_of_no_operand() -> BlockPlan:
 def factor_that_hides_rows() -> BlockPlan:
     """Of a unit none of these rows is counted, so that its sum of a hundred is not cut."""
     return _of_another_factor(block_of("SELECT avg(i4 * i2) FROM visits", "ratio"))
+
+
+@hole(Rule.TOTALITY, _PEOPLE, "DELETE FROM people", shown=Shown.ERROR)
+def factor_in_no_steps_of_a_stored_index() -> BlockPlan:
+    """A factor that is read of another column, in a 0th part of its steps: a row is divided by 0."""
+    block = block_of("SELECT avg(i4 * i2) FROM people")
+    release = block.releases[0]
+    assert isinstance(release, RecentredMean)
+    first, *others = release.measured.factors
+    stored = replace(first, index=of_table("r1", "people", "i4"), index_steps=0)
+    measured = replace(release.measured, factors=(stored, *others))
+    return with_first(block, replace(release, measured=measured))
 
 
 @hole(Rule.GROUPS, _PEOPLE, _PERSON, shown=Shown.TWO_ANSWERS)

@@ -68,14 +68,17 @@ TEMPLATE = _template()
 
 @dataclass(slots=True)
 class BlockMaker:
+    """maker: of relations, and of chance; world: whose rules say what a block needs."""
+
     maker: RelationMaker
+    world: World = WORLD
 
     def block(self) -> BlockPlan | None:
         """A block; None where nothing bounds its rows, or no rule accepts its relation."""
         random = self.maker.random
         relation = self.maker.relation(random.choice((1, 2, 2, 3)))
         try:
-            known = relation_of(relation, WORLD)
+            known = relation_of(relation, self.world)
             neighbours = self._neighbours(known)
         except NotPrivate:
             return None

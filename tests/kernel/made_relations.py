@@ -104,16 +104,16 @@ class RelationMaker:
     def relation(self, depth: int) -> Relation:
         """Any relation, of at most so many nodes one in the other."""
         if depth == 0:
-            return self._scan()
+            return self.scan()
         if self._sometimes(25):
             return self._truncated_join(depth)
         kinds: Sequence[Callable[[int], Relation]] = (
             *[self._subquery_of] * 4,
             *[self._cut_of] * 4,
-            *[self._group] * 2,
+            *[self.group] * 2,
             *[self._union] * 2,
             *[self._join] * 6,
-            *[lambda _: self._scan()] * 2,
+            *[lambda _: self.scan()] * 2,
         )
         return self.random.choice(kinds)(depth)
 
@@ -150,13 +150,15 @@ class RelationMaker:
         preferred = naming and self._sometimes(percent)
         return self.random.choice(naming if preferred else columns)
 
-    def _scan(self, tables: Iterable[str] = tuple(USED)) -> Scan:
+    def scan(self, tables: Iterable[str] = tuple(USED)) -> Scan:
+        """A table."""
         return Scan(self._alias(), TableName("w", self.random.choice(list(tables))))
 
     def _subquery_of(self, depth: int) -> Subquery:
-        return self._subquery(self.relation(depth - 1))
+        return self.subquery(self.relation(depth - 1))
 
-    def _subquery(self, source: Relation) -> Subquery:
+    def subquery(self, source: Relation) -> Subquery:
+        """Some of its columns, and sometimes a condition and a window."""
         columns = shown_by(source)
         chosen = self._some(columns)
         if self._sometimes(70):
@@ -207,7 +209,7 @@ class RelationMaker:
     def _cut_of(self, depth: int) -> Truncate:
         source = self.relation(depth - 1)
         can_be_cut = isinstance(source, Scan | Subquery | UnionAll | Truncate)
-        return self._cut(source if can_be_cut else self._subquery(source))  # type: ignore[arg-type]
+        return self._cut(source if can_be_cut else self.subquery(source))  # type: ignore[arg-type]
 
     def _cut(self, source: Scan | Subquery | UnionAll | Truncate) -> Truncate:
         columns = shown_by(source)
@@ -232,7 +234,8 @@ class RelationMaker:
             where=self.condition(source) if self._sometimes(10) else None,
         )
 
-    def _group(self, depth: int) -> GroupByUnit:
+    def group(self, depth: int) -> GroupByUnit:
+        """Rows by their unit, and by some columns."""
         source = self.relation(depth - 1)
         keys = self._some(shown_by(source), self.random.choice((0, 0, 1, 2)))
         where = self.condition(source) if self._sometimes(30) else None
@@ -240,7 +243,7 @@ class RelationMaker:
         return GroupByUnit(self._alias(), source, where, unit, (COUNT,), 100, tuple(keys))
 
     def _union(self, depth: int) -> Relation:
-        first = replace(self._subquery(self.relation(depth - 1)), windows=())
+        first = replace(self.subquery(self.relation(depth - 1)), windows=())
         same = isinstance(first.source, Scan) and self._sometimes(40)
         source = first.source if same else self.relation(depth - 1)
         outputs: list[tuple[str, Expression]] = []
@@ -272,7 +275,7 @@ class RelationMaker:
     def _cut_table(self) -> tuple[Scan | Truncate, ColumnRef]:
         """A table that is cut by its unit, if it has one, and mostly by a column; and that column."""
         tables = [t for t in USED if t not in ("rates", "places", "lines", "notes")]
-        scan = self._scan(tables)
+        scan = self.scan(tables)
         columns, names = shown_by(scan), USED[scan.table.name]
         ids = tuple(column for column in columns if column.column in ("id", "leg"))
         found: Scan | Truncate = scan

@@ -32,6 +32,7 @@ from proxy.kernel.plan import (
 from proxy.kernel.refusals import NotPrivate
 from proxy.kernel.shape import Shape, shape_of
 from proxy.kernel.statistics import Counted, Measured, Statistic
+from proxy.kernel.world import World
 from proxy.policy.policy_model import Bounds, BoundsKind
 from proxy.query.ir.expressions import (
     Arithmetic,
@@ -163,8 +164,8 @@ class _Source:
 class ValueMaker(BlockMaker):
     """Given    random: two of one state make the same."""
 
-    def __init__(self, random: Random) -> None:
-        super().__init__(RelationMaker(random))
+    def __init__(self, random: Random, world: World = WORLD) -> None:
+        super().__init__(RelationMaker(random), world)
 
     @property
     def _random(self) -> Random:
@@ -236,7 +237,8 @@ class ValueMaker(BlockMaker):
         has_value = function in (functions[0], functions[1], functions[3])
         operand = self._random.choice(below.columns) if has_value else None
         by = self._random.choice(below.named("uid") or below.columns)
-        order = self._random.sample(below.columns, self._random.randint(0, 2))
+        terms = min(len(below.columns), self._random.randint(0, 2))
+        order = self._random.sample(below.columns, terms)
         kind = SqlType.INT8 if operand is None else operand.type
         return WindowColumn(
             name="w1",
@@ -273,7 +275,9 @@ class ValueMaker(BlockMaker):
 
     def _per_unit(self, below: _Source) -> _Source:
         alias, unit = self._alias(), self._random.choice(below.named("uid") or below.columns)
-        keys = self._random.sample(below.columns, self._random.randint(0, 2))
+        keys = self._random.sample(
+            below.columns, min(len(below.columns), self._random.randint(0, 2))
+        )
         largest = Aggregate(
             AggregateKind.COUNT_DISTINCT, self._random.choice(below.columns), None, SqlType.INT8
         )
@@ -346,7 +350,7 @@ class ValueMaker(BlockMaker):
         measuring: Callable[[Shape, Sequence[ColumnRef]], Iterator[Release]],
     ) -> BlockPlan | None:
         try:
-            known = relation_of(made.relation, WORLD)
+            known = relation_of(made.relation, self.world)
             neighbours = self._neighbours(known)
         except NotPrivate:
             return None

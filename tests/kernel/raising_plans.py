@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import cast
 
 from proxy.base import limits
+from proxy.base.node_parts import nodes
 from proxy.base.sql_types import SqlType
 from proxy.base.zones import Zone
 from proxy.kernel.plan import BlockPlan, DistinctCount, NoisyStatistic, Release
@@ -198,8 +199,14 @@ def _release(release: Release, once: _Once) -> Release:
 
 
 def _measured(measured: Measured, once: _Once) -> Measured:
+    """A factor that is no part of the operand any more goes: another rule refuses it (PROOFS.md 36 N1)."""
+    operand = once.all(measured.operand)
+    parts = set(nodes(operand))
     return replace(
-        measured, operand=once.all(measured.operand), condition=once.maybe(measured.condition)
+        measured,
+        operand=operand,
+        factors=tuple(factor for factor in measured.factors if factor.operand in parts),
+        condition=once.maybe(measured.condition),
     )
 
 

@@ -6,13 +6,12 @@ import psycopg
 import pytest
 
 from proxy.audit.movement import Movement
-from proxy.kernel.block_price import price_of_block
 from proxy.kernel.plan import BlockPlan
 from proxy.kernel.refusals import NotPrivate
 from proxy.kernel.world import World
 from proxy.release.drawn_values import ordered_groups
 from tests.kernel.all_holes import HOLES
-from tests.kernel.holes import Hole, Shown
+from tests.kernel.holes import Hole, Shown, judge
 from tests.kernel.tiny_database import tiny_database
 from tests.pipeline_world import CATALOG, POLICIES
 from tests.unchecked_blocks import compile_choices, compiled
@@ -23,7 +22,7 @@ _SEED = 4_242_424_242_424_242
 @pytest.mark.parametrize("hole", HOLES, ids=lambda hole: hole.name)
 def test_its_rule_refuses_it(hole: Hole) -> None:
     with pytest.raises(NotPrivate) as refused:
-        price_of_block(hole.make(), World(POLICIES[hole.policy], CATALOG))
+        judge(hole.make(), World(POLICIES[hole.policy], CATALOG))
     assert refused.value.rule is hole.rule, refused.value.where
 
 

@@ -20,6 +20,7 @@ from proxy.kernel.owners import Rows
 from proxy.kernel.plan import BlockPlan
 from proxy.kernel.price import Price
 from proxy.kernel.refusals import NotPrivate
+from proxy.kernel.well_formed import check_well_formed
 from proxy.kernel.world import World
 from proxy.mechanisms.loss import Loss
 from proxy.planner.neighbours import choice_of
@@ -545,7 +546,7 @@ def test_what_is_shown_may_be_compared_with_any_answer() -> None:
         node for node in nodes(block_with_an_answer().where) if isinstance(node, Parameter)
     )
     shown = replace(found.plan.blocks[0], expressions=(answer,))  # type: ignore[arg-type]
-    check_answers(shown)
+    check_answers(shown, check_well_formed(shown, BlockPlan))
 
 
 def test_each_row_that_changes_in_a_partition_of_its_own_is_hashed_anyhow() -> None:

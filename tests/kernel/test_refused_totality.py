@@ -171,6 +171,7 @@ _DIGITS = "a grid that is too fine or too coarse"
 _NO_LEAST = "a least value that the type of the column does not have"
 _OFF_GRID = "a column whose type holds other values than steps of the grid"
 _NO_FACTOR = "a factor that is no clamped column"
+_STORED = "a factor whose index is stored"
 _BROKEN_STEPS = "a factor whose clamp does not end on steps of its grid"
 _ROUNDED_IN_TEXT = Cast(_ROUNDED, SqlType.TEXT)
 
@@ -221,6 +222,7 @@ _REFUSED: tuple[tuple[str, Callable[[], object]], ...] = (
     (_NO_FACTOR, lambda: _with_factor(_steps(_clamped(_clamped(_I4))))),
     (_NO_FACTOR, lambda: _with_factor(replace(_FACTOR, factors=(_FACTOR,)))),
     (_NO_FACTOR, lambda: _with_factor(replace(_FACTOR, condition=_B))),
+    (_STORED, lambda: _with_factor(replace(_FACTOR, index=_I4))),
     (_BROKEN_STEPS, lambda: _with_factor(replace(_FACTOR, grid=Fraction(3)))),
     (_BROKEN_STEPS, lambda: _with_factor(replace(_FACTOR, grid=Fraction(0)))),
     (_BROKEN_STEPS, lambda: _with_factor(replace(_FACTOR, grid=Fraction(-1)))),

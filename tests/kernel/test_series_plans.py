@@ -101,6 +101,9 @@ _TAMPERED: dict[str, Callable[[BlockPlan], BlockPlan]] = {
     "all days of a unit": lambda b: replace(b, neighbours=replace(_units(b), groups=None)),
     "days by a hash": lambda b: replace(b, neighbours=replace(_units(b), is_in_order=False)),
     "more rows": lambda b: replace(b, neighbours=replace(_units(b), rows=6)),
+    "rows that no SQL bounds": lambda b: replace(
+        b, neighbours=replace(_units(b), rows_per_group=None, is_summed=False)
+    ),
     "days in another order": lambda b: _keys(b, _listed(b)[::-1]),
     "a day twice": lambda b: _keys(b, [*_listed(b)[:-1], _listed(b)[0]]),
     "no day": lambda b: _keys(b, [*_listed(b)[:-1], None]),

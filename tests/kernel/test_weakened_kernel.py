@@ -41,8 +41,10 @@ from proxy.kernel import (
 from proxy.kernel.owners import Known
 from proxy.kernel.refusals import NotPrivate
 from proxy.kernel.world import World
+from proxy.query.ir.relations import Relation
 from tests.kernel.all_holes import HOLES
 from tests.kernel.claims import Claims
+from tests.kernel.holes import judge
 from tests.kernel.made_relations import POLICY, RelationMaker
 from tests.kernel.tampered_plans import KINDS, Tampered
 from tests.kernel.test_golden_plans import EQUIVALENT, golden_blocks
@@ -189,9 +191,7 @@ _OF_HOLES = {
         "of_unit and isinstance(shape.neighbours, UnitNeighbours)",
         "of_unit",
     ),
-    "clamp_between_steps": _weak(
-        measurements.check_measured, "(end / one.grid).denominator != 1", "False"
-    ),
+    "clamp_between_steps": _weak(measurements.check_measured, "step.denominator != 1", "False"),
     "no_partition_changes": _weak(
         block_price.check_rows, "rows.partitions is not None and rows.partitions < 1", "False"
     ),
@@ -227,11 +227,7 @@ _OF_HOLES = {
     "floats_that_are_compared_with_a_constant": _weak(
         join_rules.computed_equal, "is_float and not isinstance(part.left, ColumnRef)", "False"
     ),
-    "values_beside_an_answer": _weak(
-        block_price.check_answers,
-        "computed_parts(block)",
-        "(block.source, block.where, block.keys, block.releases)",
-    ),
+    "values_beside_an_answer": _weak(block_price.check_answers, "Parameter in classes", "False"),
     "total_above_its_low_end": _weak(
         measurements.price_of_total, "not total.low <= 0 <= total.high", "False"
     ),
@@ -531,7 +527,7 @@ def test_each_weakening_is_of_the_code_as_it_is(monkeypatch: pytest.MonkeyPatch)
 def test_a_hole_gets_through(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     _OF_HOLES[name].put(monkeypatch)
     hole = _HOLES[name]
-    block_price.price_of_block(hole.make(), World(POLICIES[hole.policy], CATALOG))
+    judge(hole.make(), World(POLICIES[hole.policy], CATALOG))
 
 
 def _broken(kind: str) -> Iterator[tuple[Tampered, Any]]:
@@ -552,7 +548,7 @@ def test_broken_plans_get_through(kind: str, monkeypatch: pytest.MonkeyPatch) ->
     most, _ = EQUIVALENT.get(kind, (0, ""))
     for of, plan in made:
         try:
-            block_price.price_of_block(plan, of.world)
+            judge(plan, of.world)
         except NotPrivate:
             continue
         lived += 1
@@ -564,6 +560,23 @@ def test_broken_plans_get_through(kind: str, monkeypatch: pytest.MonkeyPatch) ->
 _RELATIONS = 4_000
 
 
+def _window_over_a_table(maker: RelationMaker) -> Relation:
+    while not (found := maker.subquery(maker.scan())).windows:
+        pass
+    return found
+
+
+# Of any relations these differ in one of some thousands.
+_NEAR: dict[str, Callable[[RelationMaker], Relation]] = {
+    "groups_of_a_unit_are_one": lambda maker: maker.group(1),
+    "windows_over_some_rows_are_fixed": _window_over_a_table,
+}
+
+
+def _any_relation(maker: RelationMaker) -> Relation:
+    return maker.relation(maker.random.choice((2, 3, 3, 4)))
+
+
 @pytest.mark.every(14)
 @pytest.mark.parametrize("name", _OF_RELATIONS)
 def test_a_claim_does_not_hold(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -573,7 +586,7 @@ def test_a_claim_does_not_hold(name: str, monkeypatch: pytest.MonkeyPatch) -> No
     for number in range(_RELATIONS):
         if number % 40 == 0:
             database.fill(maker.rows())
-        relation = maker.relation(maker.random.choice((2, 3, 3, 4)))
+        relation = _NEAR.get(name, _any_relation)(maker)
         claims: list[Known | None] = []
         for weakened in (False, True):
             with monkeypatch.context() as patch:

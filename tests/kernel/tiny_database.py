@@ -73,6 +73,10 @@ class TinyDatabase:
         names = ", ".join(map(str, CATALOG.tables))
         self._execute(f"TRUNCATE {names}; {sql}; ANALYZE")
 
+    def run(self, sql: str) -> None:
+        """Add rows, beside what is there."""
+        self._execute(sql)
+
     @contextmanager
     def without(self, deletion: str) -> Iterator[None]:
         """The neighbour that lacks what a statement deletes."""

@@ -253,3 +253,22 @@ def test_a_copy_that_is_changed_in_the_middle(
             assert analyst.ask(one.format(3)) is change.is_read, (one, analyst.texts)
             assert not analyst.is_refused
         connection.execute("ROLLBACK")
+
+
+def test_a_look_waits_for_no_owner(changing: LiveProxy, owner: psycopg.Connection) -> None:
+    """Who waits with a lock on a copy can be in the way of its owner, who has the times and wants the copy."""
+    with changing.connect(_NAME) as connection:
+        analyst = _Analyst(changing, connection, [])
+        connection.add_notice_handler(analyst.tell)
+        connection.execute("SET dp.epsilon = 100; BEGIN")
+        for number, locked in enumerate(("dp.prepared", "dp.sales")):
+            with owner.transaction():
+                owner.execute(f"LOCK TABLE {locked}".encode())
+                with ThreadPoolExecutor(1) as pool:
+                    is_of_copy = pool.submit(analyst.ask, _STATEMENTS[0].format(4 + number)).result(
+                        60
+                    )
+                assert not is_of_copy and not analyst.is_refused
+                owner.execute(b"LOCK TABLE dp.sales, dp.prepared")
+            assert analyst.ask(_STATEMENTS[0].format(6 + number)), analyst.texts
+        connection.execute("ROLLBACK")

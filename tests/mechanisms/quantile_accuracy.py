@@ -125,7 +125,7 @@ def before(
 def weighted_rows(data: QuantileSet, epsilon: Fraction, bits: RandomBits) -> WeightedRows:
     """The bound that a noisy histogram gives."""
     counts = row_weights.counts_by_octave(_bands(data), BOUNDS)
-    cells = octave_bound.noisy(counts, epsilon * _CELLS, bits)
+    cells = octave_bound.noisy(counts, 1 / (epsilon * _CELLS), bits)
     noise = 2 * float(np.log(data.steps)) / float(epsilon * _DRAWN)
     scale = float(1 / (epsilon * _CELLS))
     return row_weights.weighed(cells, BOUNDS, scale, noise, data.number_of_groups)

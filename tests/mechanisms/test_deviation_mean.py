@@ -218,12 +218,12 @@ def test_noise_that_is_smaller_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_cells_of_histograms_have_noise(monkeypatch: pytest.MonkeyPatch) -> None:
     def size() -> float:
         bits = SeededBits(5)
-        cells = [octave_bound.noisy([100] * 20, Fraction(1, 50), bits) for _ in range(150)]
+        cells = [octave_bound.noisy([100] * 20, Fraction(50), bits) for _ in range(150)]
         return fmean(abs(cell - 100) / 50 for row in cells for cell in row)
 
     assert 0.93 < size() < 1.07
-    real = discrete_laplace.scale_for
-    monkeypatch.setattr(discrete_laplace, "scale_for", lambda s, e: real(s, e) * Fraction(7, 10))
+    real = discrete_laplace.sample
+    monkeypatch.setattr(discrete_laplace, "sample", lambda b, s: real(b, s * Fraction(7, 10)))
     assert size() < 0.8
 
 
