@@ -115,8 +115,8 @@ def check_measured(measured: Iterable[Measured], rule: Rule) -> None:
 
     Privacy: the ends of the clamp are whole steps of a grid, so that rounding to a step does not leave them. An
     index that is stored is a whole number (`totality.check_grid_index`), which SQL clamps to the same steps.
-    Rows are counted that have all
-    factors, so each is a part of the operand: else a row that is added up is not counted (PROOFS.md 36 N1).
+    Rows are counted that have all factors, so each is a part of the operand: else a row that is added up is not
+    counted (PROOFS.md 36 N1).
 
     >>> from tests.kernel.examples import measured
     >>> check_measured([measured(0, 10)], Rule.NOISY_SUM)
@@ -128,7 +128,7 @@ def check_measured(measured: Iterable[Measured], rule: Rule) -> None:
         ends = (one.clamp.low, one.clamp.high)
         if one.grid <= 0:
             raise NotPrivate(rule, "a grid without steps")
-        if any(step.denominator != 1 for step in [end / one.grid for end in ends]):
+        if any((end / one.grid).denominator != 1 for end in ends):
             raise NotPrivate(rule, "a clamp that does not end on steps of its grid")
         factors = {factor.operand for factor in one.factors}
         if factors and not factors <= set(nodes(one.operand)):

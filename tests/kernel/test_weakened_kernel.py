@@ -191,7 +191,9 @@ _OF_HOLES = {
         "of_unit and isinstance(shape.neighbours, UnitNeighbours)",
         "of_unit",
     ),
-    "clamp_between_steps": _weak(measurements.check_measured, "step.denominator != 1", "False"),
+    "clamp_between_steps": _weak(
+        measurements.check_measured, "(end / one.grid).denominator != 1", "False"
+    ),
     "no_partition_changes": _weak(
         block_price.check_rows, "rows.partitions is not None and rows.partitions < 1", "False"
     ),
