@@ -129,10 +129,10 @@ class TooManyNodes(TooMuchWork):
     """The expressions of a query are too large together, however short its values are."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class UnitWork:
     """Nanoseconds and octets of one unit: of all the rows of which there is a bounded number, and of each row
-    that a unit stores; nodes: of all expressions, which PostgreSQL plans."""
+    that a unit stores; nodes: of all expressions, which PostgreSQL plans. It is added up as a walk meets it."""
 
     nanoseconds: float = 0.0
     octets: float = 0.0
@@ -142,6 +142,26 @@ class UnitWork:
     rows: int = 0
     nodes: int = 0
     dearest: Dearest = NO_NODE
+
+    def take(self, nanoseconds: float, rows: RowCount) -> None:
+        self.nanoseconds += nanoseconds * rows.bounded
+        self.single_nanoseconds += nanoseconds * (rows != NO_ROWS)
+        self.stored_nanoseconds += nanoseconds * rows.stored
+        self.rows = max(self.rows, rows.bounded)
+
+    def carry(self, octets: float, rows: RowCount) -> None:
+        self.octets += octets * rows.bounded
+        self.stored_octets += octets * rows.stored
+
+    def look_at(self, price: NodePrice) -> None:
+        self.dearest = self.dearest.or_dearer(price.dearest)
+        self.nodes += price.nodes
+
+    def repeat(self, times: int) -> None:
+        """Rows are read so often; what they carry has a place until the next time."""
+        self.nanoseconds *= times
+        self.single_nanoseconds *= times
+        self.stored_nanoseconds *= times
 
     def plus(self, other: UnitWork) -> UnitWork:
         """Of two blocks: one after the other, so that the files of the first are gone."""
@@ -298,7 +318,7 @@ def _walked(plan: BlockPlan, walk: _Pricer) -> UnitWork:
     statements = _statements(plan)
     walk.tally.repeat(statements)
     _weigh_top(plan, source, walk, statements)
-    return walk.tally.work()
+    return walk.tally
 
 
 def _statements(plan: BlockPlan) -> int:
@@ -384,52 +404,6 @@ def _mentioned(parts: Iterable[Any]) -> frozenset[ColumnName]:
     return frozenset(column_name(part) for part in parts if isinstance(part, ColumnRef))
 
 
-@dataclass(slots=True)
-class _Tally:
-    """Adds up what rows cost, as the walk meets it."""
-
-    nanoseconds: float = 0.0
-    octets: float = 0.0
-    stored_nanoseconds: float = 0.0
-    single_nanoseconds: float = 0.0
-    stored_octets: float = 0.0
-    rows: int = 0
-    nodes: int = 0
-    dearest: Dearest = NO_NODE
-
-    def take(self, nanoseconds: float, rows: RowCount) -> None:
-        self.nanoseconds += nanoseconds * rows.bounded
-        self.single_nanoseconds += nanoseconds * (rows != NO_ROWS)
-        self.stored_nanoseconds += nanoseconds * rows.stored
-        self.rows = max(self.rows, rows.bounded)
-
-    def carry(self, octets: float, rows: RowCount) -> None:
-        self.octets += octets * rows.bounded
-        self.stored_octets += octets * rows.stored
-
-    def look_at(self, price: NodePrice) -> None:
-        self.dearest = self.dearest.or_dearer(price.dearest)
-        self.nodes += price.nodes
-
-    def repeat(self, times: int) -> None:
-        """Rows are read so often; what they carry has a place until the next time."""
-        self.nanoseconds *= times
-        self.single_nanoseconds *= times
-        self.stored_nanoseconds *= times
-
-    def work(self) -> UnitWork:
-        return UnitWork(
-            nanoseconds=self.nanoseconds,
-            octets=self.octets,
-            stored_nanoseconds=self.stored_nanoseconds,
-            single_nanoseconds=self.single_nanoseconds,
-            stored_octets=self.stored_octets,
-            rows=self.rows,
-            nodes=self.nodes,
-            dearest=self.dearest,
-        )
-
-
 @dataclass(frozen=True, slots=True)
 class _Level:
     """A relation: what a mention of its columns costs, and how many rows of a unit it forms."""
@@ -447,7 +421,7 @@ class _Pricer:
     mentioned: frozenset[ColumnName]
     longest: Mapping[int, _Level] | None = None
     levels: dict[int, _Level] = field(default_factory=dict)
-    tally: _Tally = field(default_factory=_Tally)
+    tally: UnitWork = field(default_factory=UnitWork)
     widths: dict[ColumnName, int] = field(default_factory=dict)
     tables: set[str] = field(default_factory=set)
     has_longer: bool = False

@@ -172,8 +172,8 @@ class Untruncated:
 
 @dataclass(frozen=True, slots=True)
 class UnitRows:
-    """Each row belongs to the unit in `column`; at most `rows` of a unit count. unique: a unit has one row
-    at most, by a key that the server checks. named_by: what names a row, where rows may have to be cut.
+    """Each row belongs to the unit in `column`; at most `rows` of a unit count. named_by: what names a row,
+    where rows may have to be cut.
 
     untruncated: what has to be truncated before its rows are multiplied; formed: so many rows of a unit come at
     most, once it is. is_chosen: `rows` is the largest bound, of which a smaller one is chosen privately;
@@ -182,7 +182,6 @@ class UnitRows:
     identifier: str
     column: ColumnRef
     rows: int
-    unique: bool
     groups: int | None
     rows_per_group: int | None
     named_by: tuple[ColumnRef, ...] = ()
@@ -190,6 +189,11 @@ class UnitRows:
     formed: int = 1
     is_chosen: bool = False
     is_unbounded: bool = False
+
+    @property
+    def unique(self) -> bool:
+        """Whether a unit has one row at most, whatever is counted."""
+        return self.formed == 1 and not self.untruncated
 
     @property
     def joined(self) -> int:

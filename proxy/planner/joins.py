@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NoReturn
 
 from typing_extensions import assert_never
@@ -10,8 +10,8 @@ from typing_extensions import assert_never
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.kernel.column_types import injective, is_hashed
-from proxy.kernel.join_rules import met_once
-from proxy.kernel.owners import name
+from proxy.kernel.join_rules import equal_pairs, met_once, on_one_unit
+from proxy.kernel.owners import OfUnit, Public, name
 from proxy.planner import truncation, unit_truncation
 from proxy.planner.bounds import condition
 from proxy.planner.facts import (
@@ -25,12 +25,7 @@ from proxy.planner.facts import (
     UnitRows,
     typed,
 )
-from proxy.planner.lookups import (
-    along_the_reference,
-    looked_up,
-    on_the_unit,
-    unit_names,
-)
+from proxy.planner.lookups import looked_up
 from proxy.planner.narrowing import narrowed
 from proxy.planner.truncation import (
     can_be_truncated_by,
@@ -69,7 +64,7 @@ def joined_rows(
     relation = found.relation
     assert isinstance(relation, Join)
     if any(is_hashed(x.type, y.type) for x, y in relation.equal):
-        return found
+        return replace(found, relation=replace(relation, is_seeded=_needs_seed(relation, known)))
     x, y = relation.equal[0]
     raise Refusal(
         Code.UNSUPPORTED,
@@ -92,7 +87,7 @@ def _joined_rows(
         left=left.relation,
         right=right.relation,
         rest=rest,
-        is_seeded=_needs_seed(joined, left, right),
+        is_seeded=True,
     )
     if joined.is_lookup:
         return looked_up(
@@ -112,18 +107,12 @@ def _joined_rows(
                 replace(relation, left=bounded), facts, _repeated(right.ownership, most)
             )
         case UnitRows() as a, UnitRows() as b if a.identifier == b.identifier:
-            if on_the_unit(joined, left, right, a, b):
-                return _multiplied(relation, facts, left, right, known)
-            referred = along_the_reference(joined, left, right, known)
-            if referred is not None:
-                return _referred(relation, facts, left, right, referred, known)
-            along = along_a_foreign_key(joined, left, right, known)
-            if along is not None:
-                relation = replace(relation, equal=(*relation.equal, along.units))
-                if not _is_repeated(_target(left, right, along.key), along.key):
-                    return _referred(relation, facts, left, right, along.key, known)
-                if _is_one_row(left) or _is_one_row(right):
-                    return _multiplied(relation, facts, left, right, known)
+            met = met_of_one_unit(relation, known)
+            if met is None:
+                relation = along_a_foreign_key(relation, a, b, known)
+                met = met_of_one_unit(relation, known)
+            if met is not None:
+                return _of_one_unit(relation, facts, (left, right), met, known)
             refused = "a join of protected tables must be on the privacy unit they share"
         case _:
             refused = "protected tables with different privacy units cannot be joined"
@@ -135,17 +124,16 @@ def _joined_rows(
     return RelationWithUnit(found[0], facts, found[1])
 
 
-def _needs_seed(joined: Join, left: RelationWithUnit, right: RelationWithUnit) -> bool:
+def _needs_seed(relation: Join, known: PlanningContext) -> bool:
     """Whether a person can have rows of many keys on both sides."""
-    a, b = left.ownership, right.ownership
-    if isinstance(a, PublicRows) or isinstance(b, PublicRows):
+    sides = [known.attributed(side) for side in (relation.left, relation.right)]
+    owners = [side.owner for side in sides if side is not None]
+    if any(isinstance(owner, Public) for owner in owners):
         return False
-    if not isinstance(a, UnitRows) or not isinstance(b, UnitRows):
+    units = [owner.columns | owner.or_null for owner in owners if isinstance(owner, OfUnit)]
+    if len(units) < len(sides):
         return True
-    ours, theirs = unit_names(left, a), unit_names(right, b)
-    return not all(
-        (x.relation, x.column) in ours and (y.relation, y.column) in theirs for x, y in joined.equal
-    )
+    return not all(name(x) in units[0] and name(y) in units[1] for x, y in relation.equal)
 
 
 def _facts(
@@ -239,11 +227,11 @@ def _is_truncated(joined: Join, sides: _Sides, known: PlanningContext) -> bool:
     a, b = left.ownership, right.ownership
     if not isinstance(a, UnitRows) or not isinstance(b, UnitRows) or a.identifier != b.identifier:
         return True
-    if on_the_unit(joined, left, right, a, b):
-        return not _is_one_row(left) and not _is_one_row(right)
-    return along_the_reference(joined, left, right, known) is None and (
-        along_a_foreign_key(joined, left, right, known) is None
-    )
+    relation = replace(joined, left=left.relation, right=right.relation)
+    met = met_of_one_unit(relation, known)
+    if met is None:
+        met = met_of_one_unit(along_a_foreign_key(relation, a, b, known), known)
+    return met is None or not any(met)
 
 
 def _typed(column: ColumnRef, facts: Facts) -> ColumnRef:
@@ -293,73 +281,60 @@ def _repeated(ownership: RowOwnership, most: int) -> RowOwnership:
         case UnitRows() if most > 1:
             formed = unit_truncation.multiplied(ownership.formed, most)
             rows = ownership.rows * most
-            return replace(ownership, rows=rows, unique=False, named_by=(), formed=formed)
+            return replace(ownership, rows=rows, named_by=(), formed=formed)
         case _:
             return ownership
 
 
-def _multiplied(
-    relation: Join,
-    facts: Facts,
-    left: RelationWithUnit,
-    right: RelationWithUnit,
-    known: PlanningContext,
+def met_of_one_unit(relation: Join, known: PlanningContext) -> tuple[bool, bool] | None:
+    """Whether a row meets one row at most of the left side, and of the right side, as the kernel sees them.
+    None: rows of different units can meet."""
+    left, right = known.attributed(relation.left), known.attributed(relation.right)
+    if left is None or right is None:
+        return None
+    a, b, pairs = left.owner, right.owner, equal_pairs(relation, left, right)
+    if not isinstance(a, OfUnit) or not isinstance(b, OfUnit) or not on_one_unit(a, b, pairs):
+        return None
+    return (
+        a.alone or met_once(left, {x for x, _ in pairs}),
+        b.alone or met_once(right, {y for _, y in pairs}),
+    )
+
+
+def _of_one_unit(
+    relation: Join, facts: Facts, sides: _Sides, met: tuple[bool, bool], known: PlanningContext
 ) -> RelationWithUnit:
-    """Rows of one unit meet rows of the same unit. Where both sides may have several, both are cut first."""
-    if not _is_one_row(left) and not _is_one_row(right):
-        left, right = (
-            unit_truncation.truncate_side(left, known),
-            unit_truncation.truncate_side(right, known),
-        )
-        relation = replace(relation, left=left.relation, right=right.relation)
-        relation = with_join_condition(relation)
+    """Rows of one unit meet rows of the same unit.
+
+    Where a row meets one row at most of a side, a unit has as many joined rows as rows of the other side; and
+    where rows of the left side stay that meet none, these as well: all but one, if there is one that does. Else
+    both sides are cut first, and at most the product of their numbers counts, also within one group, where all
+    rows of a side may be that has no bound on these.
+    """
+    left, right = sides
+    if not any(met):
+        left, right = (unit_truncation.truncate_side(side, known) for side in sides)
+        relation = with_join_condition(replace(relation, left=left.relation, right=right.relation))
         facts = left.facts | right.facts | facts
     a, b = left.ownership, right.ownership
     assert isinstance(a, UnitRows) and isinstance(b, UnitRows)
-    formed = unit_truncation.multiplied(a.formed, b.formed)
-    ownership = replace(_both(a, b), untruncated=(*a.untruncated, *b.untruncated), formed=formed)
-    return RelationWithUnit(relation, facts, ownership)
-
-
-def _is_one_row(side: RelationWithUnit) -> bool:
-    """Whether a unit has one row at most in it, so that the other side's are not multiplied."""
-    ownership = side.ownership
-    return isinstance(ownership, UnitRows) and ownership.formed == 1 and not ownership.untruncated
-
-
-def _referred(
-    relation: Join,
-    facts: Facts,
-    left: RelationWithUnit,
-    right: RelationWithUnit,
-    referred: ColumnRef,
-    known: PlanningContext,
-) -> RelationWithUnit:
-    """Each row meets the one row that it refers to, the one with the key `referred`: nothing is multiplied, but
-    where an earlier join has repeated that row. So a unit has as many joined rows as rows that refer; and where
-    rows of the left side stay to which none does, these as well: all but one, if there is one that does."""
-    a, b = left.ownership, right.ownership
-    assert isinstance(a, UnitRows) and isinstance(b, UnitRows)
-    target = _target(left, right, referred)
-    if _is_repeated(target, referred):
-        found = _multiplied(relation, facts, left, right, known)
-        assert isinstance(found.ownership, UnitRows)
-        return replace(found, ownership=replace(found.ownership, unique=False))
-    referring = a if target is b else b
-    rows, formed = referring.rows, max(a.formed, b.formed)
-    groups, rows_per_group = referring.groups, referring.rows_per_group
-    if relation.left_outer:
-        formed = a.formed + b.formed
-        if target is a:
-            rows = a.rows + b.rows - 1
+    rows, formed, groups, per_group = a.rows, a.formed, a.groups, a.rows_per_group
+    if not any(met):
+        rows, formed = a.rows * b.rows, unit_truncation.multiplied(a.formed, b.formed)
+        groups = min((one for one in (groups, b.groups) if one is not None), default=None)
+        if per_group is not None or b.rows_per_group is not None:
+            per_group = (per_group or a.rows) * (b.rows_per_group or b.rows)
+    elif not met[1]:
+        rows, formed, groups, per_group = b.rows, b.formed, b.groups, b.rows_per_group
+        if relation.left_outer:
+            rows, formed = a.rows + b.rows - 1, a.formed + b.formed
             groups = _together(a.groups, b.groups)
-            rows_per_group = _together(a.rows_per_group, b.rows_per_group)
+            per_group = _together(a.rows_per_group, b.rows_per_group)
     ownership = replace(
         a,
         rows=rows,
-        unique=False,
         groups=groups,
-        rows_per_group=rows_per_group,
+        rows_per_group=per_group,
         named_by=(),
         untruncated=(*a.untruncated, *b.untruncated),
         formed=formed,
@@ -373,74 +348,29 @@ def _together(one: int | None, other: int | None) -> int | None:
     return None if one is None or other is None else one + other
 
 
-def _target(left: RelationWithUnit, right: RelationWithUnit, referred: ColumnRef) -> UnitRows:
-    """Of the side that is referred to."""
-    is_left = any(scan.alias == referred.relation for scan in scans(left.relation))
-    found = (left if is_left else right).ownership
-    assert isinstance(found, UnitRows)
-    return found
+def along_a_foreign_key(joined: Join, a: UnitRows, b: UnitRows, known: PlanningContext) -> Join:
+    """Where two tables of one privacy unit are joined along a declared foreign key, as in `payments.rental_id =
+    rentals.rental_id`, set their units equal as well.
 
+    All rows that a joined row is made of belong to one unit then, whatever the data is. Where the data is as it
+    should be, the row that is referred to is of the same unit anyway, and nothing is left out.
 
-def _is_repeated(target: UnitRows, referred: ColumnRef) -> bool:
-    """Whether an earlier join can have repeated the row that is referred to."""
-    once = [part.rows for part in target.untruncated if part.alias == referred.relation]
-    return target.formed > 1 and [target.formed] != once
+    Args:
+        joined: With its sides as planned.
+        a: Of the left side.
+        b: Of the right side.
+        known: Policy and catalogue.
 
-
-def _both(a: UnitRows, b: UnitRows) -> UnitRows:
-    """Rows of one unit meet rows of the same unit: at most the product of their numbers counts, also within
-    one group, where all rows of a side may be that has no bound on these."""
-    groups = [side.groups for side in (a, b) if side.groups is not None]
-    per_group = None
-    if a.rows_per_group is not None or b.rows_per_group is not None:
-        per_group = (a.rows_per_group or a.rows) * (b.rows_per_group or b.rows)
-    return replace(
-        a,
-        rows=a.rows * b.rows,
-        unique=a.unique and b.unique,
-        groups=min(groups, default=None),
-        rows_per_group=per_group,
-        named_by=(),
-        is_chosen=a.is_chosen or b.is_chosen,
-        is_unbounded=a.is_unbounded or b.is_unbounded,
-    )
-
-
-# --- Joins of two tables of one privacy unit along a foreign key: `payments.rental_id = rentals.rental_id`.
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AlongForeignKey:
-    """units: the columns of the units, which ON has to set equal as well; key: that is referred to."""
-
-    units: tuple[ColumnRef, ColumnRef]
-    key: ColumnRef
-
-
-def along_a_foreign_key(
-    joined: Join, left: RelationWithUnit, right: RelationWithUnit, known: PlanningContext
-) -> AlongForeignKey | None:
+    Returns:
+        The same join where no equality of ON is that of a foreign key.
     """
-    Given    sides whose rows have the same kind of unit, each in a column of its own
-    Gives    None where no equality of ON is that of a declared foreign key
-
-    With the units equal, all rows that a joined row is made of belong to one unit, whatever the data is; by the
-    key, which the server checks, a row meets one row at most, so that a unit has as many joined rows as it has
-    rows that refer (with those that have no partner, if they stay). Where the data is as it should be, the row
-    that is referred to is of the same unit anyway, and nothing is left out.
-    """
-    a, b = left.ownership, right.ownership
-    assert isinstance(a, UnitRows) and isinstance(b, UnitRows)
     if not can_be_truncated_by(a.column, b.column):
-        return None
+        return joined
     for x, y in joined.equal:
-        if not can_be_truncated_by(x, y):
-            continue
-        if _refers(joined, x, y, known):
-            return AlongForeignKey(units=(a.column, b.column), key=y)
-        if _refers(joined, y, x, known):
-            return AlongForeignKey(units=(a.column, b.column), key=x)
-    return None
+        refers = _refers(joined, x, y, known) or _refers(joined, y, x, known)
+        if refers and can_be_truncated_by(x, y):
+            return replace(joined, equal=(*joined.equal, (a.column, b.column)))
+    return joined
 
 
 def _refers(joined: Join, here: ColumnRef, there: ColumnRef, known: PlanningContext) -> bool:

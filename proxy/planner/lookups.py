@@ -21,6 +21,7 @@ from proxy.base.errors import Code, Refusal
 from proxy.base.result_columns import UNIT_COLUMN, key_column
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
+from proxy.kernel.column_types import injective
 from proxy.planner.facts import Facts, PlanningContext, RelationWithUnit, UnitRows
 from proxy.planner.text_lengths import is_long
 from proxy.policy.policy_model import ProtectedTable, RowUnit
@@ -72,7 +73,7 @@ def looked_up(
     a, b = left.ownership, right.ownership
     if not isinstance(a, UnitRows) or not isinstance(b, UnitRows) or a.identifier != b.identifier:
         _refuse(_OTHER_UNIT, _APART)
-    if not compared_exactly(a.column, b.column):
+    if not injective(a.column.type, b.column.type):
         _refuse(
             "the privacy units of both tables are of types that are not compared exactly",
             "Ask the data owner for units of the same type in both tables.",
@@ -141,7 +142,7 @@ def _along_the_reference(relation: Join, facts: Facts, known: PlanningContext) -
     for x, y in relation.equal:
         for here, there, side in ((x, y, relation.right), (y, x, relation.left)):
             target = facts[here.relation, here.column].leads_to
-            if target is None or not compared_exactly(here, there):
+            if target is None or not injective(here.type, there.type):
                 continue
             if stored_column(side, there) == (target, known.catalog.tables[target].primary_key):
                 return True
@@ -184,7 +185,7 @@ def on_the_unit(
     return any(
         (x.relation, x.column) in ours
         and (y.relation, y.column) in theirs
-        and compared_exactly(x, y)
+        and injective(x.type, y.type)
         for x, y in joined.equal
     )
 
@@ -192,30 +193,3 @@ def on_the_unit(
 def unit_names(with_unit: RelationWithUnit, ownership: UnitRows) -> set[tuple[str, str]]:
     names = {key for key, column in with_unit.facts.items() if column.is_unit}
     return names | {(ownership.column.relation, ownership.column.column)}
-
-
-def compared_exactly(x: ColumnRef, y: ColumnRef) -> bool:
-    """Whether different values of one side never equal the same value of the other. A float meets other
-    numbers in numeric, with 15 digits (compiler.expression_sql), so that floats next to each other collide."""
-    return x.type.is_float == y.type.is_float and not x.type.meets_blank_padded(y.type)
-
-
-def along_the_reference(
-    joined: Join, left: RelationWithUnit, right: RelationWithUnit, known: PlanningContext
-) -> ColumnRef | None:
-    """The key by which a row meets the very row through which its unit was found, so that both belong to the
-    same unit; None: it does not."""
-    for x, y in joined.equal:
-        for here, facts, there, side in (
-            (x, left.facts, y, joined.right),
-            (y, right.facts, x, joined.left),
-        ):
-            target = facts[here.relation, here.column].leads_to
-            referred = next((s for s in scans(side) if s.alias == there.relation), None)
-            if target is None or referred is None or referred.table != target:
-                continue
-            if not compared_exactly(x, y):
-                continue
-            if known.catalog.tables[target].primary_key == (there.column,):
-                return there
-    return None

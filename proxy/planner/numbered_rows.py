@@ -44,7 +44,6 @@ def first_rows(
             ownership = replace(
                 ownership,
                 rows=rows,
-                unique=rows == 1,
                 named_by=(),
                 untruncated=(),
                 formed=rows,

@@ -115,7 +115,6 @@ def _gathered(
             ownership,
             column=unit,
             rows=1,
-            unique=True,
             named_by=(),
             untruncated=(),
             formed=1,

@@ -173,7 +173,6 @@ def _union(union: UnionAll, parts: list[RelationWithUnit]) -> RelationWithUnit:
             units[0],
             column=column,
             rows=rows,
-            unique=False,
             named_by=(),
             untruncated=untruncated,
             formed=formed,

@@ -133,7 +133,7 @@ def truncate_public(
     assert isinstance(place, Scan)
     table = known.catalog.tables[place.table]
     names = tuple(column_of(place, name, known) for name in table.primary_key)
-    columns = _columns(place, known)
+    columns = columns_of(place, known)
     truncated = _truncate(place, column, rule.truncation.keep, names, column, columns, _PLACE)
     return replaced(relation, truncated)
 
@@ -172,7 +172,7 @@ def _truncated_side(
         return None
     ownership, row_leaf = side.ownership, truncated_leaf(side.relation, key.relation)
     assert row_leaf is not None
-    columns = _columns(leaf_of_key, known)
+    columns = columns_of(leaf_of_key, known)
     parts: tuple[TruncatedPart, ...]
     if isinstance(ownership, ProtectedRows) and ownership.parts:
         parts = ownership.parts
@@ -268,7 +268,7 @@ def _truncate(
     return Truncate(source, by, most, names, (present,), columns, wanted)
 
 
-def _columns(place: Scan | Subquery, known: PlanningContext) -> tuple[str, ...]:
+def columns_of(place: Scan | Subquery, known: PlanningContext) -> tuple[str, ...]:
     """All that a question can ask of it, and what names its rows."""
     if isinstance(place, Subquery):
         return tuple(name for name, _ in place.outputs)

@@ -17,8 +17,7 @@ from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.kernel.column_types import conjuncts, tells_forms_apart
 from proxy.planner.facts import Facts, PlanningContext, RelationWithUnit, UnitRows, Untruncated
-from proxy.planner.truncation import column_of
-from proxy.policy.policy_model import IdentifierUnit, ProtectedTable
+from proxy.planner.truncation import column_of, columns_of
 from proxy.query.ir.expression_walk import columns
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.rebuilding import conjunction
@@ -192,7 +191,7 @@ def _truncate_source(
 
 def _with_unit(joined: Join, table: Scan, unit: ColumnRef, known: PlanningContext) -> Subquery:
     """A table and the row through which its unit is found, as one relation under the table's alias."""
-    names = _displayed(table, known)
+    names = columns_of(table, known)
     outputs = [(c.column, c) for c in (column_of(table, name, known) for name in names)]
     wanted = UNIT
     while wanted in names:
@@ -211,7 +210,7 @@ def _truncate(
     """In keyed-hash order of what names a row: its key, or else all that can be read of it. Rows that are equal
     in all of that are the same to everything above, whichever of them is kept."""
     if isinstance(source, Scan):
-        names = _displayed(source, known)
+        names = columns_of(source, known)
         ordered_by = [column_of(source, name, known) for name in names]
         described = known.catalog.tables[source.table]
         if described.primary_key or not all(tells_forms_apart(c.type) for c in ordered_by):
@@ -269,11 +268,3 @@ def check_forms(column: ColumnRef, position: int | None) -> None:
             "Give the table a primary key, or let a subquery take what you need out of the column first.",
             position,
         )
-
-
-def _displayed(table: Scan, known: PlanningContext) -> tuple[str, ...]:
-    """What questions can name of a protected table, and its key."""
-    described, policy = known.catalog.tables[table.table], known.policy.tables[table.table]
-    assert isinstance(policy, ProtectedTable) and isinstance(policy.unit, IdentifierUnit)
-    displayed = {*policy.columns, *described.primary_key, policy.unit.column}
-    return tuple(c.name for c in described.columns if c.name in displayed)

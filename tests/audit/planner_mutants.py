@@ -35,13 +35,13 @@ from proxy.planner import (
     unit_truncation,
 )
 from proxy.planner.facts import (
+    Facts,
     PlanningContext,
     ProtectedRows,
     RelationWithUnit,
     RowOwnership,
     UnitRows,
 )
-from proxy.planner.joins import AlongForeignKey, along_a_foreign_key
 from proxy.planner.measuring import MeasureContext
 from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.query_aggregates import Aggregate
@@ -225,24 +225,32 @@ def product_of_earlier_joins_forgotten(patch: pytest.MonkeyPatch) -> None:
 
 def several_rows_taken_for_one(patch: pytest.MonkeyPatch) -> None:
     """A subquery's rows are taken for one of each unit."""
-    real = joins._is_one_row
-    patch.setattr(
-        joins, "_is_one_row", lambda side: real(side) or not isinstance(side.relation, Join)
-    )
+    real = joins.met_of_one_unit
+
+    def one(relation: Join, known: PlanningContext) -> tuple[bool, bool] | None:
+        met = real(relation, known)
+        return None if met is None else (met[0], met[1] or not isinstance(relation.left, Join))
+
+    patch.setattr(joins, "met_of_one_unit", one)
 
 
 def reference_that_is_joined_again_forgotten(patch: pytest.MonkeyPatch) -> None:
     """Only the table of a reference is cut, not the rows that refer to it."""
-    real = joins._referred
+    real = joins._of_one_unit
 
-    def of_target(*given: object) -> RelationWithUnit:
-        found = real(*given)  # type: ignore[arg-type]
+    def of_target(
+        relation: Join,
+        facts: Facts,
+        sides: tuple[RelationWithUnit, RelationWithUnit],
+        met: tuple[bool, bool],
+        known: PlanningContext,
+    ) -> RelationWithUnit:
+        found = real(relation, facts, sides, met, known)
         assert isinstance(found.ownership, UnitRows)
-        return replace(
-            found, ownership=replace(found.ownership, untruncated=found.ownership.untruncated[1:])
-        )
+        untruncated = found.ownership.untruncated
+        return replace(found, ownership=replace(found.ownership, untruncated=untruncated[1:]))
 
-    patch.setattr(joins, "_referred", of_target)
+    patch.setattr(joins, "_of_one_unit", of_target)
 
 
 _Layer = Callable[[Auditor], bool]
@@ -365,11 +373,20 @@ def any_key_taken_for_fixed(patch: pytest.MonkeyPatch) -> None:
 
 def multiplicity_of_a_join_ignored(patch: pytest.MonkeyPatch) -> None:
     """Only the left side's bound counts: a table of one row per unit stays one when it is joined."""
+    real = joins._of_one_unit
 
-    def left_only(a: UnitRows, b: UnitRows) -> UnitRows:
-        return a
+    def left_only(
+        relation: Join,
+        facts: Facts,
+        sides: tuple[RelationWithUnit, RelationWithUnit],
+        met: tuple[bool, bool],
+        known: PlanningContext,
+    ) -> RelationWithUnit:
+        found, left = real(relation, facts, sides, met, known), sides[0].ownership
+        assert isinstance(found.ownership, UnitRows) and isinstance(left, UnitRows)
+        return replace(found, ownership=replace(left, column=found.ownership.column))
 
-    patch.setattr(joins, "_both", left_only)
+    patch.setattr(joins, "_of_one_unit", left_only)
 
 
 def rows_of_a_union_not_added(patch: pytest.MonkeyPatch) -> None:
@@ -403,15 +420,13 @@ def hidden_unit_dropped(patch: pytest.MonkeyPatch) -> None:
 
 def units_along_a_foreign_key_not_equal(patch: pytest.MonkeyPatch) -> None:
     """A foreign key is believed to lead to a row of the same unit."""
-    real = along_a_foreign_key
+    real = joins.met_of_one_unit
 
-    def believed(
-        joined: Join, left: RelationWithUnit, right: RelationWithUnit, known: PlanningContext
-    ) -> AlongForeignKey | None:
-        found = real(joined, left, right, known)
-        return None if found is None else replace(found, units=joined.equal[0])
+    def believed(relation: Join, known: PlanningContext) -> tuple[bool, bool] | None:
+        return real(relation, known) or (False, True)
 
-    patch.setattr(joins, "along_a_foreign_key", believed)
+    patch.setattr(joins, "along_a_foreign_key", lambda joined, *_: joined)
+    patch.setattr(joins, "met_of_one_unit", believed)
 
 
 def reference_not_followed(patch: pytest.MonkeyPatch) -> None:
