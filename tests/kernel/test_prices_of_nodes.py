@@ -793,6 +793,18 @@ def test_statements_that_read_the_rows(policy: str, question: str, statements: i
     assert work._statements(_planned(question, policy)[0]) == statements
 
 
+@pytest.mark.parametrize("statements", [1, 3])
+def test_each_statement_groups_the_rows_again(
+    statements: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    below = "SELECT uid, max(i4) AS k FROM visits GROUP BY uid"
+    block, world = _planned(f"SELECT sum(k) FROM ({below}) q")
+    monkeypatch.setattr(work, "_statements", lambda _: statements)
+    before = block_work(block, world).stored_nanoseconds
+    _changed("_GROUPED_ROW", monkeypatch)
+    assert block_work(block, world).stored_nanoseconds == before + 2 * statements
+
+
 def test_a_selection_reads_the_rows_once_more() -> None:
     of_mean, _ = _planned("SELECT avg(i4) FROM orders")
     of_keys, _ = _planned("SELECT i4, count(*) FROM orders GROUP BY i4")

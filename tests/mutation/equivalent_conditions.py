@@ -40,16 +40,6 @@ EQUIVALENT_CONDITIONS: Mapping[tuple[str, str, str], str] = {
         "without self is other",
     ): _FOR_SPEED + "a price is at least itself in every currency",
     (
-        "kernel/well_formed.py",
-        "check_well_formed",
-        "never if id(node) in seen",
-    ): _FOR_SPEED + "a part that was looked at is looked at once more",
-    (
-        "kernel/well_formed.py",
-        "check_well_formed",
-        "without seen.add(id(node))",
-    ): _FOR_SPEED + "a part that was looked at is looked at once more",
-    (
         "kernel/work.py",
         "block_work",
         f"never if {_WALKS}",
