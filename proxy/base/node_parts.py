@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import Field, fields, is_dataclass
 from fractions import Fraction
 from functools import cache
@@ -36,8 +36,11 @@ def parts_getter(kind: Any) -> Callable[[Any], tuple[Any, ...]] | None:
     Walks over plans take as long as the rest of planning: one look-up for each part, and one call.
     """
     names = fields_of(kind)
-    if names is None:
-        return None
+    return None if names is None else getter_of(names)
+
+
+def getter_of(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
+    """What gives these fields, all at once: attrgetter itself gives no tuple of one."""
     if len(names) < 2:
         return lambda node: tuple(getattr(node, name) for name in names)
     return attrgetter(*names)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from proxy.base.node_parts import nodes
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import BlockPlan
 from proxy.kernel.refusals import NotPrivate, Rule
-from proxy.kernel.well_formed import computed_parts
+from proxy.kernel.well_formed import check_well_formed
 from proxy.policy.policy_model import Policy, ProtectedTable
 from proxy.query.ir.expressions import InPublic
 from proxy.query.ir.relations import Join, Relation, Scan, Subquery, relations_of
@@ -70,7 +69,7 @@ def only_grows(block: BlockPlan, policy: Policy) -> bool:
     >>> [only_grows(replace(series_block(), source=one), WORLD.policy) for one in (plain, numbered)]
     [True, False]
     """
-    if any(isinstance(node, InPublic) for node in nodes(*computed_parts(block))):
+    if InPublic in check_well_formed(block, BlockPlan):
         return False
     return all(_only_grows(one, policy) for one in relations_of(block.source))
 

@@ -14,7 +14,6 @@ from itertools import product
 from typing_extensions import assert_never
 
 from proxy.base.node_parts import nodes
-from proxy.base.sql_types import SqlType
 from proxy.kernel.bound_choices import BoundChoice, UnitTotal, ValueChoice, WeightChoice
 from proxy.kernel.key_plans import Selection
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
@@ -115,7 +114,8 @@ def check_measured(measured: Iterable[Measured], rule: Rule) -> None:
     """Let operands pass whose `low` and `high` are what SQL clamps to.
 
     Privacy: the ends of the clamp are whole steps of a grid, so that rounding to a step does not leave them. An
-    index that is stored is a whole number, which SQL clamps to the same steps. Rows are counted that have all
+    index that is stored is a whole number (`totality.check_grid_index`), which SQL clamps to the same steps.
+    Rows are counted that have all
     factors, so each is a part of the operand: else a row that is added up is not counted (PROOFS.md 36 N1).
 
     >>> from tests.kernel.examples import measured
@@ -128,15 +128,7 @@ def check_measured(measured: Iterable[Measured], rule: Rule) -> None:
         ends = (one.clamp.low, one.clamp.high)
         if one.grid <= 0:
             raise NotPrivate(rule, "a grid without steps")
-        if one.index is not None and one.index.type is not SqlType.INT4:
-            raise NotPrivate(rule, "an index that is no integer")
-        if not 1 <= one.index_steps < 2**22:  # and no division by zero
-            raise NotPrivate(rule, "an index of no whole steps")
-        steps = [end / one.grid for end in ends]
-        farthest = max(map(abs, steps)) * one.index_steps
-        if one.index is not None and farthest >= 2**23:  # half a step more, and its distances, fit
-            raise NotPrivate(rule, "an index beyond an integer")
-        if any(step.denominator != 1 for step in steps):
+        if any(step.denominator != 1 for step in [end / one.grid for end in ends]):
             raise NotPrivate(rule, "a clamp that does not end on steps of its grid")
         factors = {factor.operand for factor in one.factors}
         if factors and not factors <= set(nodes(one.operand)):

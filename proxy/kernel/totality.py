@@ -418,7 +418,8 @@ def check_grid_index(measured: Measured, stored: Value) -> None:
     Totality: it is clamped in its own type, or in numeric, before it becomes a whole number
     (compiler.aggregate_sql), and no index is above 2^52. A comparison is left out where the type of the column
     has nothing below: that is the catalogue's word. Sums of a column that is said to lie on the grid are not
-    rounded row by row: its type has to hold whole steps only, else one row moves a sum by more.
+    rounded row by row: its type has to hold whole steps only, else one row moves a sum by more. A stored
+    index is an integer, and so is all that is computed of it once it is clamped.
 
     >>> from tests.kernel.examples import measured
     >>> check_grid_index(measured(0, 10), Value())
@@ -441,6 +442,13 @@ def check_grid_index(measured: Measured, stored: Value) -> None:
         raise refused("a grid that is too fine or too coarse")
     if measured.least is not None and (stored.least is None or stored.least < measured.least):
         raise refused("a least value that the type of the column does not have")
+    if measured.index is not None and measured.index.type is not SqlType.INT4:
+        raise refused("an index that is no integer")
+    if not 1 <= measured.index_steps < 2**22:  # and no division by zero
+        raise refused("an index of no whole steps")
+    farthest = max(abs(measured.low), abs(measured.high)) * measured.index_steps
+    if measured.index is not None and farthest >= 2**23:  # half a step more, and its distances, fit
+        raise refused("an index beyond an integer")
     is_on_grid = stored.step is not None and (stored.step / measured.grid).denominator == 1
     if measured.on_grid and not is_on_grid:
         raise refused("a column whose type holds other values than steps of the grid")

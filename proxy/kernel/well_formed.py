@@ -9,16 +9,16 @@ What is post-processing of drawn numbers (`SHOWN`) is not looked at.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from fractions import Fraction
 from functools import cache
 from itertools import repeat
-from operator import attrgetter
 from types import UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
+from proxy.base.node_parts import getter_of
 from proxy.catalog.catalog_model import TableName
 from proxy.kernel.plan import BlockPlan
 from proxy.kernel.refusals import NotPrivate, Rule
@@ -28,11 +28,6 @@ SHOWN = frozenset(
     {"answers", "intervals", "expressions", "outputs", "top", "row_choices", "kept_totals"}
 )
 _LEFT = object()  # stands behind a part whose own parts were all looked at
-
-
-def computed_parts(block: BlockPlan) -> Iterator[object]:
-    """Each part of a block but post-processing: whatever can stand in SQL, or decides what is drawn."""
-    return iter(_fields(BlockPlan)[0](block))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -115,13 +110,7 @@ def _fields(kind: type[Any]) -> tuple[Callable[[Any], tuple[Any, ...]], tuple[_D
     hints = get_type_hints(kind)
     left_out = SHOWN if kind is BlockPlan else frozenset()
     names = [field.name for field in fields(kind) if field.name not in left_out]
-    return _getter(names), tuple(_wanted(hints[name]) for name in names)
-
-
-def _getter(names: Sequence[str]) -> Callable[[Any], tuple[Any, ...]]:
-    if len(names) < 2:
-        return lambda node: tuple(getattr(node, name) for name in names)
-    return attrgetter(*names)
+    return getter_of(names), tuple(_wanted(hints[name]) for name in names)
 
 
 def _classes(kind: Any) -> Iterator[Any]:

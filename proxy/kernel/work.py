@@ -74,13 +74,7 @@ from proxy.kernel.work_prices import (
     union,
 )
 from proxy.kernel.world import World
-from proxy.query.ir.expressions import (
-    Cast,
-    Clamped,
-    ColumnRef,
-    Expression,
-    Inside,
-)
+from proxy.query.ir.expressions import Clamped, ColumnRef, Expression, Inside
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import (
     GroupByUnit,
@@ -105,8 +99,6 @@ _HEAP_ROW = 8_160  # octets that a page has for one row (htup_details.h, MaxHeap
 _ROW_HEADER = 24
 OCTETS_OF_CHARACTER = 4
 _COUNT = ResultSize(19)
-# What gives a text of any length, whatever it is made of.
-_OF_TEXTS = (Inside, Cast)
 
 
 class TooMuchWork(Refusal):
@@ -137,10 +129,10 @@ class TooManyNodes(TooMuchWork):
     """The expressions of a query are too large together, however short its values are."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class UnitWork:
     """Nanoseconds and octets of one unit: of all the rows of which there is a bounded number, and of each row
-    that a unit stores; nodes: of all expressions, which PostgreSQL plans."""
+    that a unit stores; nodes: of all expressions, which PostgreSQL plans. It is added up as a walk meets it."""
 
     nanoseconds: float = 0.0
     octets: float = 0.0
@@ -150,6 +142,26 @@ class UnitWork:
     rows: int = 0
     nodes: int = 0
     dearest: Dearest = NO_NODE
+
+    def take(self, nanoseconds: float, rows: RowCount) -> None:
+        self.nanoseconds += nanoseconds * rows.bounded
+        self.single_nanoseconds += nanoseconds * (rows != NO_ROWS)
+        self.stored_nanoseconds += nanoseconds * rows.stored
+        self.rows = max(self.rows, rows.bounded)
+
+    def carry(self, octets: float, rows: RowCount) -> None:
+        self.octets += octets * rows.bounded
+        self.stored_octets += octets * rows.stored
+
+    def look_at(self, price: NodePrice) -> None:
+        self.dearest = self.dearest.or_dearer(price.dearest)
+        self.nodes += price.nodes
+
+    def repeat(self, times: int) -> None:
+        """Rows are read so often; what they carry has a place until the next time."""
+        self.nanoseconds *= times
+        self.single_nanoseconds *= times
+        self.stored_nanoseconds *= times
 
     def plus(self, other: UnitWork) -> UnitWork:
         """Of two blocks: one after the other, so that the files of the first are gone."""
@@ -286,7 +298,7 @@ def block_work(plan: BlockPlan, world: World) -> UnitWork:
 
     It is walked through twice. First all values are as long as may be stored: so much one row can take. Then
     those are that a join repeats, and others as a row of the usual size has them. Where no value can be
-    longer than that, both walks see the same, and one is enough.
+    longer than that, a text inside jsonb or an array neither, both walks see the same, and one is enough.
 
     Raises:
         NotPriced, UnboundedRows: A part of it has no bound.
@@ -295,7 +307,7 @@ def block_work(plan: BlockPlan, world: World) -> UnitWork:
     mentioned = _mentioned(parts)
     longest = _Pricer(world, mentioned)
     of_longest = _walked(plan, longest)
-    if not longest.has_longer and not any(isinstance(part, _OF_TEXTS) for part in parts):
+    if not longest.has_longer and not any(isinstance(part, Inside) for part in parts):
         return of_longest
     walk = _Pricer(world, mentioned, longest.levels)
     return replace(_walked(plan, walk), single_nanoseconds=of_longest.single_nanoseconds)
@@ -306,7 +318,7 @@ def _walked(plan: BlockPlan, walk: _Pricer) -> UnitWork:
     statements = _statements(plan)
     walk.tally.repeat(statements)
     _weigh_top(plan, source, walk, statements)
-    return walk.tally.work()
+    return walk.tally
 
 
 def _statements(plan: BlockPlan) -> int:
@@ -392,52 +404,6 @@ def _mentioned(parts: Iterable[Any]) -> frozenset[ColumnName]:
     return frozenset(column_name(part) for part in parts if isinstance(part, ColumnRef))
 
 
-@dataclass(slots=True)
-class _Tally:
-    """Adds up what rows cost, as the walk meets it."""
-
-    nanoseconds: float = 0.0
-    octets: float = 0.0
-    stored_nanoseconds: float = 0.0
-    single_nanoseconds: float = 0.0
-    stored_octets: float = 0.0
-    rows: int = 0
-    nodes: int = 0
-    dearest: Dearest = NO_NODE
-
-    def take(self, nanoseconds: float, rows: RowCount) -> None:
-        self.nanoseconds += nanoseconds * rows.bounded
-        self.single_nanoseconds += nanoseconds * (rows != NO_ROWS)
-        self.stored_nanoseconds += nanoseconds * rows.stored
-        self.rows = max(self.rows, rows.bounded)
-
-    def carry(self, octets: float, rows: RowCount) -> None:
-        self.octets += octets * rows.bounded
-        self.stored_octets += octets * rows.stored
-
-    def look_at(self, price: NodePrice) -> None:
-        self.dearest = self.dearest.or_dearer(price.dearest)
-        self.nodes += price.nodes
-
-    def repeat(self, times: int) -> None:
-        """Rows are read so often; what they carry has a place until the next time."""
-        self.nanoseconds *= times
-        self.single_nanoseconds *= times
-        self.stored_nanoseconds *= times
-
-    def work(self) -> UnitWork:
-        return UnitWork(
-            nanoseconds=self.nanoseconds,
-            octets=self.octets,
-            stored_nanoseconds=self.stored_nanoseconds,
-            single_nanoseconds=self.single_nanoseconds,
-            stored_octets=self.stored_octets,
-            rows=self.rows,
-            nodes=self.nodes,
-            dearest=self.dearest,
-        )
-
-
 @dataclass(frozen=True, slots=True)
 class _Level:
     """A relation: what a mention of its columns costs, and how many rows of a unit it forms."""
@@ -455,7 +421,7 @@ class _Pricer:
     mentioned: frozenset[ColumnName]
     longest: Mapping[int, _Level] | None = None
     levels: dict[int, _Level] = field(default_factory=dict)
-    tally: _Tally = field(default_factory=_Tally)
+    tally: UnitWork = field(default_factory=UnitWork)
     widths: dict[ColumnName, int] = field(default_factory=dict)
     tables: set[str] = field(default_factory=set)
     has_longer: bool = False
@@ -645,8 +611,6 @@ class _Pricer:
     def _aggregated(self, aggregate: Aggregate, source: _Level) -> ResultSize:
         """An aggregate keeps the digits of what it is made of; a sum has as many more as the number of rows
         has."""
-        if aggregate.operand is None:
-            return _COUNT
         size = self.price(aggregate.operand, source).size
         match aggregate.kind:
             case AggregateKind.COUNT | AggregateKind.COUNT_DISTINCT | AggregateKind.COUNT_ROWS:

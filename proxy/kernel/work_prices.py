@@ -13,14 +13,16 @@ exp and power those of the result too), x octets of texts.
 | * | 150 + 2 (n + m) + n m / 100 | the sums | 100 digits 455, 12,800 digits 866,388 |
 | / % | as *, n + 20, m + 20 | n and m after; 24 and n after and m before | 12,800 digits 165,255 |
 | comparison, clamp | 100 + min(n, m) | of the bounds | text of 16 kB: 2,000 |
-| round, floor, abs, sign, casts | 100 + n; casts 400 + 3 n | digits that are asked for | float to numeric 471 |
+| round, floor, abs, sign, casts | 100 + n; casts 400 + 3 n | digits that are asked for | |
 | sqrt | 500 + 40 n + n^2 / 20 | half the digits | 1e-300: 1,636 |
 | ln; log | 5,000 + 200 n + 1.7 min(n, 1000)^2; twice | 20 more after | 1e-300: 91,841, 800 digits: 1,028,201 |
 | exp | 4,000 + 100 n + 1.2 min(n, 1000)^2 | of the operand's bounds | exp(690): 36,393 |
 | power | 1.3 (ln + exp) | of the operand's bounds | power(1000.5, 90.5): 106,077 |
 | functions of texts, s octets given | 200 + 1.5 to 16 x, + s x (trim 4 s x) | x, grown | a trim of 100: 304 x |
 | LIKE (ILIKE) of s octets | 300 + (3 + 1.25 s) x (12) | truth | 256 octets: 292 an octet |
-| extract, date_trunc, + interval; to_char | 700; 1,200 | of the type | AT TIME ZONE 544, to_char 509 |
+| extract; date_trunc, date_bin; + interval | 700; 1,400; 2,100 | of the type | AT TIME ZONE 544 |
+| to_char of a template of c characters | 1,200 + 64 c | 16 c | 509 |
+| float of a column, among numbers | 600 | of the type | 471 |
 | IN list; list of a public table | 200 + 10 min(k, 8); 300 | truth | |
 | look into jsonb or an array | 6,000 each step, 16 kB | 1,024 octets | 16 kB: 18,000 to 95,000 |
 | numeric without a scale that a join repeats | 12,000 more to unpack | | 131,000 digits: 11,200 |
@@ -164,6 +166,7 @@ class NodePrice:
 Prices = Mapping[ColumnName, NodePrice]
 _TRUTH = ResultSize(1)
 _INTEGER = ResultSize(10)
+_MOMENT = ResultSize(20, 6)
 NOTHING = NodePrice(0.0, _TRUTH)
 
 _TYPE_SIZES = {
@@ -174,13 +177,13 @@ _TYPE_SIZES = {
     SqlType.FLOAT4: ResultSize(39, 45),
     SqlType.FLOAT8: ResultSize(309, 340),
     SqlType.DATE: ResultSize(8),
-    SqlType.TIMESTAMP: ResultSize(20, 6),
-    SqlType.TIMESTAMPTZ: ResultSize(20, 6),
+    SqlType.TIMESTAMP: _MOMENT,
+    SqlType.TIMESTAMPTZ: _MOMENT,
     SqlType.UUID: ResultSize(0, 0, 16),
-    SqlType.DURATION: ResultSize(20, 6),
-    SqlType.TIME_OF_DAY: ResultSize(20, 6),
-    SqlType.CLOCK_TIME: ResultSize(20, 6),
-    SqlType.INTERVAL: ResultSize(20, 6),
+    SqlType.DURATION: _MOMENT,
+    SqlType.TIME_OF_DAY: _MOMENT,
+    SqlType.CLOCK_TIME: _MOMENT,
+    SqlType.INTERVAL: _MOMENT,
     SqlType.TID: _INTEGER,
     SqlType.NUMERIC: ResultSize(40, limits.NUMBER_AFTER_POINT, is_raw=True),
 }
@@ -324,8 +327,8 @@ class _Pricing:
                 return NodePrice(_CONSTANT, constant_size(expression))
             case Comparison():
                 return self._comparison(expression)
-            case Connective():
-                return self._connective(expression)
+            case Connective(word=word, operands=operands):
+                return self._node(word, operands, _NODE * (1 + len(operands)), _TRUTH)
             case Not() | Is():
                 return self._node("IS", (expression.operand,), _NODE, _TRUTH)
             case In():
@@ -340,31 +343,24 @@ class _Pricing:
                 return self._concat(expression)
             case Inside():
                 return self._inside(expression)
-            case Extract() | DateTrunc() | Shift() | TimeBin() | FormattedTime():
-                return self._time(expression)
+            case Extract():
+                return self._node("extract()", (expression.operand,), _TIME, _MOMENT)
+            case DateTrunc():
+                return self._node("date_trunc()", (expression.operand,), 2 * _TIME, _MOMENT)
+            case Shift():
+                return self._node("+ interval", (expression.operand,), 3 * _TIME, _MOMENT)
+            case TimeBin():
+                return self._node("date_bin()", (expression.operand,), 2 * _TIME, _MOMENT)
+            case FormattedTime():
+                octets = 16 * len(expression.template)
+                size = ResultSize(1, 0, octets)
+                return self._node("to_char()", (expression.operand,), 1_200.0 + 4 * octets, size)
             case Case():
                 return self._case(expression)
             case Choose():
                 return self._choose(expression)
             case NullIf():
                 return self._null_if(expression)
-            case (
-                Clamped()
-                | Arithmetic()
-                | Quotient()
-                | NumericCall()
-                | RealCall()
-                | Bucket()
-                | Cast()
-            ):
-                return self._number(expression)
-            case _:
-                raise NotPriced(type(expression).__name__)
-
-    def _number(
-        self, expression: Clamped | Arithmetic | Quotient | NumericCall | RealCall | Bucket | Cast
-    ) -> NodePrice:
-        match expression:
             case Clamped():
                 return self._clamped(expression)
             case Arithmetic():
@@ -376,13 +372,13 @@ class _Pricing:
             case RealCall():
                 return self._real_call(expression)
             case Bucket():
-                operand = self.of(expression.operand)
+                operand = self._numeric(expression.operand)
                 own = 400 + multiply_nanoseconds(operand.size.factor, 40)
                 return _sum("width_bucket()", own, _INTEGER, (operand,))
             case Cast():
                 return self._cast(expression)
             case _:
-                assert_never(expression)
+                raise NotPriced(type(expression).__name__)
 
     def _node(
         self, written: str, operands: Iterable[Expression], own: float, size: ResultSize
@@ -395,34 +391,37 @@ class _Pricing:
             raise NotPriced(f"column {column.column}")
         return found
 
-    def _connective(self, connective: Connective) -> NodePrice:
-        operands = tuple(map(self.of, connective.operands))
-        found = _sum(connective.word, _NODE, _TRUTH, operands)
-        return replace(found, nanoseconds=found.nanoseconds + _NODE * len(operands))
+    def _numeric(self, operand: Expression) -> NodePrice:
+        """An operand among numbers: a column of floats becomes numeric there (computed numbers are)."""
+        price = self.of(operand)
+        if isinstance(operand, ColumnRef) and operand.type.is_float:
+            return replace(price, nanoseconds=price.nanoseconds + 6 * _CAST)
+        return price
 
     def _comparison(self, comparison: Comparison) -> NodePrice:
-        left, right = self.of(comparison.left), self.of(comparison.right)
+        left, right = self._numeric(comparison.left), self._numeric(comparison.right)
         own = compare_nanoseconds(left.size.digits, right.size.digits) + 2 * _CAST
         own += min(left.size.unpacked, right.size.unpacked)
         own += min(left.size.octets, right.size.octets) / 4
         if comparison.comparator in (Comparator.LT, Comparator.LE, Comparator.GT, Comparator.GE):
-            own += _ordering_nanoseconds(left.size, right.size)
-        own += _float_cast(comparison.left) + _float_cast(comparison.right)
+            # By their collation, up to the end of the shorter; both are unpacked whole before.
+            own += 4.0 * min(left.size.octets, right.size.octets)
+            own += max(left.size.octets, right.size.octets) / 2
         return _sum(f"a comparison ({comparison.comparator.value})", own, _TRUTH, (left, right))
 
     def _in(self, listed: In) -> NodePrice:
-        operand = self.of(listed.operand)
+        operand = self._numeric(listed.operand)
         octets = operand.size.octets
         if len(listed.items) < _HASHED_LIST:  # compared one by one, the lengths first
             longest = max((constant_size(item).octets for item in listed.items), default=0)
             octets = min(octets, longest * len(listed.items))
         own = 200 + 10 * min(len(listed.items), 8) + octets + operand.size.digits
-        return _sum("IN", own + _float_cast(listed.operand), _TRUTH, (operand,))
+        return _sum("IN", own, _TRUTH, (operand,))
 
     def _in_public(self, listed: InPublic) -> NodePrice:
-        operand = self.of(listed.operand)
+        operand = self._numeric(listed.operand)
         own = 300 + operand.size.octets + operand.size.digits
-        return _sum("IN (SELECT ...)", own + _float_cast(listed.operand), _TRUTH, (operand,))
+        return _sum("IN (SELECT ...)", own, _TRUTH, (operand,))
 
     def _like(self, like: Like) -> NodePrice:
         operand = self.of(like.operand)
@@ -464,28 +463,10 @@ class _Pricing:
         found = _sum("a look into jsonb or an array", each * looks, size, (operand,))
         return replace(found, nodes=found.nodes + _LOOK_NODES * looks)
 
-    def _time(self, expression: Extract | DateTrunc | Shift | TimeBin | FormattedTime) -> NodePrice:
-        size = ResultSize(20, 6)
-        match expression:
-            case Extract():
-                written, own = "extract()", _TIME
-            case DateTrunc():
-                written, own = "date_trunc()", 2 * _TIME
-            case Shift():
-                written, own = "+ interval", 3 * _TIME
-            case TimeBin():
-                written, own = "date_bin()", 2 * _TIME
-            case FormattedTime():
-                octets = 16 * len(expression.template)
-                written, own, size = "to_char()", 1_200.0 + 4 * octets, ResultSize(1, 0, octets)
-            case _:
-                assert_never(expression)
-        return self._node(written, (expression.operand,), own, size)
-
     def _case(self, case: Case) -> NodePrice:
         """All conditions may be looked at, and one arm is taken."""
         conditions = [self.of(condition) for condition, _ in case.whens]
-        arms = [*(self.of(arm) for _, arm in case.whens), self.of(case.otherwise)]
+        arms = [self._numeric(arm) for arm in (*(arm for _, arm in case.whens), case.otherwise)]
         taken = max(arms, key=lambda one: one.nanoseconds)
         own = _NODE * len(conditions) + 2 * _CAST
         total = _sum("CASE", own, union(one.size for one in arms), (*conditions, taken))
@@ -494,23 +475,21 @@ class _Pricing:
         return replace(total, leaves=leaves, nodes=nodes)
 
     def _choose(self, choose: Choose) -> NodePrice:
-        operands = tuple(map(self.of, choose.operands))
+        operands = tuple(map(self._numeric, choose.operands))
         digits = sum(one.size.digits for one in operands)
         is_compared = choose.choice is not Choice.COALESCE
         octets = is_compared * sum(one.size.octets for one in operands)
         own = (100.0 + digits + octets) * len(operands)
-        own += sum(map(_float_cast, choose.operands))
         return _sum(f"{choose.choice.value}()", own, union(one.size for one in operands), operands)
 
     def _null_if(self, null_if: NullIf) -> NodePrice:
-        operand, other = self.of(null_if.operand), self.of(null_if.other)
+        operand, other = self._numeric(null_if.operand), self._numeric(null_if.other)
         own = compare_nanoseconds(operand.size.digits, other.size.digits)
         own += 2 * _CAST + min(operand.size.octets, other.size.octets) / 4
-        own += _float_cast(null_if.operand) + _float_cast(null_if.other)
         return _sum("nullif()", own, operand.size, (operand, other))
 
     def _clamped(self, clamped: Clamped) -> NodePrice:
-        operand = self.of(clamped.operand)
+        operand = self._numeric(clamped.operand)
         if clamped.type.is_time:
             return _sum("", 2 * _CAST, operand.size, (operand,))
         ends = union(map(_number_size, (clamped.low, clamped.high)))
@@ -521,10 +500,10 @@ class _Pricing:
             own = 2 * compare_nanoseconds(operand.size.digits, ends.digits) + _CAST
         else:
             own = 2 * _CAST
-        return _sum("", own + _float_cast(clamped.operand), size, (operand,))
+        return _sum("", own, size, (operand,))
 
     def _arithmetic(self, arithmetic: Arithmetic) -> NodePrice:
-        left, right = self.of(arithmetic.left), self.of(arithmetic.right)
+        left, right = self._numeric(arithmetic.left), self._numeric(arithmetic.right)
         one, other = left.size, right.size
         if arithmetic.operator is Operator.MULTIPLY:
             own = multiply_nanoseconds(one.factor, other.factor)
@@ -536,7 +515,7 @@ class _Pricing:
         return _sum(arithmetic.operator.value, own + 2 * _CAST, size, (left, right))
 
     def _quotient(self, quotient: Quotient) -> NodePrice:
-        left, right = self.of(quotient.operand), self.of(quotient.divisor)
+        left, right = self._numeric(quotient.operand), self._numeric(quotient.divisor)
         one, other = left.size, right.size
         own = multiply_nanoseconds(one.factor + 20, other.factor + 20) + 2 * _CAST
         # Sixteen digits of the quotient that are not 0 (numeric.c, select_div_scale).
@@ -545,7 +524,7 @@ class _Pricing:
         return _sum("%" if quotient.remainder else "/", own, size, (left, right))
 
     def _numeric_call(self, call: NumericCall) -> NodePrice:
-        operand = self.of(call.operand)
+        operand = self._numeric(call.operand)
         match call.function:
             case NumericFunction.ROUND | NumericFunction.TRUNC:
                 after = max(0, min(call.digits, operand.size.after))
@@ -557,15 +536,14 @@ class _Pricing:
                 assert_never(call.function)
         is_raw = operand.size.is_raw and call.function in _KEEPS_DIGITS
         size = ResultSize(operand.size.before + 1, after, is_raw=is_raw)
-        own = 2 * _CAST + operand.size.digits + _float_cast(call.operand)
-        own += 2 * operand.size.unpacked
+        own = 2 * _CAST + operand.size.digits + 2 * operand.size.unpacked
         if call.halves_are_even:  # with a remainder and a CASE of the operand written again
             own += 6 * _CAST + multiply_nanoseconds(operand.size.factor + 20, 20)
             return _sum("round()", own, size, (operand, operand))
         return _sum(f"{call.function.value}()", own, size, (operand,))
 
     def _real_call(self, call: RealCall) -> NodePrice:
-        operand = self.of(call.operand)
+        operand = self._numeric(call.operand)
         constant = None if call.constant is None else Constant(call.constant, SqlType.NUMERIC)
         over, under = _result_digits(call, operand.size)
         digits = (
@@ -661,10 +639,8 @@ def _powers_of_ten(operand: Expression, size: ResultSize) -> tuple[int, int]:
     if not isinstance(operand, Clamped):
         return size.before, size.after
     over = max(_decimal_power(abs(operand.low)), _decimal_power(abs(operand.high)))
-    under = size.after
-    if operand.low > 0:
-        under = min(under, -_decimal_power(operand.low) + 1)
-    return max(0, over), max(0, under)
+    under = 1 - _decimal_power(operand.low) if operand.low > 0 else size.after
+    return max(0, over), under
 
 
 def _decimal_power(value: Fraction) -> int:
@@ -675,17 +651,6 @@ def _decimal_power(value: Fraction) -> int:
     if value == 0:
         return -_LARGEST_POWER
     return math.ceil(math.log10(value.numerator) - math.log10(value.denominator) + 1e-9)
-
-
-def _float_cast(operand: Expression) -> float:
-    """A float becomes a numeric where it meets a number."""
-    is_float = operand.type is not None and operand.type.is_float
-    return 600.0 if is_float and isinstance(operand, ColumnRef) else 0.0
-
-
-def _ordering_nanoseconds(left: ResultSize, right: ResultSize) -> float:
-    """Texts are compared by their collation up to the end of the shorter; both are unpacked whole before."""
-    return 4.0 * min(left.octets, right.octets) + max(left.octets, right.octets) / 2
 
 
 _KEEPS_DIGITS = (NumericFunction.ABS, NumericFunction.NEGATE)

@@ -21,9 +21,9 @@ NOISE_SHARE = Fraction(
 def scale(low: int, high: int, epsilon: Fraction, changed: int = 1) -> Fraction:
     """Of the noise in the sum of the m clipped means.
 
-    Given    low <= high, epsilon > 0, moved as in `partitions`
+    Given    low <= high, epsilon > 0; changed: so many outputs one unit changes, over all groups
     Refuses  anything else with ValueError
-    Source   docs/design/mechanisms.md 5.5, scale (hi - lo) moved / (m epsilon) of their mean, times m
+    Source   docs/design/mechanisms.md 5.5, scale (hi - lo) changed / (m epsilon) of their mean, times m
 
     >>> scale(0, 100, Fraction(1, 2))
     Fraction(200, 1)
@@ -44,7 +44,7 @@ def release(
     """The epsilon-DP mean of partition means, in low .. high.
 
     Given    outputs of a fixed, public number of partitions, as grid indices; empty partitions filled with
-             a public constant; neighbours differ in `moved` outputs at most, over all groups answered
+             a public constant; neighbours differ in `changed` outputs at most, over all groups answered
     Gives    the whole step nearest to (sum of clipped outputs + noise) / m, clamped (post-processing)
     Refuses  no outputs and what `scale` refuses, with ValueError
     """

@@ -292,6 +292,16 @@ def factor_in_no_steps_of_a_stored_index() -> BlockPlan:
     return with_first(block, replace(release, measured=measured))
 
 
+@hole(Rule.TOTALITY, _VISITS, "DELETE FROM visits", policy="chosen", shown=Shown.ERROR)
+def withheld_sum_of_no_steps() -> BlockPlan:
+    """A sum that is not drawn, but read by the totals of units: of an index in a 0th part of its steps."""
+    block = block_of("SELECT sum(i4) FROM visits", "chosen")
+    release = block.releases[0]
+    assert isinstance(release, NoisyStatistic) and isinstance(release.of, tuple)
+    stored = replace(release.of[0], index=of_table("r1", "visits", "i4"), index_steps=0)
+    return replace(with_first(block, replace(release, of=(stored,))), withheld=frozenset({0}))
+
+
 @hole(Rule.GROUPS, _PEOPLE, _PERSON, shown=Shown.TWO_ANSWERS)
 def group_answered_twice() -> BlockPlan:
     """A listed key twice: two answers about one group, with noise of their own."""

@@ -8,12 +8,14 @@ from copy import copy
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import proxy
 from proxy.base import limits
 from proxy.base.errors import Fault
+from proxy.kernel import checked_plan
 from proxy.kernel.block_price import price_of_block
 from proxy.kernel.checked_plan import (
     CheckedBlock,
@@ -454,6 +456,14 @@ def test_a_block_gets_centres_once() -> None:
     of, number, centres = _awaiting()
     with pytest.raises(NotPrivate):
         check_centred({number: centres}, check_centred({number: centres}, of))
+
+
+def test_other_sums_are_never_alike() -> None:
+    """Of what is not known here nothing was read with the totals of units."""
+    unknown: Any = object()
+    with pytest.raises(NotPrivate) as refused:
+        checked_plan._of_any_rows(unknown)
+    assert refused.value.rule is Rule.PRICE
 
 
 def test_tables_of_people_alone_are_charged() -> None:

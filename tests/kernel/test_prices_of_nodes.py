@@ -3,6 +3,8 @@ how often each part of a question is counted, whatever it costs."""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -39,6 +41,7 @@ from proxy.kernel.work_prices import (
 from proxy.kernel.world import World
 from proxy.query.ir.expressions import (
     Arithmetic,
+    Bucket,
     Case,
     Cast,
     Choice,
@@ -50,8 +53,12 @@ from proxy.query.ir.expressions import (
     Concat,
     Connective,
     Constant,
+    DateTrunc,
     Expression,
+    Extract,
+    FormattedTime,
     In,
+    InPublic,
     Inside,
     InsideLook,
     NullIf,
@@ -62,13 +69,16 @@ from proxy.query.ir.expressions import (
     Quotient,
     RealCall,
     RealFunction,
+    Shift,
     TextCall,
     TextFunction,
+    TimeBin,
 )
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import Join, Scan, Truncate
 from proxy.query.syntax.placeholders import ClientParameter
 from tests.pipeline_world import CATALOG, POLICIES, SCHEMA, walk
+from tests.unchecked_blocks import compile_block
 
 _SIZES = {
     "short": ResultSize(0, 0, 40),
@@ -94,6 +104,7 @@ _COLUMNS = {
     ("r", name): NodePrice(1e9 if name == "dear" else 1.0, size, frozenset({("r", name)}))
     for name, size in _SIZES.items()
 }
+_NUMERIC = SqlType.NUMERIC
 _EQ, _LT = Comparator.EQ, Comparator.LT
 _ORDERING = (_LT, Comparator.LE, Comparator.GT, Comparator.GE)
 _PARAMETER = Parameter(ClientParameter(0), SqlType.TEXT)
@@ -141,8 +152,10 @@ def _power(low: str, high: str, exponent: str) -> ResultSize:
     return _size(_real(RealFunction.POWER, _cut(_c("many"), low, high), exponent))
 
 
-def _add(left: str, right: str, operator: Operator = Operator.ADD) -> Expression:
-    return Arithmetic(operator, _c(left), _c(right), SqlType.NUMERIC)
+def _add(
+    left: str, right: str, operator: Operator = Operator.ADD, kind: SqlType = SqlType.NUMERIC
+) -> Expression:
+    return Arithmetic(operator, _c(left), _c(right), kind)
 
 
 def _listed(operand: str, *items: str) -> Expression:
@@ -151,6 +164,10 @@ def _listed(operand: str, *items: str) -> Expression:
 
 def _holds(operand: str, *arguments: Constant | Parameter) -> Expression:
     return Inside(InsideLook.HOLDS, _c(operand), (), arguments, SqlType.BOOL)
+
+
+def _json(written: str) -> Constant:
+    return Constant(written, SqlType.JSONB)
 
 
 def _choose(*names: str) -> Expression:
@@ -174,8 +191,6 @@ _ABS, _NEGATE, _ROUND = NumericFunction.ABS, NumericFunction.NEGATE, NumericFunc
         (_is("short", "long", _LT), _is("short", "short", _LT)),
         (_is("long", "long", _LT), _is("short", "long", _LT)),
         (_is("long", "long", _LT), _is("long", "short", _LT)),
-        (_is("float", "few"), _is("few", "few")),
-        (_is("few", "float"), _is("few", "few")),
         (_is("packed", "packed"), _is("packed", "few")),
         (_text(TextFunction.LPAD), _text(TextFunction.LOWER)),
         (_text(TextFunction.RPAD), _text(TextFunction.LOWER)),
@@ -187,12 +202,16 @@ _ABS, _NEGATE, _ROUND = NumericFunction.ABS, NumericFunction.NEGATE, NumericFunc
         ),  # hashed, so that all is read
         (_listed("few", "a", "b"), _listed("few", "a")),
         (_holds("large"), _holds("few")),
-        (_choose("float", "few"), _choose("few", "few")),
+        (_holds("few", _json('{"a": [1, 2]}')), _holds("few", _json('{"a": 1}'))),
         (_null_if("long", "long"), _null_if("long", "short")),
-        (_null_if("float", "few"), _null_if("few", "few")),
-        (_null_if("few", "float"), _null_if("few", "few")),
         (_cut(_c("many"), "0", "1" * 600), _cut(_c("many", SqlType.INT8), "0", "1" * 600)),
-        (_cut(_add("many", "few"), "0", "1" * 600), _cut(_add("many", "few"), "0", "1")),
+        *(
+            (
+                _cut(_add("many", "few", kind=one), "0", "1" * 600),
+                _cut(_add("many", "few"), "0", "1"),
+            )
+            for one in (SqlType.NUMERIC, SqlType.INT8)
+        ),
         (_number(_ABS, "packed"), _number(_ABS, "few")),
         (_number(_ROUND, "raw float"), _number(_ROUND, "float")),  # with a remainder
         (_add("raw", "few", Operator.MULTIPLY), _add("few", "few", Operator.MULTIPLY)),
@@ -260,6 +279,69 @@ def test_both_operands_are_in_the_sum(made: Callable[[str, str], Expression]) ->
     assert _price(made("few", "few")) < dear
     assert _price(made("dear", "few")) > dear < _price(made("few", "dear"))
     assert _price(made("dear", "dear")) > 2 * dear
+
+
+_FEW = _c("few")
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda one: Comparison(_EQ, one, _FEW),
+        lambda one: Comparison(_EQ, _FEW, one),
+        lambda one: In(one, (Constant(Fraction(1), SqlType.INT4),)),
+        lambda one: InPublic(one, TableName(SCHEMA, "rates"), "s", _FEW, None),
+        lambda one: Choose(Choice.GREATEST, (_FEW, one), SqlType.NUMERIC),
+        lambda one: NullIf(one, _FEW, SqlType.NUMERIC),
+        lambda one: NullIf(_FEW, one, SqlType.NUMERIC),
+        lambda one: Case(((_FEW, one),), _FEW, SqlType.NUMERIC),
+        lambda one: Case(((_FEW, _FEW),), one, SqlType.NUMERIC),
+        lambda one: Arithmetic(Operator.ADD, one, _FEW, SqlType.NUMERIC),
+        lambda one: Arithmetic(Operator.MULTIPLY, _FEW, one, SqlType.NUMERIC),
+        lambda one: Quotient(one, _FEW, False, SqlType.NUMERIC),
+        lambda one: Quotient(_FEW, one, True, SqlType.NUMERIC),
+        lambda one: NumericCall(_ABS, one, 0, SqlType.NUMERIC),
+        lambda one: RealCall(RealFunction.LN, one, None, SqlType.NUMERIC),
+        lambda one: Bucket(one, Fraction(0), Fraction(9), 3, SqlType.INT4),
+    ],
+)
+def test_a_column_of_floats_becomes_a_numeric_among_numbers(
+    made: Callable[[Expression], Expression],
+) -> None:
+    """Which takes 471 ns (the table of work_prices). A computed float is one already."""
+    plain, computed = (Case(((_FEW, _FEW),), _FEW, kind) for kind in (_NUMERIC, SqlType.FLOAT8))
+    numeric = replace(_c("float"), type=_NUMERIC)
+    assert _price(made(_c("float"))) >= _price(made(numeric)) + 600
+    assert _price(made(computed)) == _price(made(plain))
+
+
+def test_a_column_of_floats_is_cut_as_one_and_becomes_a_numeric_then() -> None:
+    assert _price(_cut(_c("float"), "0", "1")) == _price(_c("float")) + 2 * 100 + 600
+
+
+@pytest.mark.parametrize(
+    "made, nanoseconds, size",
+    [
+        (lambda one: Extract("day", one, _NUMERIC), 700, (20, 6, 0)),
+        (lambda one: DateTrunc("day", one, SqlType.TIMESTAMP), 1_400, (20, 6, 0)),
+        (lambda one: Shift(one, 1, 0, 0, SqlType.TIMESTAMP), 2_100, (20, 6, 0)),
+        (lambda one: TimeBin(one, 9, 0, SqlType.TIMESTAMP), 1_400, (20, 6, 0)),
+        (lambda one: FormattedTime(one, "YYYY-MM"), 1_200 + 4 * 7 * 16, (1, 0, 7 * 16)),
+    ],
+)
+def test_times(
+    made: Callable[[Expression], Expression], nanoseconds: float, size: tuple[int, int, int]
+) -> None:
+    found = expression_price(made(_FEW), _COLUMNS, 1024)
+    assert found.nanoseconds == nanoseconds + _price(_FEW)
+    assert (found.size.before, found.size.after, found.size.octets) == size
+
+
+def test_the_dearest_step_is_one_that_an_analyst_writes() -> None:
+    logarithm = _real(RealFunction.LN, _c("many"))
+    found = expression_price(_cut(logarithm, "0", "1"), _COLUMNS, 1024).dearest
+    assert (found.written, found.digits) == ("ln()", 800 + 6)
+    assert expression_price(_cut(_FEW, "0", "1"), _COLUMNS, 1024).dearest == work_prices.NO_NODE
 
 
 def test_long_numbers_take_no_longer_than_their_results_are_exact() -> None:
@@ -330,6 +412,7 @@ def test_sizes_of_texts() -> None:
     octets = _SIZES["long"].octets
     three = Constant(Fraction(3), SqlType.INT4)
     assert _size(_left(three)).octets == 12
+    assert _size(_left(Constant(Fraction(octets), SqlType.INT4))).octets == octets
     assert _size(_left(Constant(Fraction(-3), SqlType.INT4))).octets == octets
     assert _size(_left(_PARAMETER)).octets == octets
     assert _size(_text(TextFunction.REPLACE, "xyz", "")).octets == octets
@@ -672,6 +755,29 @@ def test_each_part_is_counted_as_often_as_it_is_computed(policy: str, question: 
     assert found == _ACCOUNTS[policy, question]
 
 
+_PLAIN = [key for key in _ACCOUNTS if key[0] != "chosen" and not re.search("JOIN|OVER", key[1])]
+
+
+@pytest.mark.parametrize("policy, question", _PLAIN)
+def test_what_is_printed_is_counted(policy: str, question: str) -> None:
+    """A column stands in all statements no more often than its mentions are priced; of a count that is
+    written twice PostgreSQL computes one."""
+    block, world = _planned(question, policy)
+    before = block_work(block, world)
+    printed: Counter[str] = Counter()
+    for text in (one.sql for one in compile_block(block)):
+        for again in set(re.findall(r'count\([a-z0-9.]*"\w+"\)', text)):
+            first, *others = text.split(again)
+            text = first + again + "".join(others)
+        printed.update(re.findall(r'"(i2|i4|i8|n2)"', text))
+    assert printed
+    for column, times in printed.items():
+        with pytest.MonkeyPatch.context() as changes:
+            _changed(f"{column} unpacked", changes)
+            after = block_work(block, world)
+        assert after.single_nanoseconds - before.single_nanoseconds >= 1_000 * times
+
+
 @pytest.mark.parametrize(
     "policy, question, statements",
     [
@@ -735,6 +841,14 @@ def test_work_of_two_blocks() -> None:
     for found in (one.plus(other), other.plus(one)):
         assert (found.octets, found.stored_octets) == (5, 7)
         assert (found.rows, found.nanoseconds) == (9, 5)
+
+
+def test_rows_that_may_be_read_are_as_many_as_both_currencies_pay_for() -> None:
+    time, room = limits.UNIT_NANOSECONDS, limits.UNIT_CARRIED_BYTES
+    assert UnitWork().most_stored == min(time, room)
+    assert UnitWork(stored_nanoseconds=time / 5, stored_octets=room / 9).most_stored == 5
+    assert UnitWork(stored_nanoseconds=time / 9, stored_octets=room / 5).most_stored == 5
+    assert UnitWork(nanoseconds=2 * time).most_stored == 0
 
 
 def test_a_row_that_is_dear_in_either_currency() -> None:
@@ -807,6 +921,37 @@ def test_a_computed_key_may_be_longer_than_a_stored_one() -> None:
     assert found.nanoseconds != found.single_nanoseconds
 
 
+def test_a_text_inside_of_a_short_value_may_be_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work, "identifying", lambda table, _: {one.name for one in table.columns})
+    for condition, is_long in (("j ->> 'a' LIKE '%x%'", True), ("t LIKE '%x%'", False)):
+        found = block_work(*_planned(f"SELECT count(*) FROM people WHERE {condition}"))
+        assert (found.single_nanoseconds > found.nanoseconds) == is_long
+
+
+@pytest.mark.parametrize("condition, times", [("", 1), ("AND a.m > b.i4", 2)])
+def test_a_join_carries_what_is_mentioned(
+    condition: str, times: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the group that computes it, and by the join if anything above asks for it."""
+    below = "SELECT uid, max(i8) AS m FROM visits GROUP BY uid"
+    question = f"SELECT count(*) FROM ({below}) a JOIN orders b ON a.uid = b.uid {condition}"
+    octets = []
+    for digits in (10, 1_000):
+        monkeypatch.setattr(work._Pricer, "_aggregated", lambda *_, n=digits: ResultSize(n))
+        found = block_work(*_planned(question))
+        octets.append(found.octets + found.stored_octets)
+    assert octets[1] - octets[0] == times * (1_000 // 2)
+
+
+def test_a_join_compares_no_more_of_a_text_than_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Longer ones equal none (compiler/full_joins.py)."""
+    block, world = _planned("SELECT count(*) FROM visits a JOIN orders b ON a.uid = b.uid")
+    _changed("uid octets", monkeypatch)
+    whole = block_work(block, world).nanoseconds
+    monkeypatch.setattr(limits, "JOINED_TEXT_OCTETS", 10)
+    assert whole - block_work(block, world).nanoseconds == 30 * 1.5 * (1_000 - 10)
+
+
 def test_what_names_a_unit_is_never_long() -> None:
     for condition, is_long in (("uid < 'x'", False), ("t < 'x'", True)):
         found = block_work(*_planned(f"SELECT count(*) FROM notes WHERE {condition}"))
@@ -849,6 +994,12 @@ def test_sizes_of_aggregates() -> None:
         mean = Aggregate(AggregateKind.AVG, _c("few"), None, SqlType.NUMERIC)
         assert pricer._aggregated(mean, level).after == after
         assert pricer._aggregated(replace(mean, kind=AggregateKind.MAX), level) == size
+        window: Any = SimpleNamespace(aggregate=mean, operand=None)
+        assert pricer._window_size(window, level).after == after
+        window.aggregate, window.operand = None, _c("few")
+        assert pricer._window_size(window, level) == size
+        window.operand = None
+        assert pricer._window_size(window, level) == work._COUNT
         with pytest.raises(NotPriced, match="var_pop"):
             pricer._aggregated(replace(mean, kind=AggregateKind.VAR_POP), level)
 

@@ -214,12 +214,6 @@ def _of_measured(**other: object) -> Callable[[], object]:
     return lambda: measurements.check_measured([one], Rule.MEAN)
 
 
-def _of_index(farthest: int) -> Callable[[], object]:
-    """Of values that are stored as whole numbers."""
-    low, high = sorted((Fraction(0), Fraction(farthest)))
-    return _of_measured(clamp=Bounds(low, high), index=of_table("r1", "people", "i4"))
-
-
 def _value_choice(changed: int) -> Callable[[], object]:
     return lambda: measurements.price_of_value_choice(
         value_choice(Fraction(1)), row_shape(changed=changed)
@@ -281,8 +275,6 @@ _LET_THROUGH: tuple[Callable[[], object], ...] = (
     *map(_as_smooth, _JUST_SMOOTH),
     _of_steps(2, 1, 1),
     _of_measured(index=of_table("r1", "people", "i4"), index_steps=2**19),
-    _of_index(2**23 - 1),
-    _of_index(1 - 2**23),
     _value_choice(changed=1),
     _weights_of((1, 2)),
     _deviations(_UNITS, declared=1),
@@ -397,11 +389,6 @@ _REFUSED: tuple[tuple[str, Callable[[], object]], ...] = (
         "a clamp that does not end on steps of its grid",
         _of_measured(clamp=Bounds(Fraction(0), Fraction(19, 2))),
     ),
-    ("an index that is no integer", _of_measured(index=of_table("r1", "people", "t"))),
-    ("an index of no whole steps", _of_measured(index_steps=0)),
-    ("an index of no whole steps", _of_measured(index_steps=2**22)),
-    ("an index beyond an integer", _of_index(2**23)),
-    ("an index beyond an integer", _of_index(-(2**23))),
     (
         "a sigma squared below what the results move by",
         _of_noise(GaussianNoise(sigma2=Fraction(1, 100)), _WITH_DELTA),

@@ -171,6 +171,8 @@ _DIGITS = "a grid that is too fine or too coarse"
 _NO_LEAST = "a least value that the type of the column does not have"
 _OFF_GRID = "a column whose type holds other values than steps of the grid"
 _NO_FACTOR = "a factor that is no clamped column"
+_NO_WHOLE = "an index of no whole steps"
+_FAR_INDEX = "an index beyond an integer"
 _STORED = "a factor whose index is stored"
 _BROKEN_STEPS = "a factor whose clamp does not end on steps of its grid"
 _ROUNDED_IN_TEXT = Cast(_ROUNDED, SqlType.TEXT)
@@ -218,6 +220,11 @@ _REFUSED: tuple[tuple[str, Callable[[], object]], ...] = (
         _OFF_GRID,
         lambda: _index(replace(_steps(_I4), on_grid=True), Value(step=Fraction(1, 2))),
     ),
+    ("an index that is no integer", lambda: _index(replace(_steps(_I4), index=_T))),
+    (_NO_WHOLE, lambda: _index(replace(_steps(_I4), index_steps=0))),
+    (_NO_WHOLE, lambda: _index(replace(_steps(_I4), index_steps=2**22))),
+    (_FAR_INDEX, lambda: _index(replace(_steps(_I4, high=2**23), index=_I4))),
+    (_FAR_INDEX, lambda: _index(replace(_steps(_I4, low=-(2**23)), index=_I4))),
     (_NO_FACTOR, lambda: _with_factor(_steps(_I4))),
     (_NO_FACTOR, lambda: _with_factor(_steps(_clamped(_clamped(_I4))))),
     (_NO_FACTOR, lambda: _with_factor(replace(_FACTOR, factors=(_FACTOR,)))),
@@ -288,6 +295,8 @@ _GIVEN: tuple[tuple[object, Callable[[], object]], ...] = (
         lambda: _index(replace(_steps(_I4), least=Fraction(0)), Value(least=Fraction(0))),
     ),
     (None, lambda: _with_factor(_FACTOR)),
+    (None, lambda: _index(replace(_steps(_I4, high=2**23 - 1), index=_I4))),
+    (None, lambda: _index(replace(_steps(_I4, low=1 - 2**23), index=_I4))),
     (Value(depth=2), lambda: _judged(Comparison(Comparator.EQ, _UNTYPED_NULL, _I4))),
     # As deep as the deepest operand, whether it comes first or last.
     (Value(depth=4), lambda: _judged(Connective("AND", (Not(Not(_B)), _B)))),

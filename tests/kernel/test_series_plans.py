@@ -25,7 +25,7 @@ from proxy.kernel.plan import (
     Release,
 )
 from proxy.kernel.refusals import NotPrivate, Rule
-from proxy.kernel.sensitivities import of_step, steps_of
+from proxy.kernel.sensitivities import of_series, of_step, series, steps_of
 from proxy.kernel.shape import shape_of
 from proxy.mechanisms import zcdp
 from proxy.mechanisms.loss import Loss
@@ -372,3 +372,41 @@ def test_days_by_a_hash_are_found() -> None:
     block = series_block(_DAYS, _MOST)
     hashed = replace(block, neighbours=replace(_units(block), is_in_order=False))
     assert any(days > _MOST for days, _, _ in _streams(hashed, range(2)))
+
+
+def _with_just_enough(block: BlockPlan, release: Release) -> BlockPlan:
+    """The release alone, with as much noise as the kernel asks for."""
+    assert isinstance(release, NoisyStatistic | DistinctCount)
+    assert isinstance(release.noise, ContinualNoise)
+    shape, factor, is_at_once = shape_of(block), release.noise.factor, release.noise.is_at_once
+    moved = of_series(shape, factor, of_step(release, shape), is_at_once=is_at_once)
+    noise = series(moved, factor, release.loss, is_at_once=is_at_once)
+    return replace(block, releases=(replace(release, noise=noise),))
+
+
+@pytest.mark.parametrize("is_at_once", [False, True])
+@pytest.mark.parametrize("is_summed", [False, True])
+@pytest.mark.parametrize("per_group", [None, 2, 9])
+def test_rows_that_are_paid_are_those_that_sql_keeps(
+    is_at_once: bool, is_summed: bool, per_group: int | None
+) -> None:
+    """Of each release by itself: a flag, and other bounds, say whether SQL keeps to the bound on rows."""
+    block, database = series_block(_DAYS, _MOST, is_at_once=is_at_once), tiny_database()
+    units = replace(_units(block), rows=3, rows_per_group=per_group, is_summed=is_summed)
+    texts = [text or "" for text in _listed(block)]
+    many = ", ".join(f"({n}, 1, 300, '{texts[n % 2]}')" for n in range(40))
+    database.fill(f"INSERT INTO visits (id, uid, i4, d) VALUES {many}")
+    let_through = 0
+    for release in block.releases:
+        try:
+            one = _with_just_enough(replace(block, neighbours=units), release)
+            _checked(one)
+        except NotPrivate:
+            continue
+        let_through += 1
+        here = database.tables(one)
+        with database.without("DELETE FROM visits"):
+            there = database.tables(one)
+        days = [[_of_day(text, tables) for text in texts] for tables in (here, there)]
+        assert all(length <= allowed for _, length, allowed in _movements(one, *days))
+    assert let_through  # units are counted once, whatever rows they have

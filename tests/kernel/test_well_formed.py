@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
+from proxy.base.node_parts import getter_of
 from proxy.catalog.catalog_model import TableName
 from proxy.kernel.plan import BlockPlan
 from proxy.kernel.refusals import NotPrivate, Rule
-from proxy.kernel.well_formed import _fields, _getter, _wanted, check_well_formed
+from proxy.kernel.well_formed import _fields, _wanted, check_well_formed
 from proxy.query.syntax.placeholders import ScalarAnswer
 from tests.kernel.examples import block_with_an_answer
 
@@ -94,7 +95,7 @@ def test_what_has_no_parts_that_are_looked_at(kind: type[Any]) -> None:
 def test_all_fields_are_read_whatever_their_number() -> None:
     part = ScalarAnswer(3)
     for names in ([], ["index"], ["index", "index"]):
-        assert _getter(names)(part) == (3,) * len(names)
+        assert getter_of(names)(part) == (3,) * len(names)
 
 
 def test_only_what_is_shown_of_a_block_is_not_looked_at() -> None:

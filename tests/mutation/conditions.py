@@ -13,13 +13,12 @@ from __future__ import annotations
 import json
 import os
 import random  # noqa: TID251 - which files, not noise
+import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from types import FrameType
 from typing import Any
 
@@ -30,6 +29,7 @@ from tests.mutation.equivalent_conditions import EQUIVALENT_CONDITIONS
 from tests.mutation.removed_conditions import ROOT, Removal, removals
 
 _A_NIGHT = 3
+_SECONDS_OF_A_TEST = 4.0  # of a processor, while its lines are recorded
 _SECONDS = 20.0  # of tests, as they took while their lines were recorded, for one condition
 _TESTS = (
     "tests/kernel",
@@ -39,7 +39,7 @@ _TESTS = (
 )
 _OPTIONS = ("-q", "-n", "0", "-p", "no:cacheprovider", "-p", "no:randomly")
 _MARKS = "not long and not postgres and not timed"
-_Ran = Mapping[str, tuple[float, frozenset[tuple[str, int]]]]  # by test: seconds, lines
+_Ran = tuple[int, float, list[tuple[str, int]]]  # which test: seconds, lines
 
 
 def files() -> list[str]:
@@ -85,102 +85,98 @@ def _no_server(*_: object, **__: object) -> None:
     raise RuntimeError("no server here")
 
 
-class _Runner:
-    """Runs tests one by one, and sees their reports."""
+def _too_long(*_: object) -> None:
+    raise TimeoutError("a long test")
 
-    def __init__(self) -> None:
+
+class _Remover:
+    """Takes conditions out, and asks the tests that run their lines."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = names
+        self._traced_files = {str(ROOT / "proxy" / name): name for name in names}
         self._reports: list[pytest.TestReport] = []
+        self._lines: set[tuple[str, int]] = set()
+        self.missing: list[str] = []
+        self.found = self.equivalent = 0
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self._reports.append(report)
-
-    def reports(self, item: pytest.Item, after: pytest.Item | None) -> list[pytest.TestReport]:
-        """Of setup, call and teardown of a test, before the one that comes after it."""
-        self._reports = []
-        item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
-        return self._reports
-
-    def failing(self, items: Sequence[pytest.Item], *, all_of_them: bool) -> list[str]:
-        """Names of tests that fail; at most one but for all of them. In a child, which tells nobody else."""
-        failed: list[str] = []
-        for item in items[:1]:
-            item.config.pluginmanager.unregister(name="terminalreporter")
-        for number, item in enumerate(items):
-            after = items[(number + 1) % len(items)]
-            reports = self.reports(item, None if after is item else after)
-            if any(report.failed for report in reports):
-                failed.append(item.nodeid)
-                if not all_of_them:
-                    break
-        return failed
-
-
-class _Recorder(_Runner):
-    """Which lines of the kernel each test runs."""
-
-    def __init__(self, told: Path) -> None:
-        super().__init__()
-        self._told = told
-        self._kernel = {str(ROOT / "proxy" / name): name for name in files()}
-        self._traced = self._trace
-        self._lines: set[tuple[str, int]] = set()
-
-    def _trace(self, frame: FrameType, event: str, argument: object) -> Any:
-        name = frame.f_code.co_filename
-        if name not in self._kernel:
-            return None
-        self._lines.add((name, frame.f_lineno))
-        return self._traced
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        ran = {}
-        for item, after in zip(session.items, [*session.items[1:], None], strict=True):
-            self._lines.clear()
-            began = time.perf_counter()
-            sys.settrace(self._traced)
-            try:
-                reports = self.reports(item, after)
-            finally:
-                sys.settrace(None)
-            if all(report.passed for report in reports):
-                lines = sorted((self._kernel[name], line) for name, line in self._lines)
-                ran[item.nodeid] = (time.perf_counter() - began, lines)
-        self._told.write_text(json.dumps(ran), "utf-8")
-        return True
-
-
-class _Remover(_Runner):
-    """Takes the conditions out, and asks the tests."""
-
-    def __init__(self, names: Sequence[str], ran: _Ran) -> None:
-        super().__init__()
-        self._names, self._ran = names, ran
-        self.missing: list[str] = []
-        self.found = self.equivalent = 0
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         from tests.kernel.test_golden_plans import golden_plans
 
         golden_plans()  # kept for the children: finding them asks a server for its defaults
-        items = [item for item in session.items if item.nodeid in self._ran]
-        with_servers = set(_in_a_child(lambda: self.failing(items, all_of_them=True)))
-        items = [item for item in items if item.nodeid not in with_servers]
+        recorded = _in_a_child(lambda: self._recorded(session.items))
+        ran = [
+            (session.items[number], seconds, {(file, line) for file, line in lines})
+            for number, seconds, lines in sorted(recorded, key=lambda one: one[1])
+        ]
         for name in self._names:
             for removal in removals(name):
-                self._ask(removal, items)
+                self._ask(removal, ran)
         return True
 
-    def _ask(self, removal: Removal, items: Sequence[pytest.Item]) -> None:
-        asked = self._running(items, removal.file, (removal.line,))
-        asked = asked or self._running(items, removal.file, removal.lines)
+    def _recorded(self, items: Sequence[pytest.Item]) -> list[_Ran]:
+        """Of each test that passes without a server: the lines of the files that it runs."""
+        signal.signal(signal.SIGPROF, _too_long)
+        recorded = []
+        for number, item in enumerate(items):
+            self._lines.clear()
+            began = time.perf_counter()
+            sys.settrace(self._trace)
+            passes = self._passes(items, item)
+            sys.settrace(None)
+            if passes and self._lines:
+                recorded.append((number, time.perf_counter() - began, sorted(self._lines)))
+        return recorded
 
-        def without_it() -> list[str]:
+    def _trace(self, frame: FrameType, event: str, argument: object) -> Any:
+        name = self._traced_files.get(frame.f_code.co_filename)
+        if name is None:
+            return None
+        self._lines.add((name, frame.f_lineno))
+        return self._trace
+
+    def _passes(self, items: Sequence[pytest.Item], item: pytest.Item) -> bool:
+        """In a child, which tells nobody else. Fixtures of modules are kept until another one comes."""
+        plugins = item.config.pluginmanager
+        if plugins.has_plugin("terminalreporter"):
+            plugins.unregister(name="terminalreporter")
+        self._reports = []
+        after = items[(items.index(item) + 1) % len(items)]
+        item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
+        return not any(report.failed or report.skipped for report in self._reports)
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_call(self) -> Iterator[None]:
+        """Long tests look at much at random; a condition has to have a short one."""
+        signal.setitimer(signal.ITIMER_PROF, _SECONDS_OF_A_TEST)
+        yield
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+    def _ask(
+        self, removal: Removal, ran: Sequence[tuple[pytest.Item, float, set[tuple[str, int]]]]
+    ) -> None:
+        """The cheapest tests first, up to the seconds for one condition."""
+        for lines in ((removal.line,), removal.lines):
+            there = {(removal.file, line) for line in lines}
+            running = [(item, seconds) for item, seconds, run in ran if not there.isdisjoint(run)]
+            if running:
+                break
+        asked: list[pytest.Item] = []
+        left = _SECONDS
+        for item, seconds in running:
+            if left > 0:
+                asked.append(item)
+                left -= seconds
+
+        def is_missed() -> bool:
             removal.put()
-            return self.failing(asked, all_of_them=False)
+            return not all(self._passes(asked, item) for item in asked)
 
-        if _in_a_child(without_it):
+        if _in_a_child(is_missed):
             self.found += 1
         elif (removal.file, removal.function, removal.what) in EQUIVALENT_CONDITIONS:
             self.equivalent += 1
@@ -191,35 +187,11 @@ class _Remover(_Runner):
             )
             print("NOT MISSED", self.missing[-1], flush=True)
 
-    def _running(
-        self, items: Sequence[pytest.Item], file: str, lines: Sequence[int]
-    ) -> list[pytest.Item]:
-        """The cheapest tests that run one of these lines, up to the seconds for one condition."""
-        there = {(file, line) for line in lines}
-        found, left = [], _SECONDS
-        for item in sorted(items, key=lambda item: self._ran[item.nodeid][0]):
-            seconds, ran = self._ran[item.nodeid]
-            if left > 0 and not there.isdisjoint(ran):
-                found.append(item)
-                left -= seconds
-        return found
-
 
 def main(arguments: Sequence[str]) -> int:
-    if list(arguments[:1]) == ["--record"]:
-        recorder = _Recorder(Path(arguments[1]))
-        return int(pytest.main([*_OPTIONS, "-m", _MARKS, *_TESTS], plugins=[recorder]))
     names = chosen(arguments, date.today())  # noqa: DTZ011 - any day will do
     print("conditions of", ", ".join(names), flush=True)
-    with TemporaryDirectory() as folder:
-        told = Path(folder) / "lines.json"
-        command = [sys.executable, "-m", __spec__.name, "--record", str(told)]
-        subprocess.run(command, cwd=ROOT, check=False, stdout=subprocess.DEVNULL)
-        ran = {
-            test: (seconds, frozenset((file, line) for file, line in lines))
-            for test, (seconds, lines) in json.loads(told.read_text("utf-8")).items()
-        }
-    remover = _Remover(names, ran)
+    remover = _Remover(names)
     pytest.main([*_OPTIONS, "-m", _MARKS, *_TESTS], plugins=[remover])
     print(
         f"{remover.found} conditions are missed, {remover.equivalent} cannot be,"
