@@ -288,17 +288,20 @@ def _repeated(ownership: RowOwnership, most: int) -> RowOwnership:
 
 def met_of_one_unit(relation: Join, known: PlanningContext) -> tuple[bool, bool] | None:
     """Whether a row meets one row at most of the left side, and of the right side, as the kernel sees them.
-    None: rows of different units can meet."""
+    None: rows of
+    different units can meet, or several rows of one unit by a reference."""
     left, right = known.attributed(relation.left), known.attributed(relation.right)
     if left is None or right is None:
         return None
     a, b, pairs = left.owner, right.owner, equal_pairs(relation, left, right)
     if not isinstance(a, OfUnit) or not isinstance(b, OfUnit) or not on_one_unit(a, b, pairs):
         return None
-    return (
+    met = (
         a.alone or met_once(left, {x for x, _ in pairs}),
         b.alone or met_once(right, {y for _, y in pairs}),
     )
+    are_units = any(x in a.columns | a.or_null and y in b.columns | b.or_null for x, y in pairs)
+    return met if are_units or any(met) else None
 
 
 def _of_one_unit(

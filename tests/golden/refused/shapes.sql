@@ -285,6 +285,13 @@ SELECT count(*) FROM people p JOIN people q ON p.i4 = q.i4
 -- protected tables with different privacy units cannot be joined
 -- Join on the privacy unit (a.unit = b.unit), or a public table on its key.
 
+-- case: join on the reference alone
+SELECT count(*) FROM lines a JOIN lines b ON a.order_id = b.order_id
+-- => refused
+-- UNSUPPORTED at 30: JOIN
+-- a join of protected tables must be on the privacy unit they share
+-- Join on the privacy unit (a.unit = b.unit), or a public table on its key.
+
 -- case: join of a reference with a unit
 SELECT count(*) FROM lines l JOIN calls c ON l.order_id = c.uid
 -- => refused
