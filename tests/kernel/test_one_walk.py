@@ -18,8 +18,8 @@ _STATEMENTS = (
     ("SELECT count(*) FROM visits", True),
     ("SELECT count(*) FROM visits WHERE i4 > 5", True),
     ("SELECT count(*) FROM visits WHERE t = 'a'", False),
-    ("SELECT count(*) FROM visits WHERE i4::text = '5'", False),
-    ("SELECT count(*) FROM (SELECT i4::text AS x FROM visits) q WHERE x > '5'", False),
+    ("SELECT count(*) FROM visits WHERE i4::text = '5'", True),
+    ("SELECT count(*) FROM (SELECT i4::text AS x FROM visits) q WHERE x > '5'", True),
 )
 
 
