@@ -428,14 +428,15 @@ def _is_far_below(value: NoisyValue, measured: Measured) -> bool:
 def cut_questions(block: BlockPlan, aggregate: Aggregate) -> Iterator[str]:
     """Give questions that count the values and the units that the policy's bounds cut of an aggregate.
 
-    Where the name of a column or table is not that of the statement, nothing is given.
+    Where the name of a column or table is not that of the statement, or several columns have the name, nothing
+    is given.
     """
-    named = {
-        column: relation for operand in aggregate.operands for relation, column in columns(operand)
-    }
+    named = {name for operand in aggregate.operands for name in columns(operand)}
     for column, bounds in block.clamped:
-        if column in named and bounds.kind is BoundsKind.NUMBER:
-            unit = _unit(block, named[column])
+        relations = [relation for relation, one in named if one == column]
+        is_one = [one for one, _ in block.clamped].count(column) == len(relations) == 1
+        if is_one and bounds.kind is BoundsKind.NUMBER:
+            unit = _unit(block, relations[0])
             counted = "count(*)" if unit is None else f"count(DISTINCT {unit})"
             low, high = decimal_text(bounds.low), decimal_text(bounds.high)
             yield f"{counted} with WHERE {written_name(column)} < {low} OR {written_name(column)} > {high}"

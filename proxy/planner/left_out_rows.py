@@ -82,12 +82,13 @@ def computed_beyond(where: Expression | None, facts: Facts) -> tuple[str, ...]:
 def clamped_operands(
     aggregates: Sequence[Aggregate], facts_of: Callable[[Aggregate], Facts]
 ) -> tuple[tuple[str, Bounds], ...]:
-    """Columns whose values beyond the policy's bounds are aggregated as the nearest bound.
+    """Columns whose values beyond the policy's bounds are aggregated as the nearest bound: of one name in two
+    tables both.
 
     Args:
         facts_of: The facts of an aggregate's columns, as far as WHERE and FILTER leave them.
     """
-    found: dict[str, Bounds] = {}
+    found: dict[Name, Bounds] = {}
     for aggregate in aggregates:
         if aggregate.kind in _COUNTS:
             continue
@@ -96,8 +97,9 @@ def clamped_operands(
             for name in _valued(operand):
                 known = facts.get(name)
                 if known is not None and known.bounds is not None and _can_be_beyond(known):
-                    found[name[1]] = known.bounds
-    return tuple(sorted(found.items(), key=lambda one: one[0]))
+                    found[name] = known.bounds
+    told = {(column, bounds) for (_, column), bounds in found.items()}
+    return tuple(sorted(told, key=lambda one: (one[0], one[1].low, one[1].high)))
 
 
 def _valued(expression: Expression) -> frozenset[Name]:

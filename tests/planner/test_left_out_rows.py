@@ -51,3 +51,15 @@ def test_parts_of_a_time_with_one_open_end(key: str) -> None:
     assert beyond == ["rows whose d is beyond its bounds in the policy are in no group"]
     for where in ("", "WHERE d >= '2010-01-01'", "WHERE d >= '2019-12-31' AND d < '2020-01-01'"):
         assert not any("bounds" in rule for rule in _rules(key, where))
+
+
+@pytest.mark.parametrize(
+    "asked", ["sum(v.i4), sum(o.i4)", "sum(o.i4), sum(v.i4)", "sum(v.i4 * o.i4)"]
+)
+def test_columns_of_one_name_have_both_their_bounds(asked: str) -> None:
+    """Once the last one of a set was told, another in each process."""
+    pipeline = walk(f"SELECT {asked} FROM visits v JOIN orders o ON v.uid = o.uid WHERE v.i4 <= 50")
+    assert pipeline is not None
+    (block,) = pipeline.plan.blocks
+    ends = [(column, int(bounds.low), int(bounds.high)) for column, bounds in block.clamped]
+    assert ends == [("i4", 0, 50), ("i4", 0, 100)]
