@@ -58,7 +58,7 @@ docs: $(DOCS_STAMP)
 	$(BIN)/python -m sphinx -E -W -n -q -b html docs build/docs
 	@echo "build/docs/index.html"
 
-# What needs no PostgreSQL: a minute, between two edits.
+# What needs no PostgreSQL, between two edits.
 quick: $(DEV_STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports --no-logo

@@ -15,8 +15,9 @@ import pytest
 import structlog
 from hypothesis import HealthCheck, settings
 
-from tests import in_memory, initdb_once
+from tests import in_memory, initdb_once, without_postgres
 
+without_postgres.use()
 in_memory.use()
 initdb_once.use()
 
