@@ -70,9 +70,8 @@ def check_well_formed(part: object, kind: Any) -> frozenset[type]:
     proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
     waiting: list[tuple[Any, Any]] = [(part, _wanted(kind))]
-    is_above: dict[
-        int, bool
-    ] = {}  # of each node that was met: whether what is looked at stands in it
+    # Of each node that was met: whether what is looked at stands in it.
+    is_above: dict[int, bool] = {}
     classes: set[type] = set()
     while waiting:
         node, wanted = waiting.pop()
@@ -97,9 +96,8 @@ def check_well_formed(part: object, kind: Any) -> frozenset[type]:
             parts, of_parts = node, wanted.places
         else:
             raise NotPrivate(Rule.MALFORMED, "a part of another type")
-        each = zip(
-            parts, of_parts, strict=False
-        )  # most parts are numbers or words where they may be
+        # Most parts are numbers or words where they may be.
+        each = zip(parts, of_parts, strict=False)
         waiting += [(one, of) for one, of in each if one.__class__ not in of.leaves]
     return frozenset(classes)
 
