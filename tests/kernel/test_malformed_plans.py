@@ -29,7 +29,8 @@ from proxy.planner.bound_proposals import proposal_plan
 from proxy.planner.facts import PlanningContext
 from proxy.query.ir.expressions import Not, TextCall
 from proxy.query.ir.relations import Relation, Scan, Subquery
-from tests.kernel.examples import WORLD, of_table, scan
+from tests.kernel.examples import WORLD, block_of, checked_block, deviation_mean, of_table, scan
+from tests.kernel.examples import centres as noisy_centres
 from tests.kernel.exchanged_parts import Steps, at, with_part
 from tests.kernel.test_golden_plans import golden_blocks
 from tests.pipeline_world import CATALOG, POLICIES, walk
@@ -197,6 +198,16 @@ def test_bounds_and_centres_are_of_a_plan() -> None:
     assert _refusal(lambda: check_centred(centres, of)).rule is Rule.MALFORMED
     other: Any = 3
     assert _refusal(lambda: check_centred(other, chosen)).rule is Rule.MALFORMED
+    one = checked_block(block_of(scan("r1", "visits"), deviation_mean(0, 10, Fraction(1))), WORLD)
+    number_of: Any = 1
+    odd = replace(noisy_centres(-3), is_few=number_of)  # no rule of centres looks at it
+    assert _refusal(lambda: check_centred({0: odd}, one)).where == "a part of another type"
+
+
+def test_what_is_shown_alone_is_of_any_type() -> None:
+    odd: Any = {"answers": 3}
+    shown = replace(block_of(scan("r1", "visits"), deviation_mean(0, 10, Fraction(1))), **odd)
+    assert BlockPlan in check_well_formed(shown, BlockPlan)
 
 
 def test_proposals_are_of_their_types() -> None:

@@ -35,6 +35,16 @@ EQUIVALENT_CONDITIONS: Mapping[tuple[str, str, str], str] = {
         "without source is None",
     ): _FOR_MYPY + "without a source there is no column, which the next operand asks for",
     (
+        "kernel/measurements.py",
+        "check_measured",
+        "without factors",
+    ): _FOR_SPEED + "no factors are parts of any operand",
+    (
+        "kernel/well_formed.py",
+        "_wanted",
+        "without isinstance(one, type)",
+    ): _FOR_MYPY + "no plan holds a dataclass as a type's argument",
+    (
         "kernel/price.py",
         "Price.covers",
         "without self is other",
