@@ -45,8 +45,19 @@ class RandomConditions(RandomParts):
             self._truths,
             *(self._inside,) * 2,
             self._clock_compared,
+            self._named_operator,
         )
         return self._one(makes)(depth - 1)
+
+    def _named_operator(self, depth: int) -> str:
+        """Operators with their schema, and collations that change nothing."""
+        collation, operator = self._one(("C", "default")), self._one(("=", "<>", "<", ">="))
+        return self._one(
+            (
+                f"(({self.number(depth)}) OPERATOR(pg_catalog.{operator}) ({self.number(0)}))",
+                f"""(({self.text(depth)}) COLLATE "{collation}" = {self._one(TEXT_CONSTANTS)})""",
+            )
+        )
 
     def _clock_compared(self, depth: int) -> str:
         """What a clock shows at a timestamp."""

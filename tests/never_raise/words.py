@@ -102,7 +102,7 @@ FIELDS = (
     *("year", "month", "day", "quarter", "dow", "doy", "isodow", "week", "isoyear", "epoch"),
     *("hour", "minute", "second"),
 )
-UNITS = ("minute", "hour", "day", "week", "month", "quarter", "year")
+UNITS = ("second", "minute", "hour", "day", "week", "month", "quarter", "year")
 INTERVALS = (
     *(
         "interval '1000 years'",
