@@ -186,3 +186,12 @@ def test_a_listed_file_that_nothing_imports_is_seen(base: Base) -> None:
 
 def test_an_excuse_that_is_not_needed_is_seen(base: Base) -> None:
     assert replace(base, allowed={**ALLOWED, "proxy.cli.main": "x"}).unused() == ["proxy.cli.main"]
+
+
+def test_each_module_of_the_kernel_has_its_place_in_the_order_of_reading() -> None:
+    text = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
+    (order,) = [
+        one for one in text.split("\n\n") if one.startswith("**Read the kernel in this order.**")
+    ]
+    modules = {file.stem for file in (ROOT / "proxy" / "kernel").glob("*.py")} - {"__init__"}
+    assert {one for one in modules if f"`{one}`" not in order} == set()

@@ -156,7 +156,7 @@ def _in_steps(line: BudgetLine) -> BudgetLine:
         line,
         spent=Amount(_up(spent.epsilon, limit.epsilon), _up(spent.delta, limit.delta)),
         left=_left_in_steps(line),
-        rho_spent=_up(line.rho_spent, line.rho_limit or Fraction(0)),
+        rho_spent=_up(line.rho_spent, line.rho_limit) if line.rho_limit else Fraction(0),
     )
 
 

@@ -134,7 +134,8 @@ CROSS JOIN LATERAL ledger.lines_at(
     who.source, who.name, %s::jsonb, transaction_timestamp(), %s, %s, %s::jsonb) l"""
 # None of who was removed or may not query this data: as each charge decides it.
 _ADMITTED_LINES = f"{_LINES} WHERE ledger.may_charge(who.source, who.name)"
-# Blocks of time are many: those of which nothing is spent are all alike.
+# Blocks of time are many: those of which nothing is spent are all alike. Where others spend rho without a limit
+# there is no step to tell it in.
 _BUDGET = """\
 SELECT coalesce(json_agg(b), '[]')::text FROM (
     SELECT CASE WHEN kind = 'total' THEN '(everybody together)' WHEN kind = 'analyst' THEN name
@@ -147,7 +148,8 @@ SELECT coalesce(json_agg(b), '[]')::text FROM (
            ledger.in_steps(delta_spent, delta_limit, steps, true) AS delta_spent,
            ledger.in_steps(delta_left, delta_limit, steps, false) AS delta_remaining,
            period, renews_at, trim_scale(rho_limit) AS rho_limit,
-           ledger.in_steps(rho_spent, rho_limit, steps, true) AS rho_spent
+           CASE WHEN steps IS NULL OR rho_limit > 0 THEN ledger.in_steps(rho_spent, rho_limit, steps, true) END
+               AS rho_spent
     FROM ledger.lines_at(%(source)s, %(analyst)s, NULL, transaction_timestamp())
     CROSS JOIN LATERAL (SELECT CASE WHEN kind <> 'analyst' THEN %(steps)s::integer END AS steps) told
     WHERE kind <> 'table' OR NOT ledger.is_of_blocks(ARRAY[name]) OR epsilon_spent > 0 OR delta_spent > 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
@@ -538,3 +539,25 @@ def test_what_would_cost_nothing_now(ledger_dsn: str) -> None:
         return [await claims.paid_of(who, digests) for who in ("alice", "bob")]
 
     assert _with_claims(ledger_dsn, use) == [frozenset(digests[:2]), frozenset()]
+
+
+def test_what_others_spend_is_told_in_steps_of_its_limit(ledger_dsn: str) -> None:
+    """An exact amount would tell that a question was new to all."""
+    set_limits(ledger_dsn, own="2", total="9")
+    told: list[dict[str, object]] = []
+
+    async def use() -> None:
+        tables = LedgerTables(ledger_dsn, 1, LEDGER_CIPHER, is_cached=True)
+        ledger = EngineLedger(tables, _DAY)
+        await ledger.open()
+        try:
+            await _drawn(ledger._cached, "bob", _question(3))
+            told.extend(json.loads(await tables.budget("ann")))
+        finally:
+            await ledger.close()
+
+    asyncio.run(use())
+    (everybody,) = [line for line in told if line["analyst"] == "(everybody together)"]
+    assert everybody["epsilon_spent"] == everybody["epsilon_limit"] * 3 / 20  # type: ignore[operator]
+    exact = rows(ledger_dsn, "SELECT rho FROM ledger.balance WHERE kind = 'total'")[0][0]
+    assert exact > 0 and everybody["rho_limit"] is None and everybody["rho_spent"] is None

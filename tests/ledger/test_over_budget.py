@@ -187,6 +187,9 @@ def test_budgets_of_others_are_told_in_steps_where_answers_are_cached() -> None:
     assert told.used == Fraction(17, 20)
     assert same == own
     assert as_reported((shared, own), is_cached=False) == (shared, own)
+    without_limit = replace(shared, rho_spent=Fraction(1, 7))
+    (told,) = as_reported((without_limit,), is_cached=True)
+    assert told.rho_spent == 0  # there is no step to tell it in
     warnings = BudgetWarnings(1)
     (warning,) = warnings.of("alice", (shared,), is_cached=True)
     assert "epsilon 8.5 of 10" in warning
