@@ -113,8 +113,10 @@ def _kind(part: Expression) -> SqlType:
 
 
 def _of_columns(expression: Expression, columns: Mapping[Expression, ColumnRef]) -> Expression:
-    """The largest parts first, so that none is looked for within another."""
-    for part in sorted(columns, key=size, reverse=True):
+    """The largest parts first, so that none is looked for within another. A constant stays what it is: it can
+    stand where no column may, in a list or as a pattern."""
+    computed = (part for part in columns if not isinstance(part, Constant))
+    for part in sorted(computed, key=size, reverse=True):
         expression = rebuild(expression, partial(_put, {part: columns[part]}))
     return expression
 

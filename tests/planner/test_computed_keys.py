@@ -181,3 +181,12 @@ def test_a_time_as_a_key_is_to_be_truncated(column: str) -> None:
     key = f"date_trunc('day', {column})"
     assert caught.value.hint.startswith(f"Group by {key}")
     assert walk(f"SELECT {key}, count(*) FROM visits GROUP BY 1", POLICIES["chosen"]) is not None
+
+
+@pytest.mark.parametrize("where", ["i4 IN (1, 2)", "i4 = 1", "c LIKE '1' OR i4 = 1"])
+@pytest.mark.parametrize("outer", ["sum(one)", "one, count(*)", "avg(one + i4)"])
+def test_a_constant_column_beside_itself_in_a_condition(outer: str, where: str) -> None:
+    """As tools write `1 AS "Number of Records"`: once the planner put a column into the list."""
+    grouped = " GROUP BY one" if outer.startswith("one,") else ""
+    inner = f"SELECT 1 AS one, i4 FROM people WHERE {where}"
+    assert walk(f"SELECT {outer} FROM ({inner}) q{grouped}") is not None
