@@ -288,8 +288,9 @@ def _repeated(ownership: RowOwnership, most: int) -> RowOwnership:
 
 def met_of_one_unit(relation: Join, known: PlanningContext) -> tuple[bool, bool] | None:
     """Whether a row meets one row at most of the left side, and of the right side, as the kernel sees them.
-    None: rows of
-    different units can meet, or several rows of one unit by a reference."""
+
+    None: rows of different units can meet, or several rows of one unit by a reference.
+    """
     left, right = known.attributed(relation.left), known.attributed(relation.right)
     if left is None or right is None:
         return None

@@ -237,8 +237,7 @@ class ValueMaker(BlockMaker):
         has_value = function in (functions[0], functions[1], functions[3])
         operand = self._random.choice(below.columns) if has_value else None
         by = self._random.choice(below.named("uid") or below.columns)
-        terms = min(len(below.columns), self._random.randint(0, 2))
-        order = self._random.sample(below.columns, terms)
+        order = self._two_at_most(below.columns)
         kind = SqlType.INT8 if operand is None else operand.type
         return WindowColumn(
             name="w1",
@@ -273,11 +272,12 @@ class ValueMaker(BlockMaker):
         )
         return _Source(relation=relation, columns=columns)
 
+    def _two_at_most(self, columns: Sequence[ColumnRef]) -> list[ColumnRef]:
+        return self._random.sample(columns, min(len(columns), self._random.randint(0, 2)))
+
     def _per_unit(self, below: _Source) -> _Source:
         alias, unit = self._alias(), self._random.choice(below.named("uid") or below.columns)
-        keys = self._random.sample(
-            below.columns, min(len(below.columns), self._random.randint(0, 2))
-        )
+        keys = self._two_at_most(below.columns)
         largest = Aggregate(
             AggregateKind.COUNT_DISTINCT, self._random.choice(below.columns), None, SqlType.INT8
         )
