@@ -180,6 +180,13 @@ _ROUNDED_IN_TEXT = Cast(_ROUNDED, SqlType.TEXT)
 _REFUSED: tuple[tuple[str, Callable[[], object]], ...] = (
     (_NO_STEPS, lambda: check_totality(_block(_steps(_I4, grid=-1)), WORLD)),
     (_NOT_PRINTED, lambda: check_relation(_groups(_J), WORLD)),
+    (
+        "texts of another encoding than UTF8",
+        lambda: check_relation(
+            scan("r1", "visits"),
+            replace(WORLD, catalog=replace(WORLD.catalog, encoding="SQL_ASCII")),
+        ),
+    ),
     (_NO_COUNT, lambda: _aggregate(_KIND.COUNT_ROWS, None, -1)),
     (_NO_COUNT, lambda: _aggregate(_KIND.COUNT, _T, 2**63)),
     (_NOT_COMPARED, lambda: _aggregate(_KIND.COUNT_DISTINCT, _J)),
