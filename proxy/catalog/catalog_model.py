@@ -69,6 +69,20 @@ class Column:
         return not (kind.is_float or kind.is_compound or kind in _UNPRINTABLE)
 
     @property
+    def holds_units(self) -> bool:
+        """Whether its values can name units: equal ones print equally, so a hash of the text is one of the
+        unit.
+
+        Not so: real and double precision (0 = -0), bare numeric (1.0 = 1.00), intervals (a day and 24 hours),
+        and types that are not read. Times print by the session's settings. character(n) loses its blanks on
+        the way to text.
+        """
+        kind = self.type
+        if kind is SqlType.NUMERIC:
+            return self.scale is not None
+        return kind.is_integer or kind.is_text or kind is SqlType.UUID
+
+    @property
     def display_type_name(self) -> str:
         """Of the column as analysts see it: labels that are not public are text to them."""
         if self.enumeration is not None:

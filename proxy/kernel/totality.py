@@ -130,6 +130,7 @@ from proxy.query.ir.relations import (
 )
 
 _ENDS = (AggregateKind.MIN, AggregateKind.MAX)
+_ENCODING = "UTF8"  # in others lower() and upper() may raise
 _DEEPEST = 5_000  # half of what 2 MB of stack take (TOTALITY.md 1)
 _ROWS_BITS = 64  # no query has 2^64 rows
 _COUNT = within(Fraction(0), Fraction(2**63))
@@ -162,6 +163,8 @@ def check_relation(relation: Relation, world: World) -> ColumnValues:
     """
     match relation:
         case Scan():
+            if world.catalog.encoding != _ENCODING:
+                raise refused("texts of another encoding than UTF8")
             table = stored_table(relation, world)
             return ColumnValues(tables={} if table is None else {relation.alias: table})
         case Join():
