@@ -61,7 +61,6 @@ CONFLICT = "contradict each other, so no row meets them"
 _FEW = 100  # an answer on so small a part of the days is told
 _ANY = Within(None, None)
 _DAYS, _FAR = 600_000, 10**12  # from 1970 to the years 327 and 3612
-_Named = Mapping[tuple[str, str], ir.Expression | Scan]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -211,7 +210,7 @@ class _Checked:
 
 def _own(where: ir.Expression | None, source: Relation) -> Iterator[ir.Expression]:
     """The parts of a condition on the rows of a relation, those that read columns of tables alone."""
-    named = _named(source)
+    named = dict(_named_columns(source))
     for part in conjuncts(where):
         resolved = _resolved(part, named)
         if resolved is not None and columns(resolved):
@@ -245,29 +244,7 @@ def _has_partner(right: Relation, where: ir.Expression | None) -> bool:
     return False
 
 
-def _named(relation: Relation) -> _Named:
-    """What the columns that a query around can name stand for: tables by their alias, or expressions over
-    columns of tables. What is computed in another way is left out."""
-    match relation:
-        case Scan():
-            return {(relation.alias, ""): relation}
-        case Join():
-            return {**_named(relation.left), **_named(relation.right)}
-        case Subquery():
-            below = _named(relation.source)
-            found = ((name, _resolved(one, below)) for name, one in relation.outputs)
-            return {(relation.alias, name): one for name, one in found if one is not None}
-        case GroupByUnit():
-            below = _named(relation.source)
-            keys = enumerate((_resolved(key, below) for key in relation.keys), start=1)
-            return {(relation.alias, f"k{number}"): key for number, key in keys if key is not None}
-        case UnionAll() | Truncate():
-            return {}
-        case _:
-            assert_never(relation)
-
-
-def _resolved(expression: ir.Expression, named: _Named) -> ir.Expression | None:
+def _resolved(expression: ir.Expression, named: _Names) -> ir.Expression | None:
     """The expression over columns of tables, which are named by their tables. None: it reads others."""
     is_known = True
 
@@ -279,10 +256,11 @@ def _resolved(expression: ir.Expression, named: _Named) -> ir.Expression | None:
         if isinstance(table, Scan):
             return replace(part, relation=str(table.table))
         below = named.get((part.relation, part.column))
-        if below is None or isinstance(below, Scan):
-            is_known = False
-            return part
-        return below
+        found = (
+            None if below is None or isinstance(below, Scan | tuple) else _resolved(below, named)
+        )
+        is_known &= found is not None
+        return found or part
 
     found = rebuild(expression, change)
     return found if is_known else None
