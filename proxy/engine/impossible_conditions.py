@@ -26,7 +26,7 @@ from proxy.kernel.column_types import conjuncts
 from proxy.planner.bounds import bounded
 from proxy.planner.column_ranges import ConditionPart, constants_beside, pieces, ranges_of
 from proxy.planner.facts import ColumnFacts, Facts, Range
-from proxy.planner.label_evaluation import NO_STATEMENT
+from proxy.planner.label_evaluation import LabelWork
 from proxy.planner.possible_truth import OtherText, Value, Within, listed_value, truths
 from proxy.planner.public_keys import constant_text
 from proxy.policy.moving_bounds import bounds_on
@@ -58,6 +58,7 @@ from proxy.query.ir.relations import (
 _MOST_TRIED = 10_000  # rows of what columns can hold, times parts of the condition
 _MOST_SIDES = 4
 CONFLICT = "contradict each other, so no row meets them"
+_MOST_OF_DAYS = 300_000  # nodes of conditions that are evaluated to count days
 _FEW = 100  # an answer on so small a part of the days is told
 _ANY = Within(None, None)
 _DAYS, _FAR = 600_000, 10**12  # from 1970 to the years 327 and 3612
@@ -86,6 +87,7 @@ def impossible_conditions(query: Query, policy: Policy, day: int | None) -> Impo
         day: The present, for bounds that end with it.
     """
     lines, found = dict[str, None](), list[bool]()
+    work = LabelWork(left=_MOST_OF_DAYS)
     for block in query.blocks:
         of_rows = [*_conditions(block.source, block.where), *_own(block.where, block.source)]
         of_each = [
@@ -107,7 +109,9 @@ def impossible_conditions(query: Query, policy: Policy, day: int | None) -> Impo
         tables = Counter(str(scan.table) for scan in scans(block.source))
         for parts, is_none in zip(of_each or [[]], filtered or [False], strict=True):
             if not (found[-1] or is_none):
-                lines.update(dict.fromkeys(_few_days([*of_rows, *parts], tables, policy, day)))
+                lines.update(
+                    dict.fromkeys(_few_days([*of_rows, *parts], tables, policy, day, work))
+                )
     return ImpossibleConditions(lines=tuple(lines), is_everywhere=bool(found) and all(found))
 
 
@@ -133,7 +137,11 @@ def _of_one_unit(parts: Sequence[ir.Expression], policy: Policy) -> Iterator[str
 
 
 def _few_days(
-    parts: Sequence[ir.Expression], tables: Mapping[str, int], policy: Policy, day: int | None
+    parts: Sequence[ir.Expression],
+    tables: Mapping[str, int],
+    policy: Policy,
+    day: int | None,
+    work: LabelWork,
 ) -> Iterator[str]:
     """Columns of which conditions leave few of the days in the policy, each of a table that is read once."""
     for column in dict.fromkeys(chain.from_iterable(map(_columns, parts))):
@@ -147,7 +155,7 @@ def _few_days(
         known = ColumnFacts(column.type, bounds)
         if bounds.kind is BoundsKind.DATE:
             known = replace(known, step=Fraction(1))
-        left = ranges_of(column, known, about, NO_STATEMENT) or ()
+        left = ranges_of(column, known, about, work) or ()
         days = sum(_days_in(one, bounds) for one in left)
         most = _days_in(Range(None, None), bounds)
         if days and days * _FEW <= most:
