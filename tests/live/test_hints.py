@@ -301,8 +301,8 @@ HINTS: dict[str, str | tuple[str, ...]] = {
     "Join a public table on its key{}; or join counts of each side: SELECT a.{}, a.n, b.n FROM (SELECT {},"
     " count(*) AS n FROM {} GROUP BY {}) a JOIN (SELECT {}, count(*) AS n FROM {} GROUP BY {}) b ON b.{} ="
     " a.{}": (
-        "SELECT a.zip, a.n, b.n FROM (SELECT zip, count(*) AS n FROM census.adult GROUP BY zip) a"
-        " JOIN (SELECT zip, count(*) AS n FROM census.adult GROUP BY zip) b ON b.zip = a.zip",
+        "SELECT a.age, a.n, b.n FROM (SELECT age, count(*) AS n FROM census.adult GROUP BY age) a"
+        " JOIN (SELECT age, count(*) AS n FROM census.adult GROUP BY age) b ON b.age = a.age",
     ),
     "Join a table with a primary key, or ask IN (SELECT ...) of this one": (
         f"{_COUNT} WHERE product_id IN (SELECT id FROM shop.products WHERE price > 20)",
