@@ -149,15 +149,15 @@ def _few_days(
         bounds = None if own is None else bounds_on(own, day)
         if bounds is None or bounds.kind is BoundsKind.NUMBER:
             continue
-        name = column.relation, column.column
-        about = [ConditionPart(one, columns(one), size(one)) for one in parts]
-        about = [one for one in about if one.columns == {name}]
-        known = ColumnFacts(column.type, bounds)
-        if bounds.kind is BoundsKind.DATE:
-            known = replace(known, step=Fraction(1))
+        name = frozenset({(column.relation, column.column)})
+        about = [ConditionPart(one, name, size(one)) for one in parts if columns(one) == name]
+        step = Fraction(1) if bounds.kind is BoundsKind.DATE else None
+        known = ColumnFacts(column.type, bounds, step=step)
         left = ranges_of(column, known, about, work) or ()
         days = sum(_days_in(one, bounds) for one in left)
         most = _days_in(Range(None, None), bounds)
+        if any(None in (one.low, one.high) for one in left):
+            continue  # rows beyond the bounds meet them, too
         if days and days * _FEW <= most:
             yield (
                 f"the conditions leave at most {days:,} of the {most:,} days that {column.column} has in the"
