@@ -181,7 +181,7 @@ def still_holds(was: Table, now: Table | None) -> bool:
     columns = {column.name: column for column in now.columns}
     return (
         all(_is_as_good(column, columns.get(column.name)) for column in was.columns)
-        and _keys(was) <= _keys(now)
+        and unique_keys(was) <= unique_keys(now)
         and set(was.foreign_keys) <= set(now.foreign_keys)
         and (now.has_ctid or not was.has_ctid)
         and now.shows == was.shows
@@ -199,5 +199,5 @@ def _is_as_good(was: Column, now: Column | None) -> bool:
     return believed == was
 
 
-def _keys(table: Table) -> set[tuple[str, ...]]:
+def unique_keys(table: Table) -> set[tuple[str, ...]]:
     return {key for key in (table.primary_key, *table.unique) if key}
