@@ -629,12 +629,9 @@ def _is_of_means(release: Release) -> bool:
 
 def with_centres(block: BlockPlan, centres: Mapping[int, NoisyCentres]) -> BlockPlan:
     """Put released centres into the means of a block, by the numbers of these."""
-    releases = (
-        replace(one, centres=centres[number])
-        if isinstance(one, DeviationMean) and number in centres
-        else one
-        for number, one in enumerate(block.releases)
-    )
+    releases = list(block.releases)
+    for number, found in centres.items():
+        releases[number] = replace(block.deviation_means[number], centres=found)
     return replace(block, releases=tuple(releases))
 
 

@@ -88,7 +88,8 @@ def test_a_value_that_nothing_else_names_is_read() -> None:
     value = _measured(of_table("b", "calls", "i4"), 0, 3, 1)
     unit = of_table("a", "orders", "uid")
     block = _with(
-        block_of(joined("orders", "uid", "calls", "uid"), unit=unit), replace(choice, measured=value)
+        block_of(joined("orders", "uid", "calls", "uid"), unit=unit),
+        replace(choice, measured=value),
     )
     price_of_block(block, WORLD)
     database = tiny_database()

@@ -60,7 +60,7 @@ CASES = [
         ("BEGIN READ ONLY",),
         "25006",
     ),
-    Case("view", f"CREATE VIEW public.v AS SELECT {ORDERS}", (), "42501"),
+    Case("view", f"CREATE VIEW public.v AS SELECT {ORDERS}", (), "42501", is_own=False),
     Case(
         "matview",
         f"CREATE MATERIALIZED VIEW public.v AS SELECT {ORDERS}",
