@@ -97,6 +97,7 @@ def test_the_ends_of_a_whole_table_are_looked_at() -> None:
     assert not _ends(_same, keys=(_KEY,))
     assert not _ends(_same, source=columns_of("people", "i4"))
     assert not _of_units(_FROM_AN_END).looks_at_ends([0])
+    assert not _of_people(maximum(keeps_one_group=True)).looks_at_ends([0])
     median = replace(_FROM_AN_END.aggregate, kind=AggregateKind.QUANTILE_DISC)
     weights = quantile(rows=1, weights=True).weights
     for other in ({"needed": None}, {"aggregate": median}, {"weights": weights}):
