@@ -127,7 +127,10 @@ PARTS: Mapping[str, Part] = {
 
 _WORDS = "words, and errors that are computed of public and of drawn numbers"
 _DRAWN = "is computed from what is drawn, the plan and public numbers: post-processing"
-_OWNER = "tells the owner what looks wrong; what the owner says is taken as public"
+_OWNER = (
+    "tells the owner what looks wrong, and in which terms columns are written; what the owner says is taken as"
+    " public"
+)
 _DRAWER = (
     "draws through the Drawer and shows through kept_answers: it makes no charge and no statement, says of no"
     " answer who was shown it (CAPABILITIES), and gets no exact row"

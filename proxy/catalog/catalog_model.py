@@ -69,6 +69,20 @@ class Column:
         return not (kind.is_float or kind.is_compound or kind in _UNPRINTABLE)
 
     @property
+    def holds_units(self) -> bool:
+        """Whether its values can name units: equal ones print equally, so a hash of the text is one of the
+        unit.
+
+        Not so: real and double precision (0 = -0), bare numeric (1.0 = 1.00), intervals (a day and 24 hours),
+        and types that are not read. Times print by the session's settings. character(n) loses its blanks on
+        the way to text.
+        """
+        kind = self.type
+        if kind is SqlType.NUMERIC:
+            return self.scale is not None
+        return kind.is_integer or kind.is_text or kind is SqlType.UUID
+
+    @property
     def display_type_name(self) -> str:
         """Of the column as analysts see it: labels that are not public are text to them."""
         if self.enumeration is not None:
@@ -167,7 +181,7 @@ def still_holds(was: Table, now: Table | None) -> bool:
     columns = {column.name: column for column in now.columns}
     return (
         all(_is_as_good(column, columns.get(column.name)) for column in was.columns)
-        and _keys(was) <= _keys(now)
+        and unique_keys(was) <= unique_keys(now)
         and set(was.foreign_keys) <= set(now.foreign_keys)
         and (now.has_ctid or not was.has_ctid)
         and now.shows == was.shows
@@ -185,5 +199,5 @@ def _is_as_good(was: Column, now: Column | None) -> bool:
     return believed == was
 
 
-def _keys(table: Table) -> set[tuple[str, ...]]:
+def unique_keys(table: Table) -> set[tuple[str, ...]]:
     return {key for key in (table.primary_key, *table.unique) if key}

@@ -18,7 +18,7 @@ from proxy.planner.facts import PublicContents
 from proxy.policy.check import check, fitted
 from proxy.policy.finding_names import Severity
 from proxy.policy.findings import Problem, Verdict
-from proxy.policy.policy_model import Policy, PublicTable
+from proxy.policy.policy_model import Policy, ProtectedTable, PublicTable
 from proxy.policy_file.policy_errors import PolicyErrors
 from proxy.policy_file.policy_yaml import locate, policy_text, read_policy
 from proxy.protected.catalog_reader import (
@@ -72,8 +72,24 @@ def held_policy(policy: Policy, text: str, file: str) -> CheckedPolicy:
             raise locate(problems, text, file)
     except Unreachable as error:
         raise CliError(f"{file}: the protected database cannot be reached: {error}") from None
-    policy = fitted(policy, catalog)
+    policy = with_columns_of(policy, fitted(policy, catalog))
     return CheckedPolicy(policy, with_public_labels(policy, catalog), text, file)
+
+
+def with_columns_of(policy: Policy, fitting: Policy) -> Policy:
+    """The policy as its owner wrote it, with what is said of columns in the terms of their types.
+
+    So what holds a policy against its database decides nothing else of the policy in force: neither which
+    tables are protected, nor whose rows are in them, nor budgets.
+    """
+    tables = {
+        name: replace(table, columns=fits.columns)
+        if isinstance(table, ProtectedTable) and isinstance(fits, ProtectedTable)
+        else table
+        for name, table in policy.tables.items()
+        for fits in [fitting.tables.get(name)]
+    }
+    return replace(policy, tables=tables)
 
 
 def contents_of(checked: CheckedPolicy) -> PublicContents:

@@ -64,7 +64,7 @@ def distinct_sql(release: DistinctCount, binds: Binds) -> str:
 
 def named_by(plan: BlockPlan) -> tuple[object, ...]:
     """What names columns of the plan's source."""
-    return plan.where, plan.keys, plan.releases, plan.neighbours
+    return plan.where, plan.keys, plan.releases, plan.neighbours, plan.value_choices
 
 
 def row_conditions(plan: BlockPlan, unit: ColumnRef | None, binds: Binds) -> list[Condition]:

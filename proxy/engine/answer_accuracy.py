@@ -327,15 +327,8 @@ def _no_interval(release: OrderStatistic | UnitExtreme, of: str) -> str:
     side = AT_LEAST if is_max else AT_MOST
     found = f"{side}; about {beyond:,} +-{off:,} {of} {BEYOND}"
     if isinstance(release, UnitExtreme) and release.is_open:
-        return f"{found}; {_open_range(release)}"
+        return f"{found}; nothing bounds what they add up to"
     return found
-
-
-def _open_range(release: UnitExtreme) -> str:
-    """With a bound of the analyst's own dp.error() has an end."""
-    is_max = release.aggregate.kind is AggregateKind.MAX
-    form = "max(least(column, 1000))" if is_max else "min(greatest(column, -1000))"
-    return f"nothing bounds what they add up to: write dp.error({form})"
 
 
 def _statistic(block: BlockPlan, release: NoisyStatistic) -> ReleaseAccuracy:

@@ -20,7 +20,7 @@ from proxy.engine.impossible_answers import (
     shown_rows,
 )
 from proxy.engine.policy_limits import no_group, small_groups
-from proxy.engine.unit_words import aggregate_word, answer_name, units_word
+from proxy.engine.unit_words import aggregate_word, answer_name, output_names, units_word
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import (
     BlockPlan,
@@ -235,11 +235,11 @@ def _capped(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
 
 
 def _zero_divisions(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
-    for position, column in enumerate(block.outputs):
+    for position, name in enumerate(output_names(block)):
         count = sum(row.errors[position] is NoInterval.DIVIDED_BY_0 for row in noisy.rows)
         if count:
             where = _where(block, count, noisy.rows)
-            yield f"{column.name} is NULL{where}: it divides by a noisy 0."
+            yield f"{name} is NULL{where}: it divides by a noisy 0."
 
 
 def _spans(block: BlockPlan) -> Iterator[str]:
@@ -287,7 +287,7 @@ def _uncertain_list(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
     if nulls and top.nulls_first:
         rows = max(0, rows - nulls)
         yield (
-            f"ORDER BY {block.outputs[top.output - 1].name} LIMIT {top.rows:,}: NULL comes first, in"
+            f"ORDER BY {output_names(block)[top.output - 1]} LIMIT {top.rows:,}: NULL comes first, in"
             f" {top.rows - rows:,} of the {top.rows:,} rows. Write NULLS LAST to have it behind all numbers."
         )
     if not rows or len(known) <= rows:
@@ -300,7 +300,7 @@ def _uncertain_list(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
     best = max(high for _, _, high in others)
     certain = sum(low > best for _, low, _ in shown)
     if certain < len(shown):
-        name = block.outputs[top.output - 1].name
+        name = output_names(block)[top.output - 1]
         is_open = any(one.is_least or one.is_most for one in known)
         by_noise = "by the noise alone " if is_open else ""
         yield (
@@ -349,7 +349,7 @@ def _unsettled_order(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
             told = f"{told} and {more:,} more pairs" if more > 1 else told
             if is_behind(block):  # other rows than those that are shown
                 told = f"{len(pairs):,} pairs of neighbours"
-            yield f"ORDER BY {column.name}: the errors do not settle the order of {told}."
+            yield f"ORDER BY {output_names(block)[place]}: the errors do not settle the order of {told}."
 
 
 _PAIRS = 4

@@ -10,7 +10,7 @@ from itertools import chain
 
 from proxy.engine.accuracy import number_of, text_of
 from proxy.engine.advice import FEWER, MORE
-from proxy.engine.unit_words import aggregate_word, one_unit, units_word
+from proxy.engine.unit_words import aggregate_word, one_unit, output_names, units_word
 from proxy.kernel.bound_choices import ValueChoice, WeightChoice
 from proxy.kernel.plan import (
     Answer,
@@ -231,14 +231,13 @@ def _columns(
     block: BlockPlan, numbers: frozenset[int]
 ) -> tuple[tuple[str, ...], tuple[tuple[int, str], ...]]:
     """The output columns with any of these answers in them, and the places of those that are one."""
-    names = [one.name for one in block.outputs]
+    names = output_names(block)
     found: list[str] = []
     plain: list[tuple[int, str]] = []
     for place, one in enumerate(block.outputs, start=1):
         if one.expression is None or not answers_in(one.expression) & numbers:
             continue
-        is_alone = names.count(one.name) == 1
-        found.append(one.name if is_alone else f"{one.name} (column {place})")
+        found.append(names[place - 1])
         if is_rounded_answer(one.expression):
             plain.append((place, one.name))
     return tuple(found), tuple(plain)

@@ -243,7 +243,7 @@ def _with_needed(
     needed = entry.described.units_needed
     if needed is None:
         return found
-    more = ", in a few draws also above" if also_above else ""
+    more = ", now and then also above" if also_above else ""
     return replace(
         found,
         remarks=(*found.remarks, f"NULL below about {needed:,} {units_word(block)}{more}"),
@@ -447,8 +447,8 @@ def _of_deviations(
         for number in numbers
     )
     assumed = (
-        f"{aggregate_word(answer.aggregate)}: if {units_word(block)} have about as many rows each, off the mean"
-        f" by {short_number(size)}"
+        f"{aggregate_word(answer.aggregate)}: if {units_word(block)} have about as many rows each, with values"
+        f" {short_number(size)} from the mean"
     )
     if kind in SPREADS:
         assumed = (

@@ -397,7 +397,10 @@ def _first_and_parts(of: Explained) -> tuple[list[str], list[list[str]]]:
     first = [line for text in _cost(of, entries) for line in _wrapped(text)]
     if of.mechanism is not None:
         first += _wrapped(f"  dp.mechanism = {of.mechanism}: AVG, MIN and MAX are made with it")
-    lines = dict.fromkeys(_summary_lines(of, expectations))
+    sections = dict.fromkeys(
+        _section(of, number, expectations) for number in range(len(of.plan.blocks))
+    )
+    lines = (*chain.from_iterable(sections), *dict.fromkeys(_assumptions(of, expectations)))
     return first, [list(_wrapped(line)) for line in lines]
 
 
@@ -424,18 +427,24 @@ def _fitting(parts: Sequence[Sequence[str]], room: int) -> Iterator[str]:
         yield from part
 
 
-def _summary_lines(
-    of: Explained, expectations: Sequence[tuple[Accuracy, AnswerName, ExpectedError]]
-) -> Iterator[str]:
-    """The answers of all blocks first: they are what is asked for."""
-    is_even = _is_even([entry for entry, _, _ in expectations])
-    for number, block in enumerate(of.plan.blocks, start=1):
-        yield f"  {_protected(block)}{_group_clause(block)}"
-        if number - 1 in of.free:
-            yield f"  {of.free[number - 1].text()}"
-        for entry, name, expected in expectations:
-            if entry.block == number:
-                yield f"    {name.text}: {expected.text()}{_share(entry, is_even)}"
+_Expectations = Sequence[tuple[Accuracy, AnswerName, ExpectedError]]
+
+
+def _section(of: Explained, number: int, expectations: _Expectations) -> tuple[str, ...]:
+    """The answers of one block. Sections come first: they are what is asked for."""
+    is_even, block = _is_even([entry for entry, _, _ in expectations]), of.plan.blocks[number]
+    return (
+        f"  {_protected(block)}{_group_clause(block)}",
+        *((f"  {of.free[number].text()}",) if number in of.free else ()),
+        *(
+            f"    {name.text}: {expected.text()}{_share(entry, is_even)}"
+            for entry, name, expected in expectations
+            if entry.block == number + 1
+        ),
+    )
+
+
+def _assumptions(of: Explained, expectations: _Expectations) -> Iterator[str]:
     for number in range(len(of.plan.blocks)):
         yield from (f"  {text}" for text in lifted_text(number, of.free, of.lifts).values())
     for _, _, expected in expectations:

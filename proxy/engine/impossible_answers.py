@@ -15,7 +15,7 @@ from proxy.base.decimals import decimal_text
 from proxy.base.limits import NOISY_PARTS_PER_BLOCK
 from proxy.base.result_columns import IntervalEnd
 from proxy.engine.advice import OR_RAISE, SO_RAISE
-from proxy.engine.unit_words import aggregate_word, answer_name, plural
+from proxy.engine.unit_words import aggregate_word, answer_name, output_names, plural
 from proxy.kernel.plan import BlockPlan
 from proxy.query.ir.noisy_expressions import (
     AnswerOf,
@@ -252,8 +252,8 @@ _ADDED = (
 def impossible_answers(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
     """Say in one line which columns noise makes impossible, and in how many groups."""
     columns = [
-        (place, one.name, one.expression)
-        for place, one in enumerate(block.outputs)
+        (place, name, one.expression)
+        for place, (name, one) in enumerate(zip(output_names(block), block.outputs, strict=True))
         if one.expression is not None
     ]
     made = [one for one in columns if not isinstance(one[2], AnswerOf)]
@@ -432,8 +432,6 @@ def empty_groups(planned: BlockPlan, released: NoisyTable) -> Iterator[str]:
         more = _MOST if 2 * empty > len(noisy.rows) else ""
         if _is_of_some_rows(block, numbers[0]):
             counted = f"{names} {'counts' if len(numbers) == 1 else 'count'}"
-            if len(different) < len(numbers):
-                counted = "any FILTER lets pass"
             yield f"{where} may have no rows that {counted}, as public keys have all groups.{more}"
             return
         are = "is below its error" if len(numbers) == 1 else "are below their errors"

@@ -8,6 +8,7 @@ policy alone.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
@@ -23,8 +24,9 @@ from proxy.base.sql_types import SqlType
 from proxy.engine.policy_limits import bound_text
 from proxy.kernel.column_types import conjuncts
 from proxy.planner.bounds import bounded
-from proxy.planner.column_ranges import constants_beside, pieces
-from proxy.planner.facts import ColumnFacts, Facts
+from proxy.planner.column_ranges import ConditionPart, constants_beside, pieces, ranges_of
+from proxy.planner.facts import ColumnFacts, Facts, Range
+from proxy.planner.label_evaluation import LabelWork
 from proxy.planner.possible_truth import OtherText, Value, Within, listed_value, truths
 from proxy.planner.public_keys import constant_text
 from proxy.policy.moving_bounds import bounds_on
@@ -40,15 +42,26 @@ from proxy.query.ir import expressions as ir
 from proxy.query.ir.expression_walk import children, columns, size
 from proxy.query.ir.function_names import Comparator
 from proxy.query.ir.query import AggregateBlock, Query, changed
+from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.rebuilding import rebuild
-from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
+from proxy.query.ir.relations import (
+    GroupByUnit,
+    Join,
+    Relation,
+    Scan,
+    Subquery,
+    Truncate,
+    UnionAll,
+    scans,
+)
 
 _MOST_TRIED = 10_000  # rows of what columns can hold, times parts of the condition
 _MOST_SIDES = 4
 CONFLICT = "contradict each other, so no row meets them"
+_MOST_OF_DAYS = 300_000  # nodes of conditions that are evaluated to count days
+_FEW = 100  # an answer on so small a part of the days is told
 _ANY = Within(None, None)
 _DAYS, _FAR = 600_000, 10**12  # from 1970 to the years 327 and 3612
-_Named = Mapping[tuple[str, str], ir.Expression | Scan]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,9 +87,13 @@ def impossible_conditions(query: Query, policy: Policy, day: int | None) -> Impo
         day: The present, for bounds that end with it.
     """
     lines, found = dict[str, None](), list[bool]()
+    work = LabelWork(left=_MOST_OF_DAYS)
     for block in query.blocks:
-        of_rows = [*_conditions(block.source), *_own(block.where, block.source)]
-        of_each = [list(_own(one.condition, block.source)) for one in block.aggregates]
+        of_rows = [*_conditions(block.source, block.where), *_own(block.where, block.source)]
+        of_each = [
+            [part for where in _chosen_by(one) for part in _own(where, block.source)]
+            for one in block.aggregates
+        ]
         checked = {
             part: _checked(part, policy, day)
             for part in chain(of_rows, chain.from_iterable(of_each))
@@ -89,6 +106,12 @@ def impossible_conditions(query: Query, policy: Policy, day: int | None) -> Impo
         is_never |= bool(conflicts)
         filtered = [any(checked[part].is_never for part in parts) for parts in of_each]
         found.append(is_never or (bool(filtered) and all(filtered)))
+        tables = Counter(str(scan.table) for scan in scans(block.source))
+        for parts, is_none in zip(of_each or [[]], filtered or [False], strict=True):
+            if not (found[-1] or is_none):
+                lines.update(
+                    dict.fromkeys(_few_days([*of_rows, *parts], tables, policy, day, work))
+                )
     return ImpossibleConditions(lines=tuple(lines), is_everywhere=bool(found) and all(found))
 
 
@@ -111,6 +134,57 @@ def _of_one_unit(parts: Sequence[ir.Expression], policy: Policy) -> Iterator[str
                         f"a condition on {named[1]} leaves one {one}: noise hides what one {one} adds, so the"
                         " answer is NULL or about 0"
                     )
+
+
+def _few_days(
+    parts: Sequence[ir.Expression],
+    tables: Mapping[str, int],
+    policy: Policy,
+    day: int | None,
+    work: LabelWork,
+) -> Iterator[str]:
+    """Columns of which conditions leave few of the days in the policy, each of a table that is read once."""
+    for column in dict.fromkeys(chain.from_iterable(map(_columns, parts))):
+        own = _column_policy(column, policy) if tables[column.relation] == 1 else None
+        bounds = None if own is None else bounds_on(own, day)
+        if bounds is None or bounds.kind is BoundsKind.NUMBER:
+            continue
+        name = frozenset({(column.relation, column.column)})
+        about = [ConditionPart(one, name, size(one)) for one in parts if columns(one) == name]
+        step = Fraction(1) if bounds.kind is BoundsKind.DATE else None
+        known = ColumnFacts(column.type, bounds, step=step)
+        left = ranges_of(column, known, about, work) or ()
+        days = sum(_days_in(one, bounds) for one in left)
+        most = _days_in(Range(None, None), bounds)
+        if any(None in (one.low, one.high) for one in left):
+            continue  # rows beyond the bounds meet them, too
+        if days and days * _FEW <= most:
+            yield (
+                f"the conditions leave at most {days:,} of the {most:,} days that {column.column} has in the"
+                " policy: of few rows the answer is NULL or mostly noise, at the same price"
+            )
+
+
+def _days_in(left: Range, bounds: Bounds) -> int:
+    low = bounds.low if left.low is None else max(left.low, bounds.low)
+    span = (bounds.high if left.high is None else min(left.high, bounds.high)) - low
+    if bounds.kind is BoundsKind.DATE:
+        return max(0, math.floor(span) + 1)
+    return 0 if span < 0 else max(1, math.ceil(span / DAY_SECONDS))
+
+
+def _chosen_by(aggregate: Aggregate) -> Iterator[ir.Expression | None]:
+    """What rows have to meet to add to an aggregate: its FILTER, and the condition of a CASE that is NULL or 0
+    otherwise."""
+    yield aggregate.condition
+    match aggregate.operand:
+        case ir.Case(whens=((test, _),), otherwise=ir.Constant(value=None)):
+            yield test
+        case ir.Case(whens=((test, _),), otherwise=ir.Constant(value=0)):
+            if aggregate.kind is AggregateKind.SUM:
+                yield test
+        case _:
+            pass
 
 
 def _conflicts(where: ir.Expression | None) -> Iterator[str]:
@@ -144,23 +218,23 @@ class _Checked:
 
 def _own(where: ir.Expression | None, source: Relation) -> Iterator[ir.Expression]:
     """The parts of a condition on the rows of a relation, those that read columns of tables alone."""
-    named = _named(source)
+    named = dict(_named_columns(source))
     for part in conjuncts(where):
         resolved = _resolved(part, named)
         if resolved is not None and columns(resolved):
             yield resolved
 
 
-def _conditions(relation: Relation) -> Iterator[ir.Expression]:
-    """What a relation asks of each of its rows. Of UNION ALL nothing is asked of all."""
+def _conditions(relation: Relation, where: ir.Expression | None) -> Iterator[ir.Expression]:
+    """What a relation asks of each of its rows that meets a condition. Of UNION ALL nothing is asked of all."""
     match relation:
         case Subquery() | GroupByUnit():
-            yield from _conditions(relation.source)
+            yield from _conditions(relation.source, relation.where)
             yield from _own(relation.where, relation.source)
         case Join():
-            yield from _conditions(relation.left)
-            if not relation.left_outer:
-                yield from _conditions(relation.right)
+            yield from _conditions(relation.left, where)
+            if not relation.left_outer or _has_partner(relation.right, where):
+                yield from _conditions(relation.right, where)
                 yield from _own(relation.rest, relation)
         case Scan() | UnionAll() | Truncate():
             pass
@@ -168,29 +242,17 @@ def _conditions(relation: Relation) -> Iterator[ir.Expression]:
             assert_never(relation)
 
 
-def _named(relation: Relation) -> _Named:
-    """What the columns that a query around can name stand for: tables by their alias, or expressions over
-    columns of tables. What is computed in another way is left out."""
-    match relation:
-        case Scan():
-            return {(relation.alias, ""): relation}
-        case Join():
-            return {**_named(relation.left), **_named(relation.right)}
-        case Subquery():
-            below = _named(relation.source)
-            found = ((name, _resolved(one, below)) for name, one in relation.outputs)
-            return {(relation.alias, name): one for name, one in found if one is not None}
-        case GroupByUnit():
-            below = _named(relation.source)
-            keys = enumerate((_resolved(key, below) for key in relation.keys), start=1)
-            return {(relation.alias, f"k{number}"): key for number, key in keys if key is not None}
-        case UnionAll() | Truncate():
-            return {}
-        case _:
-            assert_never(relation)
+def _has_partner(right: Relation, where: ir.Expression | None) -> bool:
+    """Whether a condition leaves out rows without a partner, as EXISTS and IN (SELECT ...) do."""
+    for part in conjuncts(where):
+        match part:
+            case ir.Not(operand=ir.Is(operand=ir.ColumnRef(relation=alias), truth=None)):
+                if isinstance(right, Subquery) and alias == right.alias:
+                    return True
+    return False
 
 
-def _resolved(expression: ir.Expression, named: _Named) -> ir.Expression | None:
+def _resolved(expression: ir.Expression, named: _Names) -> ir.Expression | None:
     """The expression over columns of tables, which are named by their tables. None: it reads others."""
     is_known = True
 
@@ -202,10 +264,11 @@ def _resolved(expression: ir.Expression, named: _Named) -> ir.Expression | None:
         if isinstance(table, Scan):
             return replace(part, relation=str(table.table))
         below = named.get((part.relation, part.column))
-        if below is None or isinstance(below, Scan):
-            is_known = False
-            return part
-        return below
+        found = (
+            None if below is None or isinstance(below, Scan | tuple) else _resolved(below, named)
+        )
+        is_known &= found is not None
+        return found or part
 
     found = rebuild(expression, change)
     return found if is_known else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable
 
 from proxy.engine.accuracy import text_of
@@ -113,15 +114,25 @@ def named_column(aggregate: Aggregate) -> str | None:
 
 def answer_name(block: BlockPlan, number: int) -> str:
     """Name an answer, by its number, as the output column that shows it, or the only one that is computed of
-    it. Without one name the aggregate."""
-    word = aggregate_word(block.answers[number - 1].aggregate)
+    it. Without one name the aggregate, unless that is the name of others, too."""
+    words = [aggregate_word(answer.aggregate) for answer in block.answers]
     of_it = [
-        column
-        for column in block.outputs
+        (name, column)
+        for name, column in zip(output_names(block), block.outputs, strict=True)
         if column.expression is not None and number in answers_in(column.expression)
     ]
-    shown = [column.name for column in of_it if isinstance(column.expression, AnswerOf)]
+    shown = [one for one in of_it if isinstance(one[1].expression, AnswerOf)]
     if not shown and len(of_it) == 1:
-        shown = [of_it[0].name]
-    names = [column.name for column in block.outputs]
-    return shown[0] if shown and names.count(shown[0]) == 1 else word
+        shown = of_it
+    word = words[number - 1]
+    is_named = bool(shown) and (shown[0][0] == shown[0][1].name or words.count(word) > 1)
+    return shown[0][0] if is_named else word
+
+
+def output_names(block: BlockPlan) -> list[str]:
+    """Name the output columns, with its place each that shares its name with another."""
+    names = Counter(column.name for column in block.outputs)
+    return [
+        one.name if names[one.name] == 1 else f"{one.name} (column {place})"
+        for place, one in enumerate(block.outputs, start=1)
+    ]

@@ -7,11 +7,12 @@ the dearest of all. Of one that the statement does not have the tables are named
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from proxy.base.written_names import written_name
 from proxy.catalog.catalog_model import TableName
 from proxy.kernel.work import LONG_NUMBER, TooMuchWork
-from proxy.policy.policy_model import IdentifierUnit, Policy, ProtectedTable
+from proxy.policy.policy_model import BoundsKind, IdentifierUnit, Policy, ProtectedTable
 from proxy.query.ir.query import Query
 from proxy.query.ir.relations import scans
 from proxy.query.syntax.selects import is_call
@@ -51,15 +52,25 @@ def in_words_of(refused: TooMuchWork, lexed: Lexed, query: Query, policy: Policy
         hint = f"Ask for fewer columns, keys or conditions in one statement{own}."
         return TooMuchWork(message, hint, work)
     table, unit = tables[-1]
-    return TooMuchWork(message, _pairs_hint(written_name(*table), written_name(unit), own), work)
+    own_policy = policy.tables[table]
+    assert isinstance(own_policy, ProtectedTable)
+    bounded = ((name, one.bounds) for name, one in own_policy.columns.items())
+    times = [name for name, one in bounded if one is not None and one.kind is not BoundsKind.NUMBER]
+    return TooMuchWork(
+        message, _pairs_hint(written_name(*table), written_name(unit), times, own), work
+    )
 
 
-def _pairs_hint(table: str, unit: str, own: str) -> str:
-    last = f"(SELECT {unit}, max(time) AS last FROM {table} GROUP BY {unit})"  # noqa: S608
+def _pairs_hint(table: str, unit: str, times: Sequence[str], own: str) -> str:
+    hint = "Each row is paired with all others of its unit, whatever else ON says."
+    hint = f"{hint} Group by fewer keys{own}."
+    if not times:
+        return hint
+    time = written_name(times[0])
+    last = f"(SELECT {unit}, max({time}) AS last FROM {table} GROUP BY {unit})"  # noqa: S608
     return (
-        "Each row is paired with all others of its unit. Pair it with one:"
-        f" lead(column) OVER (PARTITION BY {unit} ORDER BY time) in a subquery, the next row's, or"
-        f" JOIN {last} q USING ({unit}), one row of each unit. Or group by fewer keys{own}."
+        f"{hint} If one other row is enough, take the next one's, lead({time}) OVER (PARTITION BY {unit} ORDER"
+        f" BY {time}) in a subquery, or one of each unit, JOIN {last} q USING ({unit})."
     )
 
 

@@ -192,14 +192,17 @@ def _rows_of_copy(
 def _rows_of_units(scan: Scan, table: Table, unit: IdentifierUnit, world: World) -> OfUnit:
     """Rows that hold their unit, or refer to the row that does.
 
-    A reference leads as `holder_of_units` says.
+    A reference leads as `holder_of_units` says. Of a unit of several forms the form that the server meets first
+    would decide its partition, and rows of others which that is (PROOFS.md 27 K1a).
     """
     named = set()
     if len(table.primary_key) == 1:
         named.add(((scan.alias, table.primary_key[0]), scan.table))
-    column = (scan.alias, unit.column)
-    if table.column(unit.column) is None:
+    column, held = (scan.alias, unit.column), table.column(unit.column)
+    if held is None:
         raise NotPrivate(Rule.SCAN, "a unit in a column that is not there")
+    if unit.path is None and not held.holds_units:
+        raise NotPrivate(Rule.SCAN, "a unit of which equal values are several")
     if unit.blocks is not None:  # no column holds it by itself: `unit_outputs`
         # No name has an end of a line in it.
         per, time = unit.blocks.per, (scan.alias, unit.blocks.time)

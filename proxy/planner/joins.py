@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NoReturn
 
 from typing_extensions import assert_never
 
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
+from proxy.base.written_names import written_name
+from proxy.catalog.catalog_model import unique_keys
 from proxy.kernel.column_types import injective, is_hashed
 from proxy.kernel.join_rules import equal_pairs, met_once, on_one_unit
 from proxy.kernel.owners import OfUnit, Public, name
@@ -120,7 +121,7 @@ def _joined_rows(
     if not isinstance(left.ownership, PublicRows):
         found = truncated_join(relation, left, right, known)
     if found is None:
-        _refuse(refused, truncation.truncation_hint(relation, left, right, known))
+        raise Refusal(Code.UNSUPPORTED, refused, _advice(relation, left, right, known))
     return RelationWithUnit(found[0], facts, found[1])
 
 
@@ -240,9 +241,40 @@ def _typed(column: ColumnRef, facts: Facts) -> ColumnRef:
     return found
 
 
-def _refuse(message: str, more: str = "") -> NoReturn:
-    advice = "Join on the privacy unit (a.unit = b.unit), or a public table on its key"
-    raise Refusal(Code.UNSUPPORTED, message, f"{advice}{more}.")
+def _advice(
+    joined: Join, left: RelationWithUnit, right: RelationWithUnit, known: PlanningContext
+) -> str:
+    """What to write instead, with the names of the tables: a join on the unit, or of answers of each table."""
+    more = truncation.truncation_hint(joined, left, right, known)
+    a, b = left.ownership, right.ownership
+    if isinstance(a, UnitRows) and isinstance(b, UnitRows) and a.identifier == b.identifier:
+        units = _named(left, a.column), _named(right, b.column)
+        on = " = ".join(f"{column} of {table}" for table, column in filter(None, units))
+        if any(truncation.is_found_through_reference(one.table, known) for one in scans(joined)):
+            on = a.identifier
+        return f"Join on the privacy unit ({on}), or a public table on its key{more}."
+    for x, y in joined.equal:
+        ours, theirs = _named(left, x), _named(right, y)
+        if ours is not None and theirs is not None:
+            (one, k), (other, m) = ours, theirs
+            return (
+                f"Join a public table on its key{more}; or join counts of each side: SELECT a.{k}, a.n, b.n"  # noqa: S608
+                f" FROM (SELECT {k}, count(*) AS n FROM {one} GROUP BY {k}) a"
+                f" JOIN (SELECT {m}, count(*) AS n FROM {other} GROUP BY {m}) b ON b.{m} = a.{k}"
+            )
+    tables = (next(iter(scans(side.relation))).table for side in (left, right))
+    one, other = (written_name(*table) for table in tables)
+    each = f"SELECT (SELECT count(*) FROM {one}), (SELECT count(*) FROM {other})"  # noqa: S608
+    return f"Join a public table on its key{more}; or ask each side by itself: {each}"
+
+
+def _named(side: RelationWithUnit, column: ColumnRef) -> tuple[str, str] | None:
+    """The names of a protected table and its column, as SQL."""
+    place = leaf(side.relation, column.relation)
+    if place is None or not truncation.holds_the_rows(side, place):
+        return None
+    found = table_column(place, column.column)
+    return None if found is None else (written_name(*found[0]), written_name(found[1]))
 
 
 def _partners(
@@ -265,10 +297,22 @@ def _partners(
         for (a, b), column in zip(joined.equal, columns, strict=True)
         if isinstance(public, Scan) and truncation.can_be_truncated_by(a, b)
     ]
-    _refuse(
+    raise Refusal(
+        Code.UNSUPPORTED,
         "a public table can be joined on a key that is unique in it, so that no row is multiplied",
-        declared[0] if declared else "",
+        f"{_keys_of(public, known)}{declared[0] if declared else ''}.",
     )
+
+
+def _keys_of(public: Relation, known: PlanningContext) -> str:
+    """Which columns of a public side can be joined on."""
+    named = []
+    for table in dict.fromkeys(scan.table for scan in scans(public)):
+        keys = sorted(unique_keys(known.catalog.tables[table]))
+        named += [f"{' and '.join(key)} of {table}" for key in keys]
+    if not named:
+        return "Join a table with a primary key, or ask IN (SELECT ...) of this one"
+    return f"Join a public table on its key, equal to a column: {' or '.join(named)}"
 
 
 def _repeated(ownership: RowOwnership, most: int) -> RowOwnership:

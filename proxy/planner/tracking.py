@@ -38,7 +38,7 @@ from proxy.planner.time_blocks import rows_in_blocks
 from proxy.planner.unit_truncation import UNIT, with_condition
 from proxy.planner.unit_windows import windowed
 from proxy.policy.policy_model import Bounds
-from proxy.query.ir.expressions import Cast, ColumnRef, Expression
+from proxy.query.ir.expressions import Case, Cast, ColumnRef, Constant, Expression
 from proxy.query.ir.relations import GroupByUnit, Join, Relation, Scan, Subquery, Truncate, UnionAll
 
 KEY = "dp_key"
@@ -99,7 +99,8 @@ def _subquery(
     for name, expression in subquery.outputs:
         planned, known = computed_column(typed(expression, source.facts), public, own)
         outputs.append((name, planned))
-        facts[subquery.alias, name] = known
+        is_nullable = known.nullable and not _is_constant(expression)
+        facts[subquery.alias, name] = replace(known, nullable=is_nullable)
     facts.update(with_origins(subquery, public, facts))
     windows = subquery.windows
     if windows:
@@ -114,6 +115,18 @@ def _subquery(
         subquery, source=below, where=where, outputs=(*outputs, *hidden), windows=windows
     )
     return RelationWithUnit(relation, source.facts.instead(facts), ownership)
+
+
+def _is_constant(expression: Expression) -> bool:
+    """Whether it is one of several constants, none of which is NULL."""
+    match expression:
+        case Constant():
+            return expression.value is not None
+        case Case():
+            results = (*(result for _, result in expression.whens), expression.otherwise)
+            return all(map(_is_constant, results))
+        case _:
+            return False
 
 
 def _carried(alias: str, ownership: RowOwnership, taken: set[str]) -> tuple[_Hidden, RowOwnership]:
@@ -260,6 +273,7 @@ def _meet(parts: list[ColumnFacts]) -> ColumnFacts:
         grid,
         merged,
         ranges,
+        nullable=any(part.nullable for part in parts),
         is_unit=is_unit,
         characters=longest,
         is_long=is_long,

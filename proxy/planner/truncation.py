@@ -83,10 +83,8 @@ def truncated_join(
         and key_rule(left.relation, a, known) is not None
         and key_rule(right.relation, b, known) is not None
     ]
-    if not pairs:
+    if not pairs or same_table(left, right, known):
         return None
-    if same_table(left, right, known):
-        _refuse("a table can be joined with itself on its privacy unit only", "Join on the unit.")
     sides = [
         (ours, theirs)
         for a, b in pairs
@@ -136,10 +134,6 @@ def truncate_public(
     columns = columns_of(place, known)
     truncated = _truncate(place, column, rule.truncation.keep, names, column, columns, _PLACE)
     return replaced(relation, truncated)
-
-
-def _refuse(message: str, advice: str) -> NoReturn:
-    raise Refusal(Code.UNSUPPORTED, message, advice)
 
 
 def same_table(left: RelationWithUnit, right: RelationWithUnit, known: PlanningContext) -> bool:
@@ -246,7 +240,8 @@ def _are_of(names: tuple[ColumnRef, ...], alias: str) -> bool:
 
 
 def _refuse_unnamed_rows() -> NoReturn:
-    _refuse(
+    raise Refusal(
+        Code.UNSUPPORTED,
         "the rows of this relation are joined, grouped or united already, so they cannot be truncated for a "
         "join",
         "Join protected tables side by side, as they are or as subqueries that filter and rename rows.",
@@ -308,7 +303,7 @@ def truncation_hint(
         for side, column in ((left, a), (right, b)):
             place = leaf(side.relation, column.relation)
             found = None if place is None else table_column(place, column.column)
-            if found is None or _is_found_through_reference(found[0], known):
+            if found is None or is_found_through_reference(found[0], known):
                 break
             if place is None or not holds_the_rows(side, place):
                 break
@@ -340,7 +335,7 @@ def _most_of_one_value(table: TableName, column: str, known: PlanningContext) ->
     return max(found.values(), default=None)
 
 
-def _is_found_through_reference(name: TableName, known: PlanningContext) -> bool:
+def is_found_through_reference(name: TableName, known: PlanningContext) -> bool:
     table = known.policy.tables[name]
     unit = table.unit if isinstance(table, ProtectedTable) else None
     return isinstance(unit, IdentifierUnit) and unit.path is not None

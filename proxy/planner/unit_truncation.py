@@ -40,8 +40,7 @@ def multiplied(left: int, right: int) -> int:
         raise Refusal(
             Code.TOO_COMPLEX,
             f"this join can form {product} rows of one privacy unit, more than {limits.JOINED_ROWS_PER_UNIT}",
-            "Aggregate one side per unit first: JOIN (SELECT unit, count(*) AS n FROM t GROUP BY unit) q USING "
-            "(unit); or join fewer tables.",
+            "Join fewer tables, or count the rows of each unit in a subquery and join that: GROUP BY the unit.",
         )
     return product
 

@@ -197,7 +197,7 @@ class _WindowPlanner:
         may_lack = planned.present is not None or column.function in _ELSEWHERE
         if may_lack and known.values is not None and None not in known.values:
             known = replace(known, values=(*known.values, None))
-        return planned, replace(known, nullable=True)
+        return planned, replace(known, nullable=may_lack or known.nullable)
 
     def _has_a_key(self, order: Sequence[OrderTerm]) -> bool:
         """Say whether ORDER BY tells all rows of a table apart. Texts do not: they are printed in part."""
@@ -269,6 +269,7 @@ def _of_another_row(known: ColumnFacts) -> ColumnFacts:
         known.values,
         step=known.step,
         least=known.least,
+        nullable=known.nullable,
         partitions=known.partitions,
         mechanism=known.mechanism,
         characters=known.characters,

@@ -104,20 +104,14 @@ _LARGEST_FLOAT = {SqlType.FLOAT4: Fraction(34) * 10**37, SqlType.FLOAT8: Fractio
 
 
 def family(column: Column) -> str | None:
-    """Types whose equal values print equally, so that hashing the text is hashing the identifier.
-
-    Not real and double precision (0 = -0), bare numeric (1.0 = 1.00), nor types that depend on
-    settings. character(n) loses its blanks on the way to text.
-    """
+    """Types that one identifier may have in several tables; None: none that can name units."""
+    if not column.holds_units:
+        return None
     if column.type.is_integer:
         return "whole number"
-    if column.type.is_text:
-        return "text"
-    if column.type is SqlType.UUID:
-        return "uuid"
-    if column.type is SqlType.NUMERIC and column.scale is not None:
+    if column.type is SqlType.NUMERIC:
         return f"numeric of scale {column.scale}"
-    return None
+    return "text" if column.type.is_text else "uuid"
 
 
 def bounds_kind(sql_type: SqlType) -> BoundsKind | None:

@@ -239,7 +239,7 @@ def _with_group_by(refused: ReadRefusal) -> Iterator[str]:
 
 def _counted(refused: ReadRefusal) -> Iterator[str]:
     """What cannot be added up can be counted."""
-    lexed, call = refused.lexed, aggregate_around(refused)
+    lexed, call = refused.lexed, aggregate_around(refused.lexed, refused.at)
     if call is None:
         return
     span, operand = (call, operand_end(lexed, call)), operand_of(lexed, call)
@@ -249,9 +249,9 @@ def _counted(refused: ReadRefusal) -> Iterator[str]:
 
 
 def _key_in_steps(refused: ReadRefusal) -> Iterator[str]:
-    """A key with too many values: by month, by hour, in round numbers, or as a text."""
+    """A key with too many values: by month, by hour, in round numbers. Aggregates stay as they are."""
     lexed, at, select = refused.lexed, refused.at, refused.own
-    if select is None or aggregate_around(refused) is not None:
+    if select is None or aggregate_around(refused.lexed, refused.at) is not None:
         return
     length = operand_end(lexed, at) - at
     written = text_of(lexed, (at, at + length))
@@ -260,7 +260,7 @@ def _key_in_steps(refused: ReadRefusal) -> Iterator[str]:
         for name in ("items", "group", "order")
         if name in select.clauses
         for n in own_lexemes(lexed, select.clauses[name])
-        if text_of(lexed, (n, n + length)) == written
+        if text_of(lexed, (n, n + length)) == written and aggregate_around(lexed, n) is None
     ]
     for form in _STEPS:
         yield _in_each_place(refused, starts, length, form.format(written))
@@ -374,7 +374,7 @@ _LISTS = frozenset({"array_agg", "string_agg", "json_agg", "jsonb_agg", "mode"})
 
 def _without_distinct(refused: ReadRefusal) -> Iterator[str]:
     """SUM and AVG of different values: of all, or their number."""
-    lexed, call = refused.lexed, aggregate_around(refused)
+    lexed, call = refused.lexed, aggregate_around(refused.lexed, refused.at)
     if call is None or lexed.lexemes[call + 2].word != "distinct":
         return
     yield replaced(refused, (call + 2, call + 3), "")
@@ -382,7 +382,7 @@ def _without_distinct(refused: ReadRefusal) -> Iterator[str]:
 
 def _without_window(refused: ReadRefusal) -> Iterator[str]:
     """An aggregate OVER rows of people: of all rows, once."""
-    lexed, call = refused.lexed, aggregate_around(refused)
+    lexed, call = refused.lexed, aggregate_around(refused.lexed, refused.at)
     end = None if call is None else lexed.partner[call + 1] + 1
     if (
         call is None

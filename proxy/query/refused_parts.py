@@ -225,13 +225,12 @@ def replaced(refused: ReadRefusal, span: Span, text: str) -> str:
     return f"{before}{gap}{text}{' ' if is_apart and text else ''}{after}"
 
 
-def aggregate_around(refused: ReadRefusal) -> int | None:
-    """Where the innermost aggregate begins whose brackets hold what is to blame."""
-    lexed = refused.lexed
+def aggregate_around(lexed: Lexed, at: int) -> int | None:
+    """Where the innermost aggregate begins whose brackets hold a lexeme."""
     found = None
-    for n in range(refused.at + 1):
+    for n in range(at + 1):
         is_aggregate = lexed.lexemes[n].name in ANSWERED | OTHER_AGGREGATES and is_call(lexed, n)
-        if is_aggregate and refused.at < operand_end(lexed, n):
+        if is_aggregate and at < operand_end(lexed, n):
             found = n
     return found
 

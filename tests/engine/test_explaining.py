@@ -341,6 +341,17 @@ def test_private_keys_alone_have_a_price_and_no_error() -> None:
     assert first == "Differentially private answer for epsilon 8, delta 0.001"
 
 
+def test_each_level_of_rollup_has_its_errors() -> None:
+    lines = summary_lines(
+        explained(_plan("SELECT t, sum(i4), count(*) FROM people GROUP BY ROLLUP (t)"))
+    )
+    sections = [n for n, line in enumerate(lines) if line.startswith("  On ")]
+    assert len(sections) == 2
+    for begin in sections:
+        named = [line.split(":")[0].strip() for line in lines[begin + 1 : begin + 3]]
+        assert named == ["sum(i4)", "count(*)"]
+
+
 def test_verbose_has_all_lines_of_the_summary() -> None:
     """However many there are, then the details."""
     for policy in ("best", "ratio", "weighted"):

@@ -88,6 +88,12 @@ def _released(sql: str, *counts: Sequence[int]) -> tuple[BlockPlan, NoisyTable]:
             ([-3, 5, 5, 1], [90_000] * 4),
             "puts rest above 1 in 1 of 4 groups",
         ),
+        (  # two columns of one name
+            f"count(*), {_B}",
+            ([900] * 4, [950, -950, 899, 1]),
+            "puts count (column 3) above count (column 2) in 1 of 4 groups and count (column 3) below 0 in 1 of"
+            " 4 groups",
+        ),
         (f"count(*) AS n, {_B} AS m", ([900] * 4, [900, 899, 1, 2]), None),
         (f"{_B} AS m, count(*) FILTER (WHERE NOT b) AS n", ([900] * 4, [1] * 4), None),
         ("count(*) AS n, sum(i4) AS s", ([1] * 4, [900] * 4), None),
@@ -171,7 +177,7 @@ def test_running_totals_may_fall() -> None:
         (
             f"{_B}, count(*) FILTER (WHERE NOT b)",
             ([0, 0, 900, 0], [0, 900, 0, 0]),
-            "2 of 4 groups may have no rows that any FILTER lets pass, as public keys",
+            "2 of 4 groups may have no rows that count (column 2) and count (column 3) count, as public keys",
         ),
         (f"{_B} AS m, count(*) AS n", ([0] * 4, [900] * 4), None),
         ("sum(i4) AS s", ([0] * 4,), None),

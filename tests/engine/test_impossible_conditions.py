@@ -168,6 +168,81 @@ def test_wherever_the_condition_stands(sql: str, is_everywhere: bool) -> None:
     assert found == ImpossibleConditions(lines=(_D_ENDS,), is_everywhere=is_everywhere)
 
 
+_EXISTS = "SELECT count(*) FROM members m WHERE {}EXISTS (SELECT 1 FROM orders o WHERE o.uid = m.uid AND o.{})"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        _EXISTS.format("", "d > '2027-01-01'"),
+        "SELECT count(*) FROM members WHERE uid IN (SELECT uid FROM orders WHERE d > '2027-01-01')",
+        "SELECT count(CASE WHEN d > '2027-01-01' THEN 1 END) FROM people",
+        "SELECT avg(CASE WHEN d > '2027-01-01' THEN i4 END) FROM people",
+        "SELECT sum(CASE WHEN d > '2027-01-01' THEN i4 ELSE 0 END) FROM people",
+    ],
+)
+def test_a_condition_in_other_words(sql: str) -> None:
+    assert _found(sql) == ImpossibleConditions(lines=(_D_ENDS,), is_everywhere=True)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        _EXISTS.format("NOT ", "d > '2027-01-01'"),
+        "SELECT avg(CASE WHEN d > '2027-01-01' THEN i4 ELSE 0 END) FROM people",  # of all people
+        "SELECT count(CASE WHEN d > '2027-01-01' THEN 1 ELSE 0 END) FROM people",
+    ],
+)
+def test_what_leaves_out_no_row(sql: str) -> None:
+    assert _found(sql) == ImpossibleConditions()
+
+
+@pytest.mark.parametrize(
+    ("condition", "days"),
+    [
+        ("d = '2010-01-01'", 1),
+        ("d IN ('2010-01-01', '2011-01-01')", 2),
+        ("(d = '2010-01-01' OR d IS NULL)", 1),
+        ("d::text = '2010-01-01'", 1),
+        ("to_char(d, 'YYYY-MM-DD') = '2010-01-01'", 1),
+        ("d BETWEEN '2010-01-01' AND '2010-03-14'", 73),
+        ("d BETWEEN '2010-01-01' AND '2010-03-15'", None),
+        ("d >= '2020-01-01'", None),  # rows beyond the bounds meet it, too
+        ("date_trunc('month', ts) = '2020-01-01'", None),
+        ("d > '2019-12-01' AND d < '2020-01-01' AND i4 > 3", 30),
+        ("d <> '2010-01-01'", None),
+        ("extract(day FROM d) = 31", None),
+        ("i4 = 3", None),  # ages and amounts are not spread evenly
+        ("ts = '2010-01-01 03:00'", 1),
+        ("tz::date = '2010-01-01'", 1),
+        ("date_trunc('month', ts) = '2010-01-01'", 31),
+        ("ts > '2010-01-01' AND d = '2027-01-01'", None),  # nothing is left: told by its end
+    ],
+)
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT count(*) FROM people WHERE {}",
+        "SELECT count(*) FILTER (WHERE {}), count(*) FROM people",
+        "SELECT sum(CASE WHEN {} THEN 1 ELSE 0 END) FROM people",
+        "SELECT count(*) FROM (SELECT * FROM people) p WHERE {}",
+    ],
+)
+def test_few_days_are_told(sql: str, condition: str, days: int | None) -> None:
+    lines = [one for one in _found(sql.format(condition)).lines if "days" in one]
+    assert [line.partition(" of the 7,30")[0] for line in lines] == (
+        [] if days is None else [f"the conditions leave at most {days}"]
+    )
+
+
+def test_days_of_two_tables_are_not_held_against_each_other() -> None:
+    found = _found(
+        "SELECT count(*) FROM members a JOIN members b ON a.uid = b.uid"
+        " WHERE a.d >= '2010-01-01' AND b.d <= '2010-01-01'"
+    )
+    assert found == ImpossibleConditions()
+
+
 def test_rows_without_partner_stay() -> None:
     """The condition of a LEFT JOIN leaves out no row of its left side; nor does a part of UNION ALL."""
     for sql in (

@@ -53,8 +53,8 @@ def test_a_step_is_named_if_the_statement_has_it(column: str, step: str, is_writ
         assert (f"of which {step} is the dearest step" in refused.message) == is_written
         assert (step in refused.hint) == is_written
         assert is_written or refused.message == f"{_TIME}: up to 10200 rows of w.orders"
-        assert "OVER (PARTITION BY uid ORDER BY time)" in refused.hint
-        assert "(SELECT uid, max(time) AS last FROM w.orders GROUP BY uid)" in refused.hint
+        assert "OVER (PARTITION BY uid ORDER BY d)" in refused.hint
+        assert "(SELECT uid, max(d) AS last FROM w.orders GROUP BY uid)" in refused.hint
 
 
 def test_what_the_hint_says_of_pairs_is_planned() -> None:

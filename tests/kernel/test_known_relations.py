@@ -57,10 +57,10 @@ def _without_places() -> World:
 
 
 def _by_numbers() -> World:
-    """The calls are of units that are numerics, of which 1 and 1.00 are one."""
+    """The calls are of units that are numerics, of which equal ones may have several forms elsewhere."""
     calls = WORLD.policy.tables[_CALLS]
     assert isinstance(calls, ProtectedTable)
-    calls = replace(calls, unit=IdentifierUnit("person", "n"))
+    calls = replace(calls, unit=IdentifierUnit("person", "n2"))
     return World(replace(WORLD.policy, tables={**WORLD.policy.tables, _CALLS: calls}), CATALOG)
 
 
@@ -169,7 +169,7 @@ def test_the_key_that_names_a_row_names_it_when_it_is_grouped() -> None:
 def test_groups_of_a_unit_are_one() -> None:
     assert not _of_unit(_grouped("orders", "i4")).alone
     assert _of_unit(_grouped("members", "i4")).alone  # it has one row
-    assert _of_unit(_grouped("calls", "n", unit="n"), _by_numbers()).alone  # all are its own
+    assert _of_unit(_grouped("calls", "n2", unit="n2"), _by_numbers()).alone  # all are its own
 
 
 def test_a_union_of_public_rows_is_public() -> None:

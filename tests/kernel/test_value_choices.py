@@ -15,6 +15,9 @@ from proxy.kernel.statistics import Counted
 from proxy.kernel.world import World
 from proxy.mechanisms.loss import Loss
 from tests.audit.test_private_bounds import chosen_by_choice
+from tests.kernel.examples import WORLD, block_of, joined, of_table, value_choice
+from tests.kernel.made_blocks import _measured
+from tests.kernel.tiny_database import tiny_database
 from tests.pipeline_world import CATALOG, POLICIES, walk
 
 _POLICY = chosen_by_choice(POLICIES["best"])
@@ -77,3 +80,17 @@ def test_an_operand_is_of_the_row() -> None:
     (foreign,) = lost.plan.blocks[0].releases
     assert isinstance(foreign, NoisyStatistic) and not isinstance(foreign.of, Counted)
     assert _refused(_with(block, replace(one, measured=foreign.of[0]))) is Rule.EXPRESSION
+
+
+def test_a_value_that_nothing_else_names_is_read() -> None:
+    """A side of a join hands on what is named of it, by a choice as well."""
+    choice = value_choice(Fraction(1))
+    value = _measured(of_table("b", "calls", "i4"), 0, 3, 1)
+    unit = of_table("a", "orders", "uid")
+    block = _with(
+        block_of(joined("orders", "uid", "calls", "uid"), unit=unit), replace(choice, measured=value)
+    )
+    price_of_block(block, WORLD)
+    database = tiny_database()
+    database.fill("INSERT INTO orders(id, uid) VALUES (1, 1); INSERT INTO calls VALUES (1, 1)")
+    assert len(database.tables(block)) == 2

@@ -206,10 +206,6 @@ HINTS: dict[str, str | tuple[str, ...]] = {
         f"SELECT created_at::date AS day, count(*) {_ORDERS}"
         " WHERE created_at::date BETWEEN '2025-01-01' AND '2025-01-31' GROUP BY 1",
     ),
-    "Join on the privacy unit (a.unit = b.unit), or a public table on its key": (
-        "SELECT count(*) FROM shop.orders a JOIN shop.customers b ON a.customer_id = b.id",
-        "SELECT count(*) FROM shop.orders a JOIN shop.products b ON a.product_id = b.id",
-    ),
     "Ask for avg, min or max by smooth_median, or count(DISTINCT unit), or ask the data owner for"
     " max_rows_per_unit: auto.": (f"SELECT count(DISTINCT customer_id) {_ORDERS}",),
     "Aggregate one row of each unit: SELECT avg(total) FROM (SELECT DISTINCT ON (unit) unit, total FROM table"
@@ -263,8 +259,7 @@ HINTS: dict[str, str | tuple[str, ...]] = {
     "Rows that are units by themselves need no GROUP BY: aggregate them directly.": (
         "SELECT avg(income) FROM census.adult",
     ),
-    "Aggregate one side per unit first: JOIN (SELECT unit, count(*) AS n FROM t GROUP BY unit) q USING"
-    " (unit); or join fewer tables.": (
+    "Join fewer tables, or count the rows of each unit in a subquery and join that: GROUP BY the unit.": (
         "SELECT sum(n) FROM shop.orders o JOIN (SELECT customer_id, count(*) AS n FROM shop.orders"
         " GROUP BY customer_id) q USING (customer_id)",
     ),
@@ -300,9 +295,20 @@ HINTS: dict[str, str | tuple[str, ...]] = {
         f"SELECT status, count(*) {_ORDERS} GROUP BY status HAVING dp.low(count(*)) > 9000",
         f"SELECT status, count(*) {_ORDERS} GROUP BY status HAVING dp.high(count(*)) < 9000",
     ),
-    "Each row is paired with all others of its unit. Pair it with one: lead(column) OVER (PARTITION BY {} ORDER"
-    " BY time) in a subquery, the next row's, or JOIN {} q USING ({}), one row of each unit. Or group by fewer"
-    " keys{}.": (
+    "Each row is paired with all others of its unit, whatever else ON says.": (
+        f"SELECT status, count(*) {_ORDERS} GROUP BY status",
+    ),
+    "Join a public table on its key{}; or join counts of each side: SELECT a.{}, a.n, b.n FROM (SELECT {},"
+    " count(*) AS n FROM {} GROUP BY {}) a JOIN (SELECT {}, count(*) AS n FROM {} GROUP BY {}) b ON b.{} ="
+    " a.{}": (
+        "SELECT a.age, a.n, b.n FROM (SELECT age, count(*) AS n FROM census.adult GROUP BY age) a"
+        " JOIN (SELECT age, count(*) AS n FROM census.adult GROUP BY age) b ON b.age = a.age",
+    ),
+    "Join a table with a primary key, or ask IN (SELECT ...) of this one": (
+        f"{_COUNT} WHERE product_id IN (SELECT id FROM shop.products WHERE price > 20)",
+    ),
+    "{} If one other row is enough, take the next one's, lead({}) OVER (PARTITION BY {} ORDER BY {}) in a"
+    " subquery, or one of each unit, JOIN {} q USING ({}).": (
         "SELECT status, next, count(*) FROM (SELECT status, lead(status) OVER (PARTITION BY customer_id"
         f" ORDER BY created_at) AS next {_ORDERS}) q GROUP BY status, next",
         "SELECT o.status, count(*) FROM shop.orders o JOIN (SELECT customer_id, max(total) AS most"
@@ -342,10 +348,7 @@ HINTS: dict[str, str | tuple[str, ...]] = {
         "SELECT c.title, count(*) FROM shop.orders k JOIN shop.products c ON k.product_id = c.id GROUP BY"
         " c.title",
     ),
-    "Number the rows of each unit in a subquery and JOIN the first ones: JOIN (SELECT * FROM (SELECT unit,"
-    " column, row_number() OVER (PARTITION BY unit ORDER BY time DESC) AS rn FROM table) q WHERE rn = 1) l"
-    " ON l.unit = other.unit. Of aggregates JOIN (SELECT unit, count(*) AS n FROM table GROUP BY unit) l"
-    " ON l.unit = other.unit.": (
+    "JOIN what is asked of each unit, ON l.{} = the unit of the other table: {}.": (
         "SELECT l.status, count(*) FROM shop.customers c JOIN (SELECT * FROM (SELECT customer_id, status,"
         f" row_number() OVER (PARTITION BY customer_id ORDER BY created_at DESC) AS rn {_ORDERS}) q WHERE rn ="
         " 1)"

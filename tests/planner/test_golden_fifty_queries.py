@@ -17,9 +17,9 @@ CASES = cases()
 FIXES = {
     "rows cannot be read": "Use aggregates",
     "all rows cannot be read": "Use aggregates",
-    "tables of rows cannot be joined": "Join on the privacy unit",
-    "private tables not joined on the unit": "Join on the privacy unit",
-    "private tables beside each other": "Join on the privacy unit",
+    "tables of rows cannot be joined": "join counts of each side: SELECT a.age, a.n, b.n FROM",
+    "private tables not joined on the unit": "(id of shop.customers = customer_id of shop.orders)",
+    "private tables beside each other": "(id of shop.customers = customer_id of shop.orders)",
     "the unit as key": "GROUP BY it in a subquery",
 }
 

@@ -63,3 +63,31 @@ def test_columns_of_one_name_have_both_their_bounds(asked: str) -> None:
     (block,) = pipeline.plan.blocks
     ends = [(column, int(bounds.low), int(bounds.high)) for column, bounds in block.clamped]
     assert ends == [("i4", 0, 50), ("i4", 0, 100)]
+
+
+_COUNT = "SELECT s, count(*) FROM (SELECT {}) q GROUP BY s"
+_UNION = _COUNT.format("{} AS s FROM orders UNION ALL SELECT {} FROM members")
+_FIRST = _COUNT.format("{}(t) OVER (PARTITION BY uid ORDER BY d) AS s FROM orders{}")
+
+
+@pytest.mark.parametrize(
+    ("sql", "has_null"),
+    [
+        (_UNION.format("'a'", "'b'"), False),
+        (_UNION.format("1", "2"), False),
+        (_UNION.format("CASE WHEN b THEN 'a' ELSE 'c' END", "'b'"), False),
+        (_UNION.format("'a'", "NULL"), True),
+        (_UNION.format("CASE WHEN b THEN 'a' END", "'b'"), True),
+        (_UNION.format("t", "'b'"), True),
+        (_FIRST.format("first_value", " WHERE t IS NOT NULL"), False),
+        (_FIRST.format("first_value", ""), True),
+        (_FIRST.format("lag", " WHERE t IS NOT NULL"), True),
+        (_FIRST.format("lead", " WHERE t IS NOT NULL"), True),
+    ],
+)
+def test_constants_and_other_rows_without_null_leave_out_nothing(sql: str, has_null: bool) -> None:
+    """What can be NULL has a group of its own, and what cannot has none."""
+    pipeline = walk(sql)
+    assert pipeline is not None
+    (key,) = pipeline.plan.blocks[0].keys
+    assert (key.left_out, None in (key.values or ())) == ((), has_null)

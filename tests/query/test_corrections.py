@@ -55,6 +55,15 @@ def _candidates(sql: str, reason: str, word: str | None = None, hint: str = "") 
             "total /",
             "SELECT sum(total / nullif(customer_id, 0)) FROM orders",
         ),
+        (  # an aggregate of the column stays what it is
+            "SELECT x.created_at, max(x.created_at), count(*) FILTER (WHERE x.created_at < now()) FROM orders x"
+            " GROUP BY x.created_at ORDER BY x.created_at, min(x.created_at)",
+            "NO_BOUNDS",
+            "x.created_at ORDER",
+            "SELECT date_trunc('month', x.created_at), max(x.created_at), count(*) FILTER (WHERE x.created_at <"
+            " now()) FROM orders x GROUP BY date_trunc('month', x.created_at) ORDER BY date_trunc('month',"
+            " x.created_at), min(x.created_at)",
+        ),
         (
             "SELECT created_at, '  ;' AS x, count(*) FROM orders GROUP BY created_at",
             "NO_BOUNDS",

@@ -21,10 +21,15 @@ _SHOWN = "SELECT l.t, count(*), avg(l.n2) FROM members c"
         "SELECT k.uid, count(*) AS n FROM calls k WHERE k.uid = c.uid GROUP BY k.uid",
     ],
 )
-def test_lateral_has_a_statement_to_be_filled_in(lateral: str) -> None:
+def test_what_stands_instead_of_lateral_runs(lateral: str) -> None:
     with pytest.raises(Refusal) as caught:
         walk(f"{_SHOWN} CROSS JOIN LATERAL ({lateral}) l GROUP BY l.t")
-    assert caught.value.hint.startswith("Number the rows of each unit in a subquery")
+    found = re.findall(r"(\(SELECT (?:uid|\*).*?\)) l[,.]", caught.value.hint)
+    assert len(found) == 2
+    for subquery in found:
+        assert (
+            walk(f"SELECT count(*) FROM members c JOIN {subquery} l ON l.uid = c.uid") is not None
+        )
 
 
 @pytest.mark.parametrize(

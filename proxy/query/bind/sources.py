@@ -13,6 +13,7 @@ from proxy.base import limits
 from proxy.base.errors import Code, Refusal
 from proxy.base.result_columns import relation_alias
 from proxy.base.sql_types import SqlType
+from proxy.base.written_names import written_name
 from proxy.policy.publication import PUBLISHED_SCHEMA
 from proxy.query.bind.answer_joins import JoinedFrom
 from proxy.query.bind.expression_reading import READERS
@@ -23,7 +24,16 @@ from proxy.query.ir.expressions import ColumnRef, Expression
 from proxy.query.ir.query import Scalar
 from proxy.query.ir.relations import Relation
 from proxy.query.ir.typing_rules import settle_literal
-from proxy.query.syntax.from_clause import Item, JoinItem, QueryItem, TableItem, leaves, read_from
+from proxy.query.syntax.from_clause import (
+    LATERAL,
+    Item,
+    JoinItem,
+    QueryItem,
+    TableItem,
+    leaves,
+    read_from,
+    without_lateral,
+)
 from proxy.query.syntax.output_names import output_name
 from proxy.query.syntax.placeholder_tokens import (
     EvaluatedConstant,
@@ -139,11 +149,22 @@ class Sources:
             try:
                 known = read_from(self.lexed, select.clauses["from"])
             except Refusal as refusal:
-                known = refusal
+                known = self._with_names(refusal)
             self.items[select.keyword] = known
         if isinstance(known, Refusal):
             raise known
         return known
+
+    def _with_names(self, refused: Refusal) -> Refusal:
+        """LATERAL is refused with what to write of the table that it reads."""
+        for index, table in sorted(self.tables.items()):
+            is_read = self.lexed.lexemes[index].position > (refused.position or 0)
+            if refused.message == LATERAL and is_read and table.unit is not None:
+                times = (name for name, one in table.columns.items() if one.type.is_time)
+                names = written_name(*table.name), written_name(table.unit)
+                hint = without_lateral(*names, written_name(next(times, table.unit)))
+                return Refusal(refused.code, LATERAL, hint, refused.position)
+        return refused
 
     def _columns_of(self, leaf: TableItem | QueryItem) -> ConstantColumns | None:
         """Of a leaf of FROM that is one row of constants."""

@@ -26,12 +26,16 @@ JOINED_SERIES = (
     " generate_series(timestamptz '2024-01-01', timestamptz '2024-12-01', interval '1 month') g(m) LEFT JOIN"
     " (SELECT date_trunc('month', column) AS m, count(*) AS n FROM table GROUP BY 1) q ON q.m = g.m."
 )
-_WITHOUT_LATERAL = (
-    "Number the rows of each unit in a subquery and JOIN the first ones: JOIN (SELECT * FROM (SELECT unit,"
-    " column, row_number() OVER (PARTITION BY unit ORDER BY time DESC) AS rn FROM table) q WHERE rn = 1) l"
-    " ON l.unit = other.unit. Of aggregates JOIN (SELECT unit, count(*) AS n FROM table GROUP BY unit) l"
-    " ON l.unit = other.unit."
-)
+LATERAL = "LATERAL is not available on a protected table"
+
+
+def without_lateral(table: str, unit: str, order: str) -> str:
+    """What to write in place of LATERAL."""
+    counted = f"(SELECT {unit}, count(*) AS n FROM {table} GROUP BY {unit})"  # noqa: S608
+    rows = f"SELECT *, row_number() OVER (PARTITION BY {unit} ORDER BY {order} DESC) AS rn FROM {table}"  # noqa: S608
+    first = f"(SELECT * FROM ({rows}) q WHERE rn = 1)"  # noqa: S608
+    what = f"of aggregates {counted} l, of one row {first} l"
+    return f"JOIN what is asked of each unit, ON l.{unit} = the unit of the other table: {what}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,8 +196,8 @@ def _primary(cursor: _TokenCursor) -> Item:
     if cursor.word == "lateral":
         raise Refusal(
             Code.UNSUPPORTED,
-            "LATERAL is not available on a protected table",
-            _WITHOUT_LATERAL,
+            LATERAL,
+            without_lateral("table", "unit", "time"),
             cursor.lexeme.position,
         )
     if cursor.is_symbol(TokenType.L_PAREN):

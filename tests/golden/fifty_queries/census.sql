@@ -709,4 +709,4 @@ SELECT count(*) FROM census.adult a JOIN census.adult b ON a.age = b.age
 -- => refused
 -- UNSUPPORTED at 37
 -- protected tables with different privacy units cannot be joined
--- Join on the privacy unit (a.unit = b.unit), or a public table on its key.
+-- Join a public table on its key; or join counts of each side: SELECT a.age, a.n, b.n FROM (SELECT age, count(*) AS n FROM census.adult GROUP BY age) a JOIN (SELECT age, count(*) AS n FROM census.adult GROUP BY age) b ON b.age = a.age

@@ -359,14 +359,14 @@ SELECT count(*) FROM shop.customers c JOIN shop.orders o ON c.birth_date = o.cre
 -- => refused
 -- UNSUPPORTED at 39
 -- a join of protected tables must be on the privacy unit they share
--- Join on the privacy unit (a.unit = b.unit), or a public table on its key.
+-- Join on the privacy unit (id of shop.customers = customer_id of shop.orders), or a public table on its key.
 
 -- case: private tables beside each other
 SELECT count(*) FROM shop.customers c, shop.orders o
 -- => refused
 -- UNSUPPORTED at 38
 -- a join of protected tables must be on the privacy unit they share
--- Join on the privacy unit (a.unit = b.unit), or a public table on its key.
+-- Join on the privacy unit (id of shop.customers = customer_id of shop.orders), or a public table on its key.
 
 -- case: the unit as key
 SELECT customer_id, count(*) FROM shop.orders GROUP BY customer_id

@@ -3,21 +3,21 @@ SELECT count(*) FROM people p JOIN orders o ON p.i4 = o.i4
 -- => refused
 -- UNSUPPORTED at 31: JOIN
 -- protected tables with different privacy units cannot be joined
--- Join on the privacy unit (a.unit = b.unit), or a public table on its key; or ask the data owner for `join_keys` in the policy: i4 of w.people and i4 of w.orders.
+-- Join a public table on its key; or ask the data owner for `join_keys` in the policy: i4 of w.people and i4 of w.orders; or join counts of each side: SELECT a.i4, a.n, b.n FROM (SELECT i4, count(*) AS n FROM w.people GROUP BY i4) a JOIN (SELECT i4, count(*) AS n FROM w.orders GROUP BY i4) b ON b.i4 = a.i4
 
 -- case: comma join
 SELECT count(*) FROM people, orders
 -- => refused
 -- UNSUPPORTED at 28: ,
 -- protected tables with different privacy units cannot be joined
--- Join on the privacy unit (a.unit = b.unit), or a public table on its key.
+-- Join a public table on its key; or ask each side by itself: SELECT (SELECT count(*) FROM w.people), (SELECT count(*) FROM w.orders)
 
 -- case: join with public data
 SELECT count(*) FROM regions r JOIN people p ON p.t = r.t
 -- => refused
 -- UNSUPPORTED at 32: JOIN
 -- a public table can be joined on a key that is unique in it, so that no row is multiplied
--- Join on the privacy unit (a.unit = b.unit), or a public table on its key; or ask the data owner for `join_keys` in the policy: t: {keep: unique} of w.regions, by which only rows that are alone with their value are joined.
+-- Join a table with a primary key, or ask IN (SELECT ...) of this one; or ask the data owner for `join_keys` in the policy: t: {keep: unique} of w.regions, by which only rows that are alone with their value are joined.
 
 -- case: cross join of rows
 SELECT count(*) FROM people, generate_series(1, i4)
@@ -38,7 +38,7 @@ SELECT count(*) FROM (people CROSS JOIN regions)
 -- => refused
 -- UNSUPPORTED at 30: CROSS
 -- a public table can be joined on a key that is unique in it, so that no row is multiplied
--- Join on the privacy unit (a.unit = b.unit), or a public table on its key.
+-- Join a table with a primary key, or ask IN (SELECT ...) of this one.
 
 -- case: too many grouping sets
 SELECT count(*) FROM people GROUP BY CUBE (t, b, c, s, i2, i4, d)
@@ -192,28 +192,28 @@ SELECT count(*) FROM orders o JOIN calls c ON o.i4 = c.i4
 -- => refused
 -- UNSUPPORTED at 31: JOIN
 -- a join of protected tables must be on the privacy unit they share
--- Join on the privacy unit (a.unit = b.unit), or a public table on its key; or ask the data owner for `join_keys` in the policy: i4 of w.orders and i4 of w.calls.
+-- Join on the privacy unit (uid of w.orders = uid of w.calls), or a public table on its key; or ask the data owner for `join_keys` in the policy: i4 of w.orders and i4 of w.calls.
 
 -- case: a foreign key the other way round
 SELECT count(*) FROM calls c JOIN orders o ON c.i8 = o.i4
 -- => refused
 -- UNSUPPORTED at 30: JOIN
 -- a join of protected tables must be on the privacy unit they share
--- Join on the privacy unit (a.unit = b.unit), or a public table on its key; or ask the data owner for `join_keys` in the policy: i8 of w.calls and i4 of w.orders.
+-- Join on the privacy unit (uid of w.calls = uid of w.orders), or a public table on its key; or ask the data owner for `join_keys` in the policy: i8 of w.calls and i4 of w.orders.
 
 -- case: a foreign key to a row that is not alone
 SELECT count(*) FROM calls c JOIN (SELECT o.id FROM orders o JOIN visits v ON o.uid = v.uid) q ON c.i2 = q.id
 -- => refused
 -- UNSUPPORTED at 30: JOIN
 -- a join of protected tables must be on the privacy unit they share
--- Join on the privacy unit (a.unit = b.unit), or a public table on its key; or ask the data owner for `join_keys` in the policy: i2 of w.calls and id of w.orders.
+-- Join on the privacy unit (uid of w.calls = uid of w.orders), or a public table on its key; or ask the data owner for `join_keys` in the policy: i2 of w.calls and id of w.orders.
 
 -- case: a foreign key compared with a float
 SELECT count(*) FROM calls c JOIN orders o ON c.i2 = o.f8
 -- => refused
 -- UNSUPPORTED at 30: JOIN
 -- a join of protected tables must be on the privacy unit they share
--- Join on the privacy unit (a.unit = b.unit), or a public table on its key.
+-- Join on the privacy unit (uid of w.calls = uid of w.orders), or a public table on its key.
 
 -- case: left join from public rows
 SELECT count(*) FROM places z LEFT JOIN people p ON p.t = z.code
@@ -283,28 +283,28 @@ SELECT count(*) FROM people p JOIN people q ON p.i4 = q.i4
 -- => refused
 -- UNSUPPORTED at 31: JOIN
 -- protected tables with different privacy units cannot be joined
--- Join on the privacy unit (a.unit = b.unit), or a public table on its key.
+-- Join a public table on its key; or join counts of each side: SELECT a.i4, a.n, b.n FROM (SELECT i4, count(*) AS n FROM w.people GROUP BY i4) a JOIN (SELECT i4, count(*) AS n FROM w.people GROUP BY i4) b ON b.i4 = a.i4
 
 -- case: join on the reference alone
 SELECT count(*) FROM lines a JOIN lines b ON a.order_id = b.order_id
 -- => refused
 -- UNSUPPORTED at 30: JOIN
 -- a join of protected tables must be on the privacy unit they share
--- Join on the privacy unit (a.unit = b.unit), or a public table on its key.
+-- Join on the privacy unit (person), or a public table on its key.
 
 -- case: join of a reference with a unit
 SELECT count(*) FROM lines l JOIN calls c ON l.order_id = c.uid
 -- => refused
 -- UNSUPPORTED at 30: JOIN
 -- a join of protected tables must be on the privacy unit they share
--- Join on the privacy unit (a.unit = b.unit), or a public table on its key.
+-- Join on the privacy unit (person), or a public table on its key.
 
 -- case: join on a float that rounds many keys
 SELECT count(*) FROM people p JOIN rates r ON p.f8 = r.k
 -- => refused
 -- UNSUPPORTED at 31: JOIN
 -- a public table can be joined on a key that is unique in it, so that no row is multiplied
--- Join on the privacy unit (a.unit = b.unit), or a public table on its key.
+-- Join a public table on its key, equal to a column: k of w.rates.
 
 -- case: different units in a union
 SELECT count(*) FROM (SELECT i4 FROM orders UNION ALL SELECT i4 FROM notes) q
@@ -381,7 +381,7 @@ SELECT count(*) FROM orders o, LATERAL (SELECT i4 FROM calls c WHERE c.uid = o.u
 -- => refused
 -- UNSUPPORTED at 32: LATERAL
 -- LATERAL is not available on a protected table
--- Number the rows of each unit in a subquery and JOIN the first ones: JOIN (SELECT * FROM (SELECT unit, column, row_number() OVER (PARTITION BY unit ORDER BY time DESC) AS rn FROM table) q WHERE rn = 1) l ON l.unit = other.unit. Of aggregates JOIN (SELECT unit, count(*) AS n FROM table GROUP BY unit) l ON l.unit = other.unit.
+-- JOIN what is asked of each unit, ON l.uid = the unit of the other table: of aggregates (SELECT uid, count(*) AS n FROM w.calls GROUP BY uid) l, of one row (SELECT * FROM (SELECT *, row_number() OVER (PARTITION BY uid ORDER BY d DESC) AS rn FROM w.calls) q WHERE rn = 1) l.
 
 -- case: private keys without delta
 -- policy: pure
@@ -418,15 +418,15 @@ SELECT count(*) FROM people a JOIN notes b ON a.i4 = b.i4
 -- => refused
 -- UNSUPPORTED at 31: JOIN
 -- protected tables with different privacy units cannot be joined
--- Join on the privacy unit (a.unit = b.unit), or a public table on its key; or ask the data owner for `join_keys` in the policy: i4 of w.notes.
+-- Join a public table on its key; or ask the data owner for `join_keys` in the policy: i4 of w.notes; or join counts of each side: SELECT a.i4, a.n, b.n FROM (SELECT i4, count(*) AS n FROM w.people GROUP BY i4) a JOIN (SELECT i4, count(*) AS n FROM w.notes GROUP BY i4) b ON b.i4 = a.i4
 
 -- case: a table with itself by truncation
 -- policy: joins
 SELECT count(*) FROM people a JOIN people b ON a.t = b.t
 -- => refused
 -- UNSUPPORTED at 31: JOIN
--- a table can be joined with itself on its privacy unit only
--- Join on the unit.
+-- protected tables with different privacy units cannot be joined
+-- Join a public table on its key; or join counts of each side: SELECT a.t, a.n, b.n FROM (SELECT t, count(*) AS n FROM w.people GROUP BY t) a JOIN (SELECT t, count(*) AS n FROM w.people GROUP BY t) b ON b.t = a.t
 
 -- case: a union by truncation
 -- policy: joins
@@ -434,7 +434,7 @@ SELECT count(*) FROM (SELECT t FROM people UNION ALL SELECT t FROM people) a JOI
 -- => refused
 -- UNSUPPORTED at 78: JOIN
 -- protected tables with different privacy units cannot be joined
--- Join on the privacy unit (a.unit = b.unit), or a public table on its key.
+-- Join a public table on its key; or ask each side by itself: SELECT (SELECT count(*) FROM w.people), (SELECT count(*) FROM w.trips)
 
 -- case: joined units by truncation
 -- policy: joins
@@ -450,7 +450,7 @@ SELECT count(*) FROM (SELECT lower(t) AS t FROM people) a JOIN trips b ON a.t = 
 -- => refused
 -- UNSUPPORTED at 59: JOIN
 -- protected tables with different privacy units cannot be joined
--- Join on the privacy unit (a.unit = b.unit), or a public table on its key.
+-- Join a public table on its key; or ask each side by itself: SELECT (SELECT count(*) FROM w.people), (SELECT count(*) FROM w.trips)
 
 -- case: a float of the other side by truncation
 -- policy: joins
@@ -458,7 +458,7 @@ SELECT count(*) FROM people a JOIN trips b ON a.i4 = b.f8
 -- => refused
 -- UNSUPPORTED at 31: JOIN
 -- protected tables with different privacy units cannot be joined
--- Join on the privacy unit (a.unit = b.unit), or a public table on its key.
+-- Join a public table on its key; or join counts of each side: SELECT a.i4, a.n, b.n FROM (SELECT i4, count(*) AS n FROM w.people GROUP BY i4) a JOIN (SELECT f8, count(*) AS n FROM w.trips GROUP BY f8) b ON b.f8 = a.i4
 
 -- case: a unit found through a reference by truncation
 -- policy: joins
@@ -466,7 +466,7 @@ SELECT count(*) FROM lines l JOIN people b ON l.t = b.t
 -- => refused
 -- UNSUPPORTED at 30: JOIN
 -- protected tables with different privacy units cannot be joined
--- Join on the privacy unit (a.unit = b.unit), or a public table on its key.
+-- Join a public table on its key; or ask each side by itself: SELECT (SELECT count(*) FROM w.lines), (SELECT count(*) FROM w.people)
 
 -- case: public table with repeated rows, then truncation
 -- policy: joins
@@ -505,4 +505,4 @@ SELECT count(*) FROM people p JOIN places z ON p.t = z.zone
 -- => refused
 -- UNSUPPORTED at 31: JOIN
 -- a public table can be joined on a key that is unique in it, so that no row is multiplied
--- Join on the privacy unit (a.unit = b.unit), or a public table on its key; or ask the data owner for `join_keys` in the policy: zone: {keep: N} of w.places, N being the rows of one value at most.
+-- Join a public table on its key, equal to a column: code of w.places; or ask the data owner for `join_keys` in the policy: zone: {keep: N} of w.places, N being the rows of one value at most.
