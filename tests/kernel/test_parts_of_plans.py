@@ -18,6 +18,7 @@ from proxy.kernel.plan import (
     OrderStatistic,
     Release,
     read_tables,
+    with_centres,
 )
 from proxy.kernel.statistics import Statistic
 from proxy.mechanisms.loss import Loss
@@ -26,6 +27,7 @@ from proxy.query.ir.expressions import Is
 from proxy.query.ir.query_aggregates import AggregateKind
 from tests.kernel.examples import (
     WORLD,
+    centres,
     columns_of,
     deviation_mean,
     distinct_count,
@@ -97,6 +99,7 @@ def test_the_ends_of_a_whole_table_are_looked_at() -> None:
     assert not _ends(_same, keys=(_KEY,))
     assert not _ends(_same, source=columns_of("people", "i4"))
     assert not _of_units(_FROM_AN_END).looks_at_ends([0])
+    assert not _of_people(maximum(keeps_one_group=True)).looks_at_ends([0])
     median = replace(_FROM_AN_END.aggregate, kind=AggregateKind.QUANTILE_DISC)
     weights = quantile(rows=1, weights=True).weights
     for other in ({"needed": None}, {"aggregate": median}, {"weights": weights}):
@@ -209,3 +212,9 @@ def test_a_count_has_no_grid() -> None:
     assert isinstance(release, NoisyStatistic)
     assert replace(release, statistic=Statistic.STEPS).grid == 1
     assert release.aggregate.type is SqlType.INT8
+
+
+def test_a_mean_whose_centres_were_not_released_stays_as_it_is() -> None:
+    block = _of_units(_MEAN, _MEAN, _ROWS)
+    centred = with_centres(block, {0: centres(-3)})
+    assert centred.releases == (replace(_MEAN, centres=centres(-3)), _MEAN, _ROWS)
