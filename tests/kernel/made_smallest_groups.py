@@ -11,7 +11,7 @@ from proxy.kernel.key_plans import FewestUnits
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import BlockPlan, DistinctCount, Release
 from proxy.kernel.world import World
-from proxy.query.ir.relations import Join, relations_of, tables_of_rows
+from proxy.query.ir.relations import Join, UnionAll, relations_of, tables_of_rows
 from tests.kernel.made_blocks import BlockMaker
 from tests.pipeline_world import CATALOG, POLICIES
 
@@ -58,10 +58,15 @@ class FewUnits:
 
 
 def kinds_of(block: BlockPlan, units: int) -> Iterator[FewUnits]:
-    """The kinds of which each row of a block has a unit: behind a LEFT JOIN it may have none."""
+    """The kinds of which each row of a block has a unit. Behind a LEFT JOIN it may have none; a row of a
+    UNION ALL has one of several.
+    """
     kinds = {KINDS.get(name.name) for name in tables_of_rows(block.source)} - {None}
-    is_outer = any(isinstance(j, Join) and j.left_outer for j in relations_of(block.source))
-    if len(kinds) == 1 or not is_outer:
+    is_of_all = not any(
+        isinstance(one, UnionAll) or (isinstance(one, Join) and one.left_outer)
+        for one in relations_of(block.source)
+    )
+    if len(kinds) == 1 or is_of_all:
         yield from (FewUnits(kind=kind, units=units) for kind in sorted(filter(None, kinds)))
 
 

@@ -1,4 +1,4 @@
-"""What a block with means of deviations is drawn of: all that their scan has, as it stands for other statements.
+"""What a block with means of deviations is drawn of: all that their scan has, in place of other statements.
 
 `TinyDatabase.tables` runs each statement by itself.
 """
