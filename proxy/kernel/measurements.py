@@ -13,7 +13,6 @@ from itertools import product
 
 from typing_extensions import assert_never
 
-from proxy.base.node_parts import nodes
 from proxy.kernel.bound_choices import BoundChoice, UnitTotal, ValueChoice, WeightChoice
 from proxy.kernel.key_plans import Selection
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
@@ -54,7 +53,7 @@ from proxy.kernel.sensitivities import (
     outputs_changed,
 )
 from proxy.kernel.shape import Shape
-from proxy.kernel.statistics import Counted, Measured, Statistic
+from proxy.kernel.statistics import LARGEST_INDEX, Counted, Measured, Statistic
 from proxy.mechanisms import (
     continual,
     deviation_mean,
@@ -79,8 +78,6 @@ _OPERANDS = {
     Statistic.SQUARES: 1,
     Statistic.PRODUCTS: 2,
 }
-# Indices that floats hold exactly (PROOFS.md 3 "Rounding").
-_LARGEST_INDEX = 2**52
 
 
 def price_of_release(release: Release, shape: Shape, is_bounded: bool) -> Price:
@@ -115,8 +112,6 @@ def check_measured(measured: Iterable[Measured], rule: Rule) -> None:
 
     Privacy: the ends of the clamp are whole steps of a grid, so that rounding to a step does not leave them. An
     index that is stored is a whole number (`totality.check_grid_index`), which SQL clamps to the same steps.
-    Rows are counted that have all factors, so each is a part of the operand: else a row that is added up is not
-    counted (PROOFS.md 36 N1).
 
     >>> from tests.kernel.examples import measured
     >>> check_measured([measured(0, 10)], Rule.NOISY_SUM)
@@ -130,9 +125,6 @@ def check_measured(measured: Iterable[Measured], rule: Rule) -> None:
             raise NotPrivate(rule, "a grid without steps")
         if any((end / one.grid).denominator != 1 for end in ends):
             raise NotPrivate(rule, "a clamp that does not end on steps of its grid")
-        factors = {factor.operand for factor in one.factors}
-        if factors and not factors <= set(nodes(one.operand)):
-            raise NotPrivate(rule, "a factor that is no part of the operand")
 
 
 def price_of_noise(noise: Noise, moved: Sensitivity, loss: Loss, is_open: bool = False) -> Price:
@@ -638,7 +630,7 @@ def _check_outputs(release: SampleAggregate) -> None:
         raise NotPrivate(Rule.SAMPLE_AGGREGATE, "a grid without steps")
     if not release.low <= release.fill <= release.high:
         raise NotPrivate(Rule.SAMPLE_AGGREGATE, "a fill that is outside")
-    if max(abs(release.low), abs(release.high)) > _LARGEST_INDEX:
+    if max(abs(release.low), abs(release.high)) > LARGEST_INDEX:
         raise NotPrivate(Rule.SAMPLE_AGGREGATE, "outputs that floats do not hold")
     if release.partitions < 1:
         raise NotPrivate(Rule.SAMPLE_AGGREGATE, "no partitions")

@@ -31,7 +31,7 @@ def plan_digest(blocks: Sequence[BlockPlan], key: bytes) -> str:
     `_DRAWN`, and `canonical_text` tells apart what is not equal. Left out are answers, what hides groups of
     what was drawn (`fewest`), and what a price is checked by but neither SQL nor noise goes by (`reach`). Of a
     node is left out what does not count for its equality: where it was written, words for the analyst, and
-    `Measured.factors`: whatever these compute is clamped alike, so no row moves it further.
+    `Measured.factors`, which follow from the operand and the catalogue.
 
     >>> from tests.kernel.examples import block_of, counted, scan
     >>> more = [block_of(scan("r1", "visits"), counted(noise=Fraction(one))) for one in (1, 1, 2)]

@@ -5,15 +5,21 @@ Each is one case of `of_row`: how much one row can add. Its SQL: compiler.statis
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 
 from typing_extensions import assert_never
 
+from proxy.base.node_parts import nodes
+from proxy.kernel.known_values import Value
 from proxy.policy.policy_model import Bounds
-from proxy.query.ir.expressions import ColumnRef, Expression
+from proxy.query.ir.expressions import Clamped, ColumnRef, Expression
+
+# Indices are added, squared and multiplied as bigints (compiler.statistic_sql), and floats hold them exactly
+# (PROOFS.md 3 "Rounding").
+LARGEST_INDEX = 2**52
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,11 +29,9 @@ class Measured:
     clamp: multiples of the grid; low, high: the clamp in grid steps; rows: at most so many rows of one unit
     count, over all groups; on_grid: the column's type holds only grid steps; least: nothing below it;
     is_of_mean: its sum is divided by a number of rows, so that a unit with more rows than count adds its mean
-    so many times (as it does to centred sums); factors: columns of an operand that is computed, each clamped as
-    it is there, on a grid of its own that its type keeps to: of their indices the operand can be computed in
-    whole numbers, and they follow from the operand and the catalogue; index: a column that holds the index
-    already, on a grid of which index_steps are a step here. It is clamped all the same, so nothing is believed
-    of what is in it.
+    so many times (as it does to centred sums); factors: some of the `factors_of` an operand that is computed;
+    index: a column that holds the index already, on a grid of which index_steps are a step here. It is clamped
+    all the same, so nothing is believed of what is in it.
     """
 
     operand: Expression
@@ -53,6 +57,43 @@ class Measured:
     @property
     def width(self) -> int:
         return self.high - self.low
+
+
+def factors_of(operand: Expression, stored: Callable[[ColumnRef], Value]) -> tuple[Measured, ...]:
+    """Give the columns of an operand of whose indices it can be computed in whole numbers (PROOFS.md 36).
+
+    Each is clamped as it is there, on steps that its type (stored) keeps to, the ends of its clamp among them:
+    so no index lies beyond these. A plan can leave some out. With another one a row could be added up and not
+    be counted.
+
+    >>> from tests.kernel.examples import of_table
+    >>> column = of_table("r1", "visits", "n2")
+    >>> operand = Clamped(column, Fraction(0), Fraction(2), column.type)
+    >>> [one.high for one in factors_of(operand, lambda _: Value(step=Fraction(1, 100)))]
+    [200]
+    >>> factors_of(operand, lambda _: Value()), factors_of(operand, lambda _: Value(step=Fraction(3)))
+    ((), ())
+    """
+    found = []
+    for one in dict.fromkeys(nodes(operand)):
+        if not isinstance(one, Clamped) or not isinstance(one.operand, ColumnRef):
+            continue
+        step, ends = stored(one.operand).step, (one.low, one.high)
+        if step is None or not one.type.is_number:
+            continue
+        if any((end / step).denominator != 1 or abs(end / step) > LARGEST_INDEX for end in ends):
+            continue
+        factor = Measured(
+            operand=one,
+            condition=None,
+            clamp=Bounds(*ends),
+            grid=step,
+            rows=1,
+            on_grid=True,
+            least=stored(one.operand).least,
+        )
+        found.append(factor)
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -64,7 +64,7 @@ from proxy.kernel.plan import (
     UnitExtreme,
 )
 from proxy.kernel.prepared_copies import stored_table
-from proxy.kernel.statistics import Counted, Measured
+from proxy.kernel.statistics import LARGEST_INDEX, Counted, Measured, factors_of
 from proxy.kernel.text_totality import (
     check_printed,
     concatenation_rule,
@@ -133,8 +133,6 @@ _ENDS = (AggregateKind.MIN, AggregateKind.MAX)
 _DEEPEST = 5_000  # half of what 2 MB of stack take (TOTALITY.md 1)
 _ROWS_BITS = 64  # no query has 2^64 rows
 _COUNT = within(Fraction(0), Fraction(2**63))
-# Indices are added, squared and multiplied as bigints (compiler.statistic_sql), and exact as floats.
-_LARGEST_INDEX = 2**52
 
 
 def check_totality(block: BlockPlan, world: World) -> None:
@@ -376,34 +374,9 @@ def _check_measured(measured: Measured, rows: _Judge) -> None:
     rows.of(measured.operand)
     column = _plain(measured.operand)
     check_grid_index(measured, ANYTHING if column is None else rows.of(column))
-    for factor in measured.factors:
-        _check_factor(factor)
-        _check_measured(factor, rows)
-
-
-def _check_factor(factor: Measured) -> None:
-    """Let a column pass whose index is computed with, in whole numbers.
-
-    Totality: what is computed of indices fits in a bigint by their ends (compiler.whole_numbers), so the ends
-    have to be whole steps, which rounding does not leave. It is computed of the column: a stored index has
-    steps of its own, by which it is divided. What is computed of them is cut to the ends of the
-    operand's own clamp. Which factors there may be: `measurements.check_measured`.
-
-    >>> from tests.kernel.examples import measured
-    >>> one = measured(0, 10)
-    >>> one = replace(one, operand=Clamped(one.operand, Fraction(0), Fraction(10), SqlType.INT4))
-    >>> _check_factor(one)
-    >>> _check_factor(replace(one, grid=Fraction(3)))
-    Traceback (most recent call last):
-    proxy.kernel.refusals.NotPrivate: the statement could not be run
-    """
-    if factor.factors or factor.condition is not None or _plain(factor.operand) is None:
-        raise refused("a factor that is no clamped column")
-    if factor.index is not None:
-        raise refused("a factor whose index is stored")
-    ends = (factor.clamp.low, factor.clamp.high)
-    if factor.grid <= 0 or any((end / factor.grid).denominator != 1 for end in ends):
-        raise refused("a factor whose clamp does not end on steps of its grid")
+    own = factors_of(measured.operand, rows.of) if measured.factors else ()
+    if any(factor not in own or factor.factors for factor in measured.factors):
+        raise refused("a factor that is not one of the operand's")
 
 
 def _plain(operand: Expression) -> ColumnRef | None:
@@ -436,7 +409,7 @@ def check_grid_index(measured: Measured, stored: Value) -> None:
         check_number(operand)
     if measured.grid <= 0:
         raise refused("a grid without steps")
-    if max(abs(measured.low), abs(measured.high)) > _LARGEST_INDEX:
+    if max(abs(measured.low), abs(measured.high)) > LARGEST_INDEX:
         raise refused("a clamp with too many steps")
     if max(bits_of(measured.grid), bits_of(1 / measured.grid)) > MOST_BITS:
         raise refused("a grid that is too fine or too coarse")

@@ -7,15 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
+from functools import partial
 
 from typing_extensions import assert_never
 
 from proxy.base.errors import Code, Refusal
-from proxy.base.node_parts import nodes
 from proxy.base.session_settings import how_to_reset, how_to_set
+from proxy.kernel.known_values import Value
 from proxy.kernel.neighbour_kinds import Neighbours, RowNeighbours, UnitNeighbours
 from proxy.kernel.shape import Shape
-from proxy.kernel.statistics import Measured
+from proxy.kernel.statistics import LARGEST_INDEX, Measured, factors_of
 from proxy.mechanisms.loss import Loss
 from proxy.planner import grids
 from proxy.planner.bounds import bounded, condition
@@ -24,12 +25,10 @@ from proxy.planner.narrowed_operands import OperandFacts, is_much_narrower
 from proxy.planner.open_values import OpenValue, cut_to_kept, kept_facts
 from proxy.planner.series import SeriesTerms
 from proxy.policy.policy_model import Bounds, Mechanism, Privacy
-from proxy.query.ir.expressions import Clamped, ColumnRef, Expression, Is, Not
+from proxy.query.ir.expressions import ColumnRef, Expression, Is, Not
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.rebuilding import conjunction
 
-# Grid indices stay exact in the floats of smooth sensitivity (proxy/mechanisms/PROOFS.md 3).
-_LARGEST_INDEX = 2**52
 _ROUTED = (AggregateKind.AVG, AggregateKind.MIN, AggregateKind.MAX)
 _COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT, AggregateKind.COUNT_DISTINCT)
 _EXTREMES = (AggregateKind.MIN, AggregateKind.MAX)
@@ -362,7 +361,7 @@ def _measured(
         interval, grid = open_value.within(interval), open_value.grid
     farthest = max(abs(interval.low), abs(interval.high))
     while steps is not None and (
-        (interval.high - interval.low) / grid > steps or farthest / grid > _LARGEST_INDEX
+        (interval.high - interval.low) / grid > steps or farthest / grid > LARGEST_INDEX
     ):
         grid *= 10
     low, high = math.ceil(interval.low / grid), math.floor(interval.high / grid)
@@ -380,34 +379,17 @@ def _measured(
         least=_least(operand, context),
         is_of_mean=aggregate.kind in (AggregateKind.SUM, AggregateKind.AVG)
         and mechanism_of(aggregate, context) is Mechanism.SUM_OVER_COUNT,
-        factors=() if isinstance(operand, ColumnRef) else _factors(found.expression, facts),
+        factors=()
+        if isinstance(operand, ColumnRef)
+        else factors_of(found.expression, partial(_stored, facts=facts)),
         index=index,
         index_steps=index_steps,
     )
 
 
-def _factors(computed: Expression, facts: Facts) -> tuple[Measured, ...]:
-    """The clamped columns of what is computed, where their types keep to steps on which the bounds are."""
-    found = []
-    for one in dict.fromkeys(nodes(computed)):
-        if not isinstance(one, Clamped) or not isinstance(one.operand, ColumnRef):
-            continue
-        known = facts[one.operand.relation, one.operand.column]
-        step, ends = known.step, (one.low, one.high)
-        if step is None or not one.type.is_number or any((e / step).denominator != 1 for e in ends):
-            continue
-        found.append(
-            Measured(
-                operand=one,
-                condition=None,
-                clamp=Bounds(*ends),
-                grid=step,
-                rows=1,
-                on_grid=True,
-                least=known.least,
-            )
-        )
-    return tuple(found)
+def _stored(column: ColumnRef, facts: Facts) -> Value:
+    known = facts[column.relation, column.column]
+    return Value(step=known.step, least=known.least)
 
 
 def _stored_index(
@@ -445,7 +427,7 @@ def never_null(operand: Expression, context: MeasureContext) -> bool:
 
 
 def check_size(low: int, high: int) -> None:
-    if max(abs(low), abs(high)) > _LARGEST_INDEX:
+    if max(abs(low), abs(high)) > LARGEST_INDEX:
         raise Refusal(
             Code.UNSUPPORTED,
             "the values of this expression are too large for its grid",

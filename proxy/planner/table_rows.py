@@ -56,6 +56,7 @@ def _table_rows(scan: Scan, known: PlanningContext) -> RelationWithUnit:
                 grid=None if within is None else grid_within(c, within),
                 values=_labels(c, known.public.get((scan.table, c.name))),
                 step=type_step(c) if c.is_enforced else None,
+                least=type_least(c) if c.is_enforced else None,
                 nullable=c.nullable,
                 characters=type_characters(c),
                 of_row=PublicRow(scan.alias, listed.index(c.name), held)

@@ -15,12 +15,14 @@ import pytest
 
 from proxy.base.errors import Refusal
 from proxy.base.sql_types import SqlType
+from proxy.catalog.catalog_model import TableName
 from proxy.cli.assembly import Database
 from proxy.compiler import row_scan, unit_gathering
 from proxy.compiler.binds import Binds
 from proxy.compiler.whole_numbers import Whole, whole
+from proxy.kernel.known_values import Value, stored_value
 from proxy.kernel.plan import BlockPlan, RecentredMean
-from proxy.kernel.statistics import Measured
+from proxy.kernel.statistics import Measured, factors_of
 from proxy.kernel.world import World
 from proxy.policy.policy_model import Bounds
 from proxy.protected.reading_settings import SESSION
@@ -338,25 +340,32 @@ def _of_many_factors(number: int) -> BlockPlan:
     (release,) = block.releases
     assert isinstance(release, RecentredMean)
 
-    def factor(name: str, low: int, high: int) -> Measured:
-        ends, column = (Fraction(low), Fraction(high)), of_table("r1", "people", name)
-        operand = Clamped(column, *ends, column.type)
-        return Measured(operand=operand, condition=None, clamp=Bounds(*ends), grid=_ONE, rows=1)
+    people = CATALOG.tables[TableName("w", "people")]
 
-    nothing = factor("i2", 0, 0)
-    large = [factor("i8", -one, 2**52) for one in range(number)]
+    def clamped(name: str, low: int, high: int) -> Clamped:
+        column = of_table("r1", "people", name)
+        return Clamped(column, Fraction(low), Fraction(high), column.type)
+
+    def stored(column: ColumnRef) -> Value:
+        found = people.column(column.column)
+        assert found is not None
+        return stored_value(found)
+
+    nothing = clamped("i2", 0, 0)
     terms: list[Expression] = [
-        Arithmetic(Operator.MULTIPLY, nothing.operand, one.operand, SqlType.NUMERIC)
-        for one in large
+        Arithmetic(Operator.MULTIPLY, nothing, clamped("i8", -one, 2**52 - one), SqlType.NUMERIC)
+        for one in range(number)
     ]
+    operand = _balanced(terms)
     measured = Measured(
-        operand=_balanced(terms),
+        operand=operand,
         condition=None,
         clamp=Bounds(Fraction(0), Fraction(10)),
         grid=_ONE,
         rows=1,
-        factors=(nothing, *large),
+        factors=factors_of(operand, stored),
     )
+    assert len(measured.factors) == number + 1
     return replace(block, releases=(replace(release, measured=measured),))
 
 

@@ -263,7 +263,7 @@ def _of_another_factor(block: BlockPlan) -> BlockPlan:
 
 
 @hole(
-    Rule.MEAN,
+    Rule.TOTALITY,
     "INSERT INTO people(id, i4, i2) SELECT g, 100, 10 FROM generate_series(1, 9) g",
     _PERSON,
 )
@@ -273,7 +273,7 @@ def factor_of_no_operand() -> BlockPlan:
 
 
 @hole(
-    Rule.NOISY_SUM,
+    Rule.TOTALITY,
     "INSERT INTO visits(id, uid, i4, i2) SELECT g, g % 7, 100, 10 FROM generate_series(1, 700) g",
     _VISITOR,
     policy="ratio",

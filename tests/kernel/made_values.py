@@ -19,6 +19,7 @@ from proxy.catalog.catalog_model import TableName
 from proxy.kernel.attribution import relation_of
 from proxy.kernel.fixed_columns import fixed_columns, fixed_times, most_groups
 from proxy.kernel.key_plans import KeyPlan
+from proxy.kernel.known_values import ANYTHING, Value, stored_value
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.owners import Known
 from proxy.kernel.plan import (
@@ -31,7 +32,7 @@ from proxy.kernel.plan import (
 )
 from proxy.kernel.refusals import NotPrivate
 from proxy.kernel.shape import Shape, shape_of
-from proxy.kernel.statistics import Counted, Measured, Statistic
+from proxy.kernel.statistics import Counted, Measured, Statistic, factors_of
 from proxy.kernel.world import World
 from proxy.policy.policy_model import Bounds, BoundsKind
 from proxy.query.ir.expressions import (
@@ -515,18 +516,16 @@ class ValueMaker(BlockMaker):
         clamp = Bounds(low * grid, high * grid)
         operand = Clamped(column, clamp.low, clamp.high, column.type)
         numbers = [one for one in others if one.type.is_number]
-        factors: list[Measured] = []
         if self._sometimes(50):
             other = self._random.choice(numbers)
             beside = Clamped(other, Fraction(-1), Fraction(2), other.type)
             operator = self._random.choice((Operator.ADD, Operator.SUBTRACT, Operator.MULTIPLY))
-            factors = [_factor(operand, grid), _factor(beside, Fraction(1))]
             operand = Arithmetic(operator, operand, beside, SqlType.NUMERIC)
+        factors = list(factors_of(operand, _held_to))
         if self._sometimes(20):
             other = self._random.choice(numbers)
-            factors.append(
-                _factor(Clamped(other, Fraction(0), Fraction(1), other.type), Fraction(1))
-            )
+            more = Clamped(other, Fraction(0), Fraction(1), other.type)
+            factors += factors_of(more, _held_to)
         return Measured(
             operand=operand,
             condition=condition,
@@ -543,9 +542,11 @@ class ValueMaker(BlockMaker):
         )
 
 
-def _factor(operand: Clamped, grid: Fraction) -> Measured:
-    clamp = Bounds(operand.low, operand.high)
-    return Measured(operand=operand, condition=None, clamp=clamp, grid=grid, rows=1)
+def _held_to(column: ColumnRef) -> Value:
+    """What the type of a column of people or visits is held to, which others have no names of."""
+    tables = (CATALOG.tables[TableName("w", one)] for one in ("people", "visits"))
+    found = [one for one in (table.column(column.column) for table in tables) if one is not None]
+    return stored_value(found[0]) if found else ANYTHING
 
 
 def _once(columns: Sequence[ColumnRef]) -> list[ColumnRef]:

@@ -12,7 +12,6 @@ from fractions import Fraction
 from typing import cast
 
 from proxy.base import limits
-from proxy.base.node_parts import nodes
 from proxy.base.sql_types import SqlType
 from proxy.base.zones import Zone
 from proxy.kernel.plan import BlockPlan, DistinctCount, NoisyStatistic, Release
@@ -199,13 +198,12 @@ def _release(release: Release, once: _Once) -> Release:
 
 
 def _measured(measured: Measured, once: _Once) -> Measured:
-    """A factor that is no part of the operand any more goes: another rule refuses it (PROOFS.md 36 N1)."""
+    """Another operand has other factors (PROOFS.md 36)."""
     operand = once.all(measured.operand)
-    parts = set(nodes(operand))
     return replace(
         measured,
         operand=operand,
-        factors=tuple(factor for factor in measured.factors if factor.operand in parts),
+        factors=measured.factors if operand == measured.operand else (),
         condition=once.maybe(measured.condition),
     )
 

@@ -6,8 +6,10 @@ What is refused with the words of another condition would pass without this one,
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from fractions import Fraction
+from functools import partial
+from typing import Any, cast
 
 import pytest
 
@@ -18,7 +20,7 @@ from proxy.kernel.known_values import ANYTHING, ColumnValues, Value, around, wit
 from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.plan import BlockPlan
 from proxy.kernel.refusals import NotPrivate, Rule
-from proxy.kernel.statistics import Measured
+from proxy.kernel.statistics import Measured, factors_of
 from proxy.kernel.totality import (
     _check_measured,
     _cut,
@@ -32,6 +34,7 @@ from proxy.kernel.totality import (
 )
 from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expressions import (
+    Arithmetic,
     Case,
     Cast,
     Clamped,
@@ -51,6 +54,7 @@ from proxy.query.ir.expressions import (
     TextCall,
     TextFunction,
 )
+from proxy.query.ir.function_names import Operator
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import GroupByUnit, Subquery
 from tests.kernel.examples import (
@@ -65,6 +69,7 @@ from tests.kernel.examples import (
 )
 
 _N = column("r1", "n", SqlType.NUMERIC)
+_N2 = column("r1", "n2", SqlType.NUMERIC)
 _I4 = column("r1", "i4", SqlType.INT4)
 _T = column("r1", "t", SqlType.TEXT)
 _J = column("r1", "j", SqlType.JSONB)
@@ -136,11 +141,30 @@ def _clamped(operand: Expression) -> Clamped:
     return Clamped(operand, Fraction(0), Fraction(10), SqlType.INT4)
 
 
-_FACTOR = _steps(_clamped(_I4))
+_PRODUCT = Arithmetic(
+    Operator.MULTIPLY,
+    Clamped(_I4, Fraction(0), Fraction(10), SqlType.INT4),
+    Clamped(_N2, Fraction(-1), Fraction(1, 2), SqlType.NUMERIC),
+    SqlType.NUMERIC,
+)
 
 
-def _with_factor(factor: Measured) -> None:
-    _check_measured(replace(measured(0, 10), factors=(factor,)), _ROWS)
+def _held_to(column: Expression) -> Value:
+    steps = {_I4: Fraction(1), _N2: Fraction(1, 100)}
+    return Value(step=steps.get(cast(ColumnRef, column)), least=Fraction(-1_000))
+
+
+_OWN = factors_of(_PRODUCT, _held_to)
+
+
+def _with_factors(*factors: Measured) -> None:
+    rows = ColumnValues(computed={("r1", one.column): _held_to(one) for one in (_I4, _N2)})
+    _check_measured(replace(measured(0, 10), operand=_PRODUCT, factors=factors), _Judge(rows))
+
+
+def _factors_within(end: Fraction, kind: SqlType = SqlType.NUMERIC) -> int:
+    ends = min(Fraction(0), end), max(Fraction(0), end)
+    return len(factors_of(Clamped(_N2, *ends, kind), _held_to))
 
 
 def _block(measured: Measured) -> BlockPlan:
@@ -170,12 +194,24 @@ _MANY_STEPS = "a clamp with too many steps"
 _DIGITS = "a grid that is too fine or too coarse"
 _NO_LEAST = "a least value that the type of the column does not have"
 _OFF_GRID = "a column whose type holds other values than steps of the grid"
-_NO_FACTOR = "a factor that is no clamped column"
+_NOT_OWN = "a factor that is not one of the operand's"
 _NO_WHOLE = "an index of no whole steps"
 _FAR_INDEX = "an index beyond an integer"
-_STORED = "a factor whose index is stored"
-_BROKEN_STEPS = "a factor whose clamp does not end on steps of its grid"
 _ROUNDED_IN_TEXT = Cast(_ROUNDED, SqlType.TEXT)
+
+# Another one in each field of a factor.
+_OTHERS: dict[str, Any] = {
+    "operand": _clamped(_UID),
+    "condition": _B,
+    "clamp": Bounds(Fraction(0), Fraction(9)),
+    "grid": Fraction(2),
+    "rows": 2,
+    "on_grid": False,
+    "least": None,
+    "is_of_mean": True,
+    "index": _I4,
+    "index_steps": 0,
+}
 
 _REFUSED: tuple[tuple[str, Callable[[], object]], ...] = (
     (_NO_STEPS, lambda: check_totality(_block(_steps(_I4, grid=-1)), WORLD)),
@@ -225,15 +261,11 @@ _REFUSED: tuple[tuple[str, Callable[[], object]], ...] = (
     (_NO_WHOLE, lambda: _index(replace(_steps(_I4), index_steps=2**22))),
     (_FAR_INDEX, lambda: _index(replace(_steps(_I4, high=2**23), index=_I4))),
     (_FAR_INDEX, lambda: _index(replace(_steps(_I4, low=-(2**23)), index=_I4))),
-    (_NO_FACTOR, lambda: _with_factor(_steps(_I4))),
-    (_NO_FACTOR, lambda: _with_factor(_steps(_clamped(_clamped(_I4))))),
-    (_NO_FACTOR, lambda: _with_factor(replace(_FACTOR, factors=(_FACTOR,)))),
-    (_NO_FACTOR, lambda: _with_factor(replace(_FACTOR, condition=_B))),
-    (_STORED, lambda: _with_factor(replace(_FACTOR, index=_I4))),
-    (_BROKEN_STEPS, lambda: _with_factor(replace(_FACTOR, grid=Fraction(3)))),
-    (_BROKEN_STEPS, lambda: _with_factor(replace(_FACTOR, grid=Fraction(0)))),
-    (_BROKEN_STEPS, lambda: _with_factor(replace(_FACTOR, grid=Fraction(-1)))),
-    (_MANY_STEPS, lambda: _with_factor(_steps(_clamped(_I4), high=2**52 + 1))),
+    *(
+        (_NOT_OWN, partial(_with_factors, replace(_OWN[0], **{name: other}), _OWN[1]))
+        for name, other in _OTHERS.items()
+    ),
+    (_NOT_OWN, lambda: _with_factors(replace(_OWN[0], factors=_OWN), _OWN[1])),
     (_NOT_COMPARED, lambda: _judged(Comparison(Comparator.EQ, _UNKNOWN, _I4))),
     (_NOT_COMPARED, lambda: _judged(In(_J, (_UNTYPED_NULL,)))),
     (_NOT_COMPARED, lambda: _judged(Case(((_B, _J),), _UNTYPED_NULL, SqlType.JSONB))),
@@ -294,7 +326,18 @@ _GIVEN: tuple[tuple[object, Callable[[], object]], ...] = (
         None,
         lambda: _index(replace(_steps(_I4), least=Fraction(0)), Value(least=Fraction(0))),
     ),
-    (None, lambda: _with_factor(_FACTOR)),
+    (None, lambda: _with_factors()),
+    (None, lambda: _with_factors(*_OWN)),
+    (None, lambda: _with_factors(_OWN[1])),
+    (1, lambda: _factors_within(Fraction(2**52, 100))),
+    (1, lambda: _factors_within(Fraction(-(2**52), 100))),
+    (0, lambda: _factors_within(Fraction(2**52 + 1, 100))),
+    (0, lambda: _factors_within(Fraction(-(2**52) - 1, 100))),
+    (0, lambda: _factors_within(Fraction(1, 200))),
+    (0, lambda: _factors_within(Fraction(-1, 200))),
+    (0, lambda: _factors_within(Fraction(1), SqlType.DATE)),
+    (0, lambda: len(factors_of(_clamped(_N), _held_to))),
+    (0, lambda: len(factors_of(_clamped(_clamped(_ROUNDED)), _held_to))),
     (None, lambda: _index(replace(_steps(_I4, high=2**23 - 1), index=_I4))),
     (None, lambda: _index(replace(_steps(_I4, low=1 - 2**23), index=_I4))),
     (Value(depth=2), lambda: _judged(Comparison(Comparator.EQ, _UNTYPED_NULL, _I4))),
@@ -320,6 +363,10 @@ _GIVEN: tuple[tuple[object, Callable[[], object]], ...] = (
     (_SHORT, lambda: _cut(_LONG)),
     (_SHORT, lambda: _cut(ANYTHING)),
 )
+
+
+def test_another_factor_is_tried_in_each_field() -> None:
+    assert {*_OTHERS, "factors"} == {one.name for one in fields(Measured)}
 
 
 @pytest.mark.parametrize("number", range(len(_GIVEN)))

@@ -35,11 +35,6 @@ EQUIVALENT_CONDITIONS: Mapping[tuple[str, str, str], str] = {
         "without source is None",
     ): _FOR_MYPY + "without a source there is no column, which the next operand asks for",
     (
-        "kernel/measurements.py",
-        "check_measured",
-        "without factors",
-    ): _FOR_SPEED + "no factors are parts of any operand",
-    (
         "kernel/well_formed.py",
         "_wanted",
         "without isinstance(one, type)",

@@ -454,19 +454,18 @@ SELECT sum(r.fee), avg(r.fee * o.i4), max(r.fee) FROM orders o JOIN rates r ON o
 --   avg: 0 .. 500000 steps of 0.01, fill 250000, 195 partitions, gate 1582 units, scale 15/2, epsilon 8/3 delta 1/3000, each epsilon 38/15 delta 0.0003333
 --   max: 0 .. 5000 steps of 0.01, fill 0, 127 partitions, gate 1038 units, scale 15/2, epsilon 8/3 delta 1/3000, each epsilon 38/15 delta 0.0003333
 -- => backend
-SELECT cell, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p4)s::bigint * %(p5)s::bigint), %(p4)s::bigint * %(p6)s::bigint) END), pg_catalog.sum(v1), pg_catalog.sum(v2), pg_catalog.count(v2), pg_catalog.max(v3), pg_catalog.count(v3) FROM (SELECT x3 AS unit, pg_catalog.mod(((pg_catalog.hashint4extended(x3::integer, %(p10)s::bigint)) & %(p11)s::bigint)::integer, %(p12)s::integer) AS cell, pg_catalog.sum(x1) AS v0, pg_catalog.count((pg_catalog.int4larger(pg_catalog.int4smaller(x2, %(p8)s::integer), %(p7)s::integer))::integer + x1) AS v1, pg_catalog.sum(pg_catalog.int8larger(pg_catalog.int8smaller(((x1)::bigint * ((pg_catalog.int4larger(pg_catalog.int4smaller(x2, %(p8)s::integer), %(p7)s::integer))::integer)::bigint), %(p9)s::bigint), %(p5)s::bigint)) AS v2, pg_catalog.max(x1) AS v3 FROM (SELECT (pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r2."fee", %(p3)s::numeric), %(p2)s::numeric) * %(p1)s::numeric)::integer AS x1, r1."i4" AS x2, r1."uid" AS x3 FROM ((SELECT r1."i4" AS c1, r1."uid" AS c2, r2."fee" AS c3, r2."k" AS c4 FROM ((SELECT r1."i4", r1."uid" FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL) AS r1 FULL JOIN "w"."rates" AS r2 ON (r1."i4" = r2."k")) WHERE CASE WHEN r1."i4" IS NOT NULL AND r2."k" IS NOT NULL THEN TRUE ELSE FALSE END LIMIT ALL) AS j1 CROSS JOIN LATERAL (SELECT j1.c1 AS "i4", j1.c2 AS "uid") AS r1 CROSS JOIN LATERAL (SELECT j1.c3 AS "fee", j1.c4 AS "k") AS r2) LIMIT ALL) r GROUP BY x3) u GROUP BY 1
+SELECT cell, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN least(greatest(v0, %(p4)s::bigint * %(p5)s::bigint), %(p4)s::bigint * %(p6)s::bigint) END), pg_catalog.sum(v1), pg_catalog.sum(v2), pg_catalog.count(v2), pg_catalog.max(v3), pg_catalog.count(v3) FROM (SELECT x3 AS unit, pg_catalog.mod(((pg_catalog.hashint4extended(x3::integer, %(p9)s::bigint)) & %(p10)s::bigint)::integer, %(p11)s::integer) AS cell, pg_catalog.sum(x1) AS v0, pg_catalog.count((pg_catalog.int4larger(pg_catalog.int4smaller(x2, %(p7)s::integer), %(p3)s::integer))::integer + x1) AS v1, pg_catalog.sum(pg_catalog.int8larger(pg_catalog.int8smaller(((x1)::bigint * ((pg_catalog.int4larger(pg_catalog.int4smaller(x2, %(p7)s::integer), %(p3)s::integer))::integer)::bigint), %(p8)s::bigint), %(p5)s::bigint)) AS v2, pg_catalog.max(x1) AS v3 FROM (SELECT pg_catalog.int4larger((pg_catalog.numeric_smaller(r2."fee" * %(p1)s::numeric, %(p2)s::numeric))::integer, %(p3)s::integer) AS x1, r1."i4" AS x2, r1."uid" AS x3 FROM ((SELECT r1."i4" AS c1, r1."uid" AS c2, r2."fee" AS c3, r2."k" AS c4 FROM ((SELECT r1."i4", r1."uid" FROM "w"."orders" AS r1 WHERE r1."uid" IS NOT NULL) AS r1 FULL JOIN "w"."rates" AS r2 ON (r1."i4" = r2."k")) WHERE CASE WHEN r1."i4" IS NOT NULL AND r2."k" IS NOT NULL THEN TRUE ELSE FALSE END LIMIT ALL) AS j1 CROSS JOIN LATERAL (SELECT j1.c1 AS "i4", j1.c2 AS "uid") AS r1 CROSS JOIN LATERAL (SELECT j1.c3 AS "fee", j1.c4 AS "k") AS r2) LIMIT ALL) r GROUP BY x3) u GROUP BY 1
 --   p1 = 100
---   p2 = 0
---   p3 = 50
+--   p2 = 5000
+--   p3 = 0
 --   p4 = 6
 --   p5 = 0
 --   p6 = 5000
---   p7 = 0
---   p8 = 100
---   p9 = 500000
---   p10 = random
---   p11 = 2147483647
---   p12 = 195
+--   p7 = 100
+--   p8 = 500000
+--   p9 = random
+--   p10 = 2147483647
+--   p11 = 195
 -- => loss
 -- epsilon 8 delta 1/1500
 -- => residual
@@ -478,18 +477,19 @@ SELECT t, sum(n2 * fee) FILTER (WHERE r.fee * 2 > 10) FROM visits v LEFT JOIN ra
 -- w.visits, w.rates, unit r1."uid": rows 5, groups None, per group None; keys t of 4; cells 0
 --   sum: clamp 0 .. 8750, grid 0.0001, sensitivity 437500000 steps, scale 54687500, epsilon 8 delta 0
 -- => backend
-SELECT k1, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN CASE WHEN total1 <= %(p10)s::bigint THEN v0::bigint ELSE (least(greatest(v0, CASE WHEN total1 <= %(p10)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p10)s::bigint, total1)::bigint END * %(p8)s::bigint), CASE WHEN total1 <= %(p10)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p10)s::bigint, total1)::bigint END * %(p9)s::bigint))::bigint END END) FROM (SELECT *, (pg_catalog.sum((v1)::float8) OVER (PARTITION BY unit))::bigint AS total1 FROM (SELECT x5 AS unit, x4 AS k1, pg_catalog.sum(pg_catalog.int8larger(pg_catalog.int8smaller(((x3)::bigint * (x2)::bigint), %(p9)s::bigint), %(p8)s::bigint)) FILTER (WHERE x1) AS v0, pg_catalog.count(x2 + x3) FILTER (WHERE x1) AS v1 FROM (SELECT (((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r2."fee", %(p2)s::numeric), %(p1)s::numeric))::numeric * %(p3)s::numeric) > %(p4)s::numeric) AS x1, (pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r2."fee", %(p2)s::numeric), %(p1)s::numeric) * %(p5)s::numeric)::integer AS x2, pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p5)s::numeric, %(p6)s::numeric))::integer, %(p7)s::integer) AS x3, (r1."t")::text AS x4, r1."uid" AS x5 FROM ((SELECT r1."i4" AS c1, r1."n2" AS c2, r1."t" AS c3, r1."uid" AS c4, r2."fee" AS c5, r2."k" AS c6 FROM (((SELECT r1."i4", r1."n2", r1."t", r1."uid" FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p11)s::text[]::text[]) OR r1."t" IS NULL)) AS r1 CROSS JOIN (SELECT TRUE AS here) AS m1) FULL JOIN "w"."rates" AS r2 ON (r1."i4" = r2."k")) WHERE CASE WHEN m1.here THEN TRUE ELSE FALSE END LIMIT ALL) AS j2 CROSS JOIN LATERAL (SELECT j2.c1 AS "i4", j2.c2 AS "n2", j2.c3 AS "t", j2.c4 AS "uid") AS r1 CROSS JOIN LATERAL (SELECT j2.c5 AS "fee", j2.c6 AS "k") AS r2) LIMIT ALL) r GROUP BY x5, 2) g) u GROUP BY 1
+SELECT k1, pg_catalog.sum(CASE WHEN v0 IS NOT NULL THEN CASE WHEN total1 <= %(p11)s::bigint THEN v0::bigint ELSE (least(greatest(v0, CASE WHEN total1 <= %(p11)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p11)s::bigint, total1)::bigint END * %(p9)s::bigint), CASE WHEN total1 <= %(p11)s::bigint THEN v1 ELSE pg_catalog.div(v1::numeric * %(p11)s::bigint, total1)::bigint END * %(p10)s::bigint))::bigint END END) FROM (SELECT *, (pg_catalog.sum((v1)::float8) OVER (PARTITION BY unit))::bigint AS total1 FROM (SELECT x5 AS unit, x4 AS k1, pg_catalog.sum(pg_catalog.int8larger(pg_catalog.int8smaller(((x3)::bigint * (x2)::bigint), %(p10)s::bigint), %(p9)s::bigint)) FILTER (WHERE x1) AS v0, pg_catalog.count(x2 + x3) FILTER (WHERE x1) AS v1 FROM (SELECT (((pg_catalog.numeric_larger(pg_catalog.numeric_smaller(r2."fee", %(p2)s::numeric), %(p1)s::numeric))::numeric * %(p3)s::numeric) > %(p4)s::numeric) AS x1, pg_catalog.int4larger((pg_catalog.numeric_smaller(r2."fee" * %(p5)s::numeric, %(p6)s::numeric))::integer, %(p7)s::integer) AS x2, pg_catalog.int4larger((pg_catalog.numeric_smaller(r1."n2" * %(p5)s::numeric, %(p8)s::numeric))::integer, %(p7)s::integer) AS x3, (r1."t")::text AS x4, r1."uid" AS x5 FROM ((SELECT r1."i4" AS c1, r1."n2" AS c2, r1."t" AS c3, r1."uid" AS c4, r2."fee" AS c5, r2."k" AS c6 FROM (((SELECT r1."i4", r1."n2", r1."t", r1."uid" FROM "w"."visits" AS r1 WHERE r1."uid" IS NOT NULL AND (r1."t" = ANY(%(p12)s::text[]::text[]) OR r1."t" IS NULL)) AS r1 CROSS JOIN (SELECT TRUE AS here) AS m1) FULL JOIN "w"."rates" AS r2 ON (r1."i4" = r2."k")) WHERE CASE WHEN m1.here THEN TRUE ELSE FALSE END LIMIT ALL) AS j2 CROSS JOIN LATERAL (SELECT j2.c1 AS "i4", j2.c2 AS "n2", j2.c3 AS "t", j2.c4 AS "uid") AS r1 CROSS JOIN LATERAL (SELECT j2.c5 AS "fee", j2.c6 AS "k") AS r2) LIMIT ALL) r GROUP BY x5, 2) g) u GROUP BY 1
 --   p1 = 0
 --   p2 = 50
 --   p3 = 2
 --   p4 = 10
 --   p5 = 100
---   p6 = 17500
+--   p6 = 5000
 --   p7 = 0
---   p8 = 0
---   p9 = 87500000
---   p10 = 5
---   p11 = ['x', 'y', 'z']
+--   p8 = 17500
+--   p9 = 0
+--   p10 = 87500000
+--   p11 = 5
+--   p12 = ['x', 'y', 'z']
 -- => loss
 -- epsilon 8 delta 0
 -- => residual
