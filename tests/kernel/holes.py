@@ -82,6 +82,7 @@ class Shown(Enum):
     MOVEMENT = "exact results move further than the plan says"
     ERROR = "one row raises an error, and its neighbour none"
     BESIDE_MEANS = "they do so where they are read with means of deviations"
+    LONG_KEY = "a group is sorted by more characters than any may have"
     TWO_ANSWERS = "a row is in two answers that are paid as one"
     AN_ANSWER = "it is computed of an answer that it does not name"
 
@@ -316,6 +317,29 @@ def group_answered_twice() -> BlockPlan:
 def combination_answered_twice() -> BlockPlan:
     block = block_of("SELECT t, count(*) FROM people GROUP BY t")
     return replace(block, combinations=(("x",), ("x",)))
+
+
+def _key_of_type(kind: SqlType) -> BlockPlan:
+    """Groups by a computed number that has as many digits as are stored, and is called another kind of number."""
+    block = block_of("SELECT n, count(*) FROM people GROUP BY n")
+    (key,) = block.keys
+    assert isinstance(key.expression, ColumnRef)
+    clamped = Clamped(key.expression, Fraction(-9), Fraction(9), SqlType.NUMERIC)
+    total = Arithmetic(Operator.ADD, clamped, Constant(Fraction(0), SqlType.INT4), kind)
+    return replace(block, keys=(replace(key, expression=total, type=kind, is_long=False),))
+
+
+_DIGITS = "INSERT INTO people(id, n) VALUES (7, pg_catalog.round(1::numeric / 3, 16000))"
+
+
+@hole(Rule.TOTALITY, _DIGITS, _PERSON, shown=Shown.LONG_KEY)
+def computed_float_that_is_a_short_key() -> BlockPlan:
+    return _key_of_type(SqlType.FLOAT8)
+
+
+@hole(Rule.TOTALITY, _DIGITS, _PERSON, shown=Shown.LONG_KEY)
+def computed_integer_that_is_a_short_key() -> BlockPlan:
+    return _key_of_type(SqlType.INT8)
 
 
 @hole(Rule.GROUPS, _VISITS, _VISITOR, shown=Shown.BESIDE_MEANS)

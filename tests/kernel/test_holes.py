@@ -6,6 +6,7 @@ import psycopg
 import pytest
 
 from proxy.audit.movement import Movement
+from proxy.base import limits
 from proxy.kernel.plan import BlockPlan
 from proxy.kernel.refusals import NotPrivate
 from proxy.kernel.world import World
@@ -44,6 +45,12 @@ def _moves_beside_means(hole: Hole, block: BlockPlan) -> bool:
     return any(one.observed > one.planned for one in found)
 
 
+def _has_long_keys(hole: Hole, block: BlockPlan) -> bool:
+    (table,) = tiny_database().tables(block)
+    texts = (text for row in table.rows for text in row.keys if text is not None)
+    return any(len(text) > limits.KEY_CHARACTERS for text in texts)
+
+
 def _raises(hole: Hole, block: BlockPlan) -> bool:
     """The row raises, and its neighbour does not."""
     database = tiny_database()
@@ -74,6 +81,7 @@ def _is_of_an_answer(hole: Hole, block: BlockPlan) -> bool:
 _WAYS = {
     Shown.MOVEMENT: _moves,
     Shown.BESIDE_MEANS: _moves_beside_means,
+    Shown.LONG_KEY: _has_long_keys,
     Shown.ERROR: _raises,
     Shown.TWO_ANSWERS: _answers_twice,
     Shown.AN_ANSWER: _is_of_an_answer,
