@@ -320,7 +320,7 @@ def combination_answered_twice() -> BlockPlan:
 
 
 def _key_of_type(kind: SqlType) -> BlockPlan:
-    """Groups by a computed number that has as many digits as are stored, and is called another kind of number."""
+    """Groups by a computed number with as many digits as are stored, which is called another kind of number."""
     block = block_of("SELECT n, count(*) FROM people GROUP BY n")
     (key,) = block.keys
     assert isinstance(key.expression, ColumnRef)
@@ -329,7 +329,7 @@ def _key_of_type(kind: SqlType) -> BlockPlan:
     return replace(block, keys=(replace(key, expression=total, type=kind, is_long=False),))
 
 
-_DIGITS = "INSERT INTO people(id, n) VALUES (7, pg_catalog.round(1::numeric / 3, 16000))"
+_DIGITS = "INSERT INTO people(id, n) VALUES (7, ('0.' || pg_catalog.repeat('3', 16000))::numeric)"
 
 
 @hole(Rule.TOTALITY, _DIGITS, _PERSON, shown=Shown.LONG_KEY)
