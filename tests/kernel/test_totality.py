@@ -423,7 +423,7 @@ _WEAKENED: dict[str, Weakened] = {
         _J.check_grid_index, "measured.on_grid and not is_on_grid", "False"
     ),
     "index_that_no_float_holds": _weak(
-        _J.check_grid_index, "max(abs(measured.low), abs(measured.high)) > _LARGEST_INDEX", "False"
+        _J.check_grid_index, "max(abs(measured.low), abs(measured.high)) > LARGEST_INDEX", "False"
     ),
     "text_that_is_measured": _weak(
         _J.check_grid_index, "        check_number(operand)\n", "        pass\n"
