@@ -144,10 +144,12 @@ def finished(
 def private_key_sql(key: KeyPlan, binds: Binds) -> str:
     """What equals prints equally in one type and one session but for floats (0 and -0), numerics (1.0 and 1.00)
     and texts of some collations, which are not read (docs/design/sql.md 5.2)."""
-    value = value_sql(key.expression, binds)
-    if key.type.is_float:
+    value, kind = value_sql(key.expression, binds), key.expression.type
+    is_float = kind is not None and kind.is_float
+    if is_float and isinstance(key.expression, ColumnRef):
         return f"CASE WHEN {value} = 0 THEN '0'::text ELSE ({value})::text END"
-    if key.type is SqlType.NUMERIC and not isinstance(key.expression, Extract):
+    # A float that is computed is printed as a numeric.
+    if (kind is SqlType.NUMERIC or is_float) and not isinstance(key.expression, Extract):
         return _number(value, key.is_long, binds)
     displayed = f"({value})::text"
     if not key.is_long:

@@ -127,10 +127,11 @@ def shape_of(plan: BlockPlan, *, is_open: bool = False) -> Shape:
 def check_groups(plan: BlockPlan) -> None:
     """Let a block pass that answers each group once.
 
-    Privacy: with two answers about one group a row would be in both.
+    Privacy: with two answers about one group a row would be in both. A group has one text of each key: of more
+        or fewer two groups would be found by the same texts.
 
     Raises:
-        NotPrivate: A group is answered twice.
+        NotPrivate: A group is answered twice, or has more or fewer texts than there are keys.
 
     >>> from tests.kernel.examples import block_of, key_plan, scan
     >>> check_groups(block_of(scan("r1", "visits"), keys=(key_plan("i2", ("1", "2")),)))
@@ -141,5 +142,7 @@ def check_groups(plan: BlockPlan) -> None:
     lists: list[tuple[object, ...]] = [key.values for key in plan.keys if key.values is not None]
     if plan.combinations is not None:
         lists = [plan.combinations]
+        if any(len(group) != len(plan.keys) for group in plan.combinations):
+            raise NotPrivate(Rule.GROUPS, "a group of another number of keys")
     if any(len(set(answered)) < len(answered) for answered in lists):
         raise NotPrivate(Rule.GROUPS, "a group that is answered twice")

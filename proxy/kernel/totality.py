@@ -278,8 +278,8 @@ def check_key(key: KeyPlan, value: Value) -> None:
     """Let a key pass of which no row makes the text that is sorted longer than `limits.KEY_CHARACTERS`.
 
     Totality: a key that says of itself that it is short is printed whole. So it is a text of which the type, or
-    what is computed, says so, and a private number of which the type does. Listed keys of a column are values
-    of its type (`listed_values`).
+    what is computed, says so, and a private number of which the type does: of a computed one no more is
+    believed than of a numeric. Listed keys of a column are values of its type (`listed_values`).
 
     >>> from tests.kernel.examples import key_plan
     >>> check_key(key_plan("t", None), Value(characters=10))
@@ -295,7 +295,7 @@ def check_key(key: KeyPlan, value: Value) -> None:
         return
     if kind.is_text:
         characters = value.characters
-    elif kind is SqlType.NUMERIC and key.values is None:
+    elif is_printed_as_number(kind) and key.values is None:
         characters = printed_characters(key.expression, value)
     else:
         return

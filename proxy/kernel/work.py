@@ -356,7 +356,8 @@ def _times_said(key: KeyPlan) -> int:
     times."""
     if key.values is not None:
         return 3
-    return 4 if key.type.is_number else 1
+    kind = key.expression.type
+    return 4 if kind is not None and kind.is_number else 1
 
 
 def _release_prices(

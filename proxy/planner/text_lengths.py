@@ -40,11 +40,13 @@ def is_long(expression: ir.Expression, facts: Facts) -> bool:
 
 def is_long_number(expression: ir.Expression, facts: Facts) -> bool:
     """Whether it can be printed with more characters than that. A numeric(p, s) has 1,000 digits at most, and
-    where s is not negative nothing but zeros beside them."""
-    if expression.type is not SqlType.NUMERIC:
+    where s is not negative nothing but zeros beside them. All that is computed is a numeric."""
+    if expression.type is None or not expression.type.is_number:
         return False
     if not isinstance(expression, ir.ColumnRef):
         return True
+    if expression.type is not SqlType.NUMERIC:
+        return False
     known = facts.get((expression.relation, expression.column))
     return known is None or known.step is None or known.step > 1
 

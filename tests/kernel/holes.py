@@ -21,6 +21,7 @@ from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import (
     BlockPlan,
     ClippedMean,
+    DeviationMean,
     DistinctCount,
     KeptUnits,
     LaplaceNoise,
@@ -33,6 +34,7 @@ from proxy.kernel.plan import (
     UnitExtreme,
 )
 from proxy.kernel.refusals import Rule
+from proxy.kernel.sensitivities import Sensitivity, gaussian
 from proxy.kernel.statistics import Measured
 from proxy.kernel.well_formed import check_well_formed
 from proxy.kernel.world import World
@@ -79,6 +81,8 @@ class Shown(Enum):
 
     MOVEMENT = "exact results move further than the plan says"
     ERROR = "one row raises an error, and its neighbour none"
+    BESIDE_MEANS = "they do so where they are read with means of deviations"
+    LONG_KEY = "a group is sorted by more characters than any may have"
     TWO_ANSWERS = "a row is in two answers that are paid as one"
     AN_ANSWER = "it is computed of an answer that it does not name"
 
@@ -313,6 +317,47 @@ def group_answered_twice() -> BlockPlan:
 def combination_answered_twice() -> BlockPlan:
     block = block_of("SELECT t, count(*) FROM people GROUP BY t")
     return replace(block, combinations=(("x",), ("x",)))
+
+
+def _key_of_type(kind: SqlType) -> BlockPlan:
+    """Groups by a computed number with as many digits as are stored, which is called another kind of number."""
+    block = block_of("SELECT n, count(*) FROM people GROUP BY n")
+    (key,) = block.keys
+    assert isinstance(key.expression, ColumnRef)
+    clamped = Clamped(key.expression, Fraction(-9), Fraction(9), SqlType.NUMERIC)
+    total = Arithmetic(Operator.ADD, clamped, Constant(Fraction(0), SqlType.INT4), kind)
+    return replace(block, keys=(replace(key, expression=total, type=kind, is_long=False),))
+
+
+_DIGITS = "INSERT INTO people(id, n) VALUES (7, ('0.' || pg_catalog.repeat('3', 16000))::numeric)"
+
+
+@hole(Rule.TOTALITY, _DIGITS, _PERSON, shown=Shown.LONG_KEY)
+def computed_float_that_is_a_short_key() -> BlockPlan:
+    return _key_of_type(SqlType.FLOAT8)
+
+
+@hole(Rule.TOTALITY, _DIGITS, _PERSON, shown=Shown.LONG_KEY)
+def computed_integer_that_is_a_short_key() -> BlockPlan:
+    return _key_of_type(SqlType.INT8)
+
+
+@hole(Rule.GROUPS, _VISITS, _VISITOR, shown=Shown.BESIDE_MEANS)
+def combination_of_more_keys() -> BlockPlan:
+    """A group under two names is found twice, as the second one begins like the first: a unit counts twice in
+    one group, which Gaussian noise for one unit in each of two groups does not hide."""
+    block = block_of("SELECT t, count(DISTINCT uid), avg(i4) FROM visits GROUP BY t")
+    counted, mean = block.releases
+    assert isinstance(counted, DistinctCount) and isinstance(mean, DeviationMean)
+    loss = Loss(Fraction(1), Fraction(1, 1000))
+    noise = gaussian(Sensitivity(l1=2, squared=Fraction(2)), loss)
+    return replace(
+        block,
+        keys=(replace(block.keys[0], values=("x", "y")),),
+        combinations=(("x",), ("x", "y")),
+        releases=(replace(counted, noise=noise, loss=loss), mean),
+        reach=None,
+    )
 
 
 @hole(

@@ -6,12 +6,14 @@ import psycopg
 import pytest
 
 from proxy.audit.movement import Movement
+from proxy.base import limits
 from proxy.kernel.plan import BlockPlan
 from proxy.kernel.refusals import NotPrivate
 from proxy.kernel.world import World
 from proxy.release.drawn_values import ordered_groups
 from tests.kernel.all_holes import HOLES
 from tests.kernel.holes import Hole, Shown, judge
+from tests.kernel.read_beside_means import moved_beside_means
 from tests.kernel.tiny_database import tiny_database
 from tests.pipeline_world import CATALOG, POLICIES
 from tests.unchecked_blocks import compile_choices, compiled
@@ -36,6 +38,17 @@ def _moves(hole: Hole, block: BlockPlan) -> bool:
         for number in range(1, hole.tries + 1)
         for one in _moved(hole, block, number)
     )
+
+
+def _moves_beside_means(hole: Hole, block: BlockPlan) -> bool:
+    found = moved_beside_means(block, tiny_database(), hole.deletion)
+    return any(one.observed > one.planned for one in found)
+
+
+def _has_long_keys(hole: Hole, block: BlockPlan) -> bool:
+    (table,) = tiny_database().tables(block)
+    texts = (text for row in table.rows for text in row.keys if text is not None)
+    return any(len(text) > limits.KEY_CHARACTERS for text in texts)
 
 
 def _raises(hole: Hole, block: BlockPlan) -> bool:
@@ -67,6 +80,8 @@ def _is_of_an_answer(hole: Hole, block: BlockPlan) -> bool:
 
 _WAYS = {
     Shown.MOVEMENT: _moves,
+    Shown.BESIDE_MEANS: _moves_beside_means,
+    Shown.LONG_KEY: _has_long_keys,
     Shown.ERROR: _raises,
     Shown.TWO_ANSWERS: _answers_twice,
     Shown.AN_ANSWER: _is_of_an_answer,

@@ -152,17 +152,11 @@ def _without_arguments() -> BlockPlan:
     return replace(block.block, where=replace(condition, left=replace(call, arguments=())))
 
 
-def _groups_of_other_widths() -> BlockPlan:
-    (block,) = _of(_KEYS).blocks
-    return replace(block.block, combinations=(("a",), ("a", "b")), reach=1)
-
-
 RAISING = {
     "a relation in itself": _circle_of_relations,
     "an expression in itself": _circle_of_expressions,
     "relations below one another": lambda: _nested(3_000),
     "a call without arguments": _without_arguments,
-    "groups of other widths than keys": _groups_of_other_widths,
 }
 
 
