@@ -32,6 +32,16 @@ def decimal_places(value: Fraction) -> int:
     >>> decimal_places(Fraction(1, 20))
     2
     """
+    places = finite_places(value)
+    return _PLACES if places is None else places
+
+
+def finite_places(value: Fraction) -> int | None:
+    """Digits after the point of which its text is the number itself. None: there is no such text.
+
+    >>> finite_places(Fraction(1, 20)), finite_places(Fraction(1, 3))
+    (2, None)
+    """
     rest, places = value.denominator, 0
     for prime in (2, 5):
         count = 0
@@ -39,7 +49,7 @@ def decimal_places(value: Fraction) -> int:
             rest //= prime
             count += 1
         places = max(places, count)
-    return places if rest == 1 else _PLACES
+    return places if rest == 1 else None
 
 
 def real_as_numeric(value: Fraction) -> Fraction:

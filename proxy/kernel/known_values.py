@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from proxy.base import limits
+from proxy.base.decimals import finite_places
 from proxy.base.instants import DAY_SECONDS, seconds_of
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Column, Table
@@ -86,6 +87,21 @@ class Value:
 
 ANYTHING = Value()
 NULL = Value(is_null=True, characters=0)
+
+
+def check_printed_number(*numbers: Fraction) -> None:
+    """Let numbers pass that a statement has as the plan has them.
+
+    Totality: each has a finite decimal form. Of a third forty places are printed (base.decimals), which is
+    another number: a small one is 0, a clamp that ends there is wider.
+
+    >>> check_printed_number(Fraction(1, 2**70))
+    >>> check_printed_number(Fraction(1, 3))
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
+    """
+    if any(finite_places(number) is None for number in numbers):
+        raise refused("a number without a decimal form")
 
 
 def bits_of(number: Fraction) -> int:
@@ -167,6 +183,7 @@ def constant_value(constant: Constant) -> Value:
         case None:
             return NULL
         case Fraction() as number:
+            check_printed_number(number)
             return Value(low=number, high=number, is_apart=number != 0)
         case str() as text:
             if len(text.encode("utf-8", "surrogatepass")) > limits.CONSTANT_BYTES:

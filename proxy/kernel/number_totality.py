@@ -21,6 +21,7 @@ from proxy.kernel.known_values import (
     Value,
     around,
     bits_of,
+    check_printed_number,
     refused,
     within,
 )
@@ -81,6 +82,7 @@ def clamp_rule(clamped: Clamped, operand: Value) -> Value:
     """
     check_number(clamped.operand)
     low, high = clamped.low, clamped.high
+    check_printed_number(low, high)
     if low > high:
         raise refused("a clamp that is none")
     is_of_floats = clamped.type.is_float and isinstance(clamped.operand, ColumnRef)
@@ -227,6 +229,8 @@ def real_call_rule(call: RealCall, operand: Value) -> Value:
     if operand.low is None or operand.high is None:
         return NULL
     constant = call.constant
+    if constant is not None:
+        check_printed_number(constant)
     match call.function:
         case RealFunction.LN | RealFunction.LOG:
             if operand.low <= 0:
@@ -291,6 +295,7 @@ def bucket_rule(bucket: Bucket, operand: Value) -> Value:
     """
     check_number(bucket.operand)
     computable_bits(operand)
+    check_printed_number(bucket.low, bucket.high)
     if bucket.low == bucket.high or not 1 <= bucket.count <= _MOST_BUCKETS:
         raise refused("buckets that are none")
     return within(Fraction(0), Fraction(bucket.count + 1))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from proxy.base.instants import DAY_SECONDS
+from proxy.base.instants import DAY_SECONDS, is_in_calendar
 from proxy.base.sql_types import SqlType
 from proxy.base.time_spans import MOST_DAYS, TimeSpan
 from proxy.base.time_templates import template
@@ -46,6 +46,23 @@ _FIELDS = _CLOCK_FIELDS | {
     *("epoch", "year", "isoyear", "month", "day"),
     *("quarter", "dow", "isodow", "doy", "week"),
 }
+
+
+def check_printed_time(kind: SqlType, *ends: Fraction) -> None:
+    """Let days, or seconds, pass that a statement has as the plan has them.
+
+    Totality: they are whole days of a date, whole microseconds of others, within the years 1 to 9999. Others
+    are printed as a moment beside them (base.instants), so that a value lies outside of its bounds.
+
+    >>> check_printed_time(SqlType.DATE, Fraction(1))
+    >>> check_printed_time(SqlType.DATE, Fraction(1, 2))
+    Traceback (most recent call last):
+    proxy.kernel.refusals.NotPrivate: the statement could not be run
+    """
+    steps, seconds = (1, DAY_SECONDS) if kind is SqlType.DATE else (_MICROSECONDS, 1)
+    for end in ends:
+        if (end * steps).denominator != 1 or not is_in_calendar(end * seconds):
+            raise refused("a bound of times that is printed as another one")
 
 
 def _moved(operand: Value, down: Fraction, up: Fraction) -> Value:

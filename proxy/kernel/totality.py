@@ -35,6 +35,7 @@ from proxy.kernel.known_values import (
     answer_value,
     around,
     bits_of,
+    check_printed_number,
     constant_value,
     hull,
     refused,
@@ -77,6 +78,7 @@ from proxy.kernel.text_totality import (
 from proxy.kernel.time_totality import (
     bin_rule,
     cast_time_rule,
+    check_printed_time,
     extract_rule,
     shift_rule,
     template_rule,
@@ -408,8 +410,10 @@ def check_grid_index(measured: Measured, stored: Value) -> None:
     if kind is not None and kind.is_time:
         if _plain(operand) is None:
             raise refused("a time that is measured and is no column")
+        check_printed_time(kind, measured.clamp.low, measured.clamp.high)
     else:
         check_number(operand)
+        check_printed_number(measured.clamp.low, measured.clamp.high)
     if measured.grid <= 0:
         raise refused("a grid without steps")
     if max(abs(measured.low), abs(measured.high)) > LARGEST_INDEX:
