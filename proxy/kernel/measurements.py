@@ -604,8 +604,8 @@ def price_of_sample_aggregate(release: SampleAggregate, shape: Shape) -> Price:
     together cost the loss (16).
 
     Raises:
-        NotPrivate: A fill outside, no partitions, less noise than so many outputs ask for, or a median of which
-            no theorem holds.
+        NotPrivate: A fill outside, no partitions or too many, less noise than so many outputs ask for, or a
+            median of which no theorem holds.
 
     >>> from tests.kernel.examples import partition_means, row_shape
     >>> price_of_sample_aggregate(partition_means(changed=2), row_shape(changed=2)).epsilon
@@ -632,8 +632,8 @@ def _check_outputs(release: SampleAggregate) -> None:
         raise NotPrivate(Rule.SAMPLE_AGGREGATE, "a fill that is outside")
     if max(abs(release.low), abs(release.high)) > LARGEST_INDEX:
         raise NotPrivate(Rule.SAMPLE_AGGREGATE, "outputs that floats do not hold")
-    if release.partitions < 1:
-        raise NotPrivate(Rule.SAMPLE_AGGREGATE, "no partitions")
+    if not 1 <= release.partitions <= smoothed_median.MOST_PARTITIONS:
+        raise NotPrivate(Rule.SAMPLE_AGGREGATE, "no partitions, or too many")
 
 
 def _check_mechanism(release: SampleAggregate, shape: Shape, left: Loss) -> None:

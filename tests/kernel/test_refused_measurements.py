@@ -40,6 +40,7 @@ from proxy.mechanisms import deviation_variance, order_statistic
 from proxy.mechanisms.deviation_mean import NoisyCentres
 from proxy.mechanisms.deviation_variance import SquareShares
 from proxy.mechanisms.loss import Loss
+from proxy.mechanisms.smoothed_median import MOST_PARTITIONS
 from proxy.planner.neighbours import choice_of
 from proxy.policy.policy_model import Bounds, MedianNoise
 from proxy.query.ir.expressions import ColumnRef, Constant, Is, Quotient
@@ -272,6 +273,7 @@ _LET_THROUGH: tuple[Callable[[], object], ...] = (
     _centres(0, 10, None, rows=None),
     _partitions(),
     _partitions(_median(_ONE)),
+    _partitions(partitions=MOST_PARTITIONS),
     *map(_as_smooth, _JUST_SMOOTH),
     _of_steps(2, 1, 1),
     _of_measured(index=of_table("r1", "people", "i4"), index_steps=2**19),
@@ -373,7 +375,8 @@ _REFUSED: tuple[tuple[str, Callable[[], object]], ...] = (
     ("single rows of a unit with several", _centres(0, 10, 2, is_single=True)),
     ("nothing is left for the answer", _partitions(gate=_TWO)),
     ("a grid without steps", _partitions(grid=0)),
-    ("no partitions", _partitions(partitions=0)),
+    ("no partitions, or too many", _partitions(partitions=0)),
+    ("no partitions, or too many", _partitions(partitions=MOST_PARTITIONS + 1)),
     (
         "a mean of fewer outputs than change",
         _partitions(ClippedMean(changed=1, loss=_TWO)),

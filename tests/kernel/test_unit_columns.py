@@ -14,6 +14,7 @@ from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Column, TableName
 from proxy.kernel.attribution import relation_of
 from proxy.kernel.neighbour_kinds import UnitNeighbours
+from proxy.kernel.owners import OfUnit
 from proxy.kernel.plan import BlockPlan
 from proxy.kernel.refusals import NotPrivate, Rule
 from proxy.kernel.shape import shape_of
@@ -95,3 +96,23 @@ def _is_moved_further(database: TinyDatabase, random: Random, plan: BlockPlan) -
     database.fill(f"INSERT INTO visits(id, iv, i4) VALUES {', '.join(rows)}")
     moved = database.moved(plan, "DELETE FROM visits WHERE iv = interval '20 days'")
     return any(one.observed > one.planned for one in moved)
+
+
+def test_a_column_that_leads_to_the_unit_is_no_unit() -> None:
+    """It names a row of another table, whose own column is judged."""
+    name, unit = next(
+        (name, table.unit)
+        for name, table in WORLD.policy.tables.items()
+        if isinstance(table, ProtectedTable)
+        and isinstance(table.unit, IdentifierUnit)
+        and table.unit.path is not None
+    )
+    there = WORLD.catalog.tables[name]
+    columns = tuple(
+        replace(one, type=SqlType.TIMESTAMP) if one.name == unit.column else one
+        for one in there.columns
+    )
+    assert not next(one for one in columns if one.name == unit.column).holds_units
+    tables = {**WORLD.catalog.tables, name: replace(there, columns=columns)}
+    world = World(WORLD.policy, replace(WORLD.catalog, tables=tables))
+    assert isinstance(relation_of(scan("r1", name.name), world).owner, OfUnit)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -19,7 +20,8 @@ from proxy.kernel.plan import BlockPlan
 from proxy.kernel.work import TooMuchWork, UnitWork, block_work, check_work
 from proxy.kernel.work_prices import NodePrice, NotPriced, ResultSize, expression_price
 from proxy.kernel.world import World
-from proxy.query.ir.expressions import Arithmetic, ColumnRef, Constant, Operator
+from proxy.query.ir.expressions import Arithmetic, ColumnRef, Constant, Expression, Operator
+from tests.kernel.examples import key_plan, of_table
 from tests.pipeline_world import CATALOG, POLICIES, walk
 
 _WORLD = World(POLICIES["world"], CATALOG)
@@ -325,3 +327,19 @@ def test_limits_are_met_in_every_currency() -> None:
         with pytest.raises(TooMuchWork):
             work._check_limits(above)
     work._check_limits(UnitWork(nanoseconds=limits.UNIT_NANOSECONDS, nodes=limits.EXPANDED_NODES))
+
+
+@pytest.mark.parametrize(
+    ("expression", "values", "times"),
+    [
+        (Constant(None, None), None, 1),
+        (of_table("r1", "visits", "t"), None, 1),
+        (of_table("r1", "visits", "i4"), None, 4),
+        (of_table("r1", "visits", "i4"), ("1",), 3),
+    ],
+)
+def test_how_often_a_key_is_said(
+    expression: Expression, values: tuple[str, ...] | None, times: int
+) -> None:
+    key = replace(key_plan("t", values), expression=expression)
+    assert work._times_said(key) == times

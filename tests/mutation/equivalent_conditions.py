@@ -41,6 +41,11 @@ EQUIVALENT_CONDITIONS: Mapping[tuple[str, str, str], str] = {
     ): _FOR_MYPY + "no plan holds a dataclass as a type's argument",
     (
         "kernel/price.py",
+        "Price.__add__",
+        "never if self is NOTHING_PAID",
+    ): _FOR_SPEED + "nothing and a price add up to the price",
+    (
+        "kernel/price.py",
         "Price.covers",
         "without self is other",
     ): _FOR_SPEED + "a price is at least itself in every currency",
