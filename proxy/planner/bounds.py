@@ -133,7 +133,7 @@ def _bounded(expression: Expression, columns: Facts) -> Bounded:
         case Constant():
             return Bounded(expression, of_constant(expression))
         case ColumnRef():
-            bounds = of_column(expression, columns)
+            bounds = divisors.written(of_column(expression, columns))
             if not (expression.type.is_number or expression.type.is_time):
                 unbounded(f'column "{expression.column}"', expression.position)
             return Bounded(Clamped(expression, bounds.low, bounds.high, expression.type), bounds)

@@ -12,6 +12,7 @@ from fractions import Fraction
 
 from typing_extensions import assert_never
 
+from proxy.base.decimals import finite_places
 from proxy.base.errors import Code, Refusal
 from proxy.base.sql_types import SqlType
 from proxy.planner import intervals
@@ -172,6 +173,17 @@ def of_remainder(operand: Bounds, divisor: Bounds) -> Bounds:
     most = max(abs(divisor.low), abs(divisor.high))
     low, high = max(operand.low, -most), min(operand.high, most)
     return _enclosing(min(low, Fraction(0)), max(high, Fraction(0)))
+
+
+def written(interval: Bounds) -> Bounds:
+    """The interval, if a statement can have both ends as they are; else one around it: a third has no text.
+
+    >>> found = written(Bounds(Fraction(0), Fraction(1, 3)))
+    >>> found.low == 0, found.high > Fraction(1, 3), written(found) == found
+    (True, True, True)
+    """
+    is_exact = all(finite_places(end) is not None for end in (interval.low, interval.high))
+    return interval if is_exact else enclosed(interval)
 
 
 def enclosed(interval: Bounds) -> Bounds:

@@ -7,6 +7,8 @@ from fractions import Fraction
 
 import pytest
 
+from proxy.base.decimals import finite_places
+from proxy.base.node_parts import nodes
 from proxy.base.sql_types import SqlType
 from proxy.kernel.known_values import ANYTHING, NULL, Value, around, within
 from proxy.kernel.number_totality import (
@@ -36,6 +38,7 @@ from proxy.query.ir.expressions import (
     RealFunction,
 )
 from tests.kernel.examples import column
+from tests.pipeline_world import POLICIES, walk
 
 _N = column("r1", "n", SqlType.NUMERIC)
 _F = column("r1", "f8", SqlType.FLOAT8)
@@ -254,3 +257,14 @@ def test_nullif_takes_0_away(other: Constant, operand: Value, is_apart: bool) ->
 
 def test_nullif_of_no_constant_takes_nothing_away() -> None:
     assert not without_zero(NullIf(_N, _N, SqlType.NUMERIC), _TEN).is_apart
+
+
+@pytest.mark.parametrize("x", ["avg(i4 / 3.0)", "sum(i4) / 7.0", "max(n / 3) + avg(i4) / 3"])
+def test_thirds_that_a_subquery_ends_with_are_written_as_they_are_judged(x: str) -> None:
+    """The planner cuts a column to ends that have a decimal form: the kernel lets no other pass."""
+    per_unit = f"SELECT uid, {x} AS x FROM visits GROUP BY uid"
+    found = walk(f"SELECT count(*) FROM ({per_unit}) q WHERE x / 3.0 + 1 > 1", POLICIES["best"])
+    assert found is not None
+    (block,) = found.plan.blocks
+    ends = [end for one in nodes(block) if isinstance(one, Clamped) for end in (one.low, one.high)]
+    assert ends and all(finite_places(end) is not None for end in ends)
