@@ -151,7 +151,7 @@ def _few_days(
             continue
         name = frozenset({(column.relation, column.column)})
         about = [ConditionPart(one, name, size(one)) for one in parts if columns(one) == name]
-        step = Fraction(1) if bounds.kind is BoundsKind.DATE else None
+        step = Fraction(1) if bounds.kind is BoundsKind.DATE else Fraction(1, 10**6)
         known = ColumnFacts(column.type, bounds, step=step)
         left = ranges_of(column, known, about, work) or ()
         days = sum(_days_in(one, bounds) for one in left)
@@ -167,10 +167,9 @@ def _few_days(
 
 def _days_in(left: Range, bounds: Bounds) -> int:
     low = bounds.low if left.low is None else max(left.low, bounds.low)
-    span = (bounds.high if left.high is None else min(left.high, bounds.high)) - low
-    if bounds.kind is BoundsKind.DATE:
-        return max(0, math.floor(span) + 1)
-    return 0 if span < 0 else max(1, math.ceil(span / DAY_SECONDS))
+    high = bounds.high if left.high is None else min(left.high, bounds.high)
+    day = 1 if bounds.kind is BoundsKind.DATE else DAY_SECONDS
+    return 0 if high < low else math.floor(high / day) - math.floor(low / day) + 1
 
 
 def _chosen_by(aggregate: Aggregate) -> Iterator[ir.Expression | None]:

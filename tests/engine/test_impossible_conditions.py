@@ -214,6 +214,9 @@ def test_what_leaves_out_no_row(sql: str) -> None:
         ("extract(day FROM d) = 31", None),
         ("i4 = 3", None),  # ages and amounts are not spread evenly
         ("ts = '2010-01-01 03:00'", 1),
+        ("ts BETWEEN '2010-01-01' AND '2010-01-03'", 3),  # as many as there are groups
+        ("ts >= '2010-01-01' AND ts < '2010-01-03'", 2),
+        ("ts > '2010-01-01 23:00' AND ts <= '2010-01-02 05:00'", 2),
         ("tz::date = '2010-01-01'", 1),
         ("date_trunc('month', ts) = '2010-01-01'", 31),
         ("ts > '2010-01-01' AND d = '2027-01-01'", None),  # nothing is left: told by its end
