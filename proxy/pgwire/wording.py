@@ -30,7 +30,7 @@ POSTGRES_HINTS = {
     "42P01": LOOK_UP,
     "42702": "Write the table's name or alias before the column: o.status.",
     "42712": "Give each table in FROM a name of its own: orders a JOIN orders b.",
-    "42803": "Put the column into GROUP BY, or into an aggregate: max(status).",
+    "42803": "Put the column into GROUP BY, or take it out of the statement.",
     "42804": "Bring both sides to one type: CAST(total AS integer).",
     "42P02": "Send a value for each parameter with the statement, or write the constant in its place.",
     "42P08": _TYPE_OF_PARAMETER,

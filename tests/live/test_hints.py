@@ -373,8 +373,8 @@ HINTS: dict[str, str | tuple[str, ...]] = {
     "Give each table in FROM a name of its own: orders a JOIN orders b.": (
         "SELECT count(*) FROM shop.orders a JOIN shop.orders b ON a.customer_id = b.customer_id",
     ),
-    "Put the column into GROUP BY, or into an aggregate: max(status).": (
-        "SELECT status, count(*) FROM shop.orders GROUP BY status",
+    "Put the column into GROUP BY, or take it out of the statement.": (
+        *("SELECT status, count(*) FROM shop.orders GROUP BY status", _COUNT),
     ),
     "Bring both sides to one type: CAST(total AS integer).": (
         f"{_COUNT} WHERE CAST(total AS integer) > 1",
