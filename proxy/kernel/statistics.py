@@ -78,7 +78,8 @@ def factors_of(operand: Expression, stored: Callable[[ColumnRef], Value]) -> tup
     for one in dict.fromkeys(nodes(operand)):
         if not isinstance(one, Clamped) or not isinstance(one.operand, ColumnRef):
             continue
-        step, ends = stored(one.operand).step, (one.low, one.high)
+        known, ends = stored(one.operand), (one.low, one.high)
+        step = known.step
         if step is None or not one.type.is_number:
             continue
         if any((end / step).denominator != 1 or abs(end / step) > LARGEST_INDEX for end in ends):
@@ -90,7 +91,7 @@ def factors_of(operand: Expression, stored: Callable[[ColumnRef], Value]) -> tup
             grid=step,
             rows=1,
             on_grid=True,
-            least=stored(one.operand).least,
+            least=known.least,
         )
         found.append(factor)
     return tuple(found)
