@@ -247,6 +247,7 @@ _REFUSED: tuple[tuple[str, Callable[[], object]], ...] = (
     (_LONG_TEXT, lambda: _distinct(_T, not_null=_T)),
     ("a time that is measured and is no column", lambda: _index(_steps(_D))),
     (_NO_NUMBER, lambda: _index(_steps(_T))),
+    ("a number without a decimal form", lambda: _index(_steps(_N, low=Fraction(1, 3)))),
     (_NO_STEPS, lambda: _index(_steps(_I4, grid=0))),
     (_NO_STEPS, lambda: _index(_steps(_I4, grid=-1))),
     (_MANY_STEPS, lambda: _index(_steps(_I4, high=2**52 + 1))),
