@@ -805,6 +805,13 @@ def test_each_statement_groups_the_rows_again(
     assert block_work(block, world).stored_nanoseconds == before + 2 * statements
 
 
+def test_what_is_read_again_takes_as_long_again_and_no_more_room() -> None:
+    found = UnitWork(nanoseconds=1, single_nanoseconds=2, stored_nanoseconds=3, octets=4, rows=5)
+    found.repeat(3)
+    assert [getattr(found, name) for name in _FIELDS] == [3, 9, 6, 4, 0]
+    assert found.rows == 5
+
+
 def test_a_selection_reads_the_rows_once_more() -> None:
     of_mean, _ = _planned("SELECT avg(i4) FROM orders")
     of_keys, _ = _planned("SELECT i4, count(*) FROM orders GROUP BY i4")
