@@ -53,6 +53,7 @@ from proxy.query.ir.expressions import (
 )
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import OrderTerm, WindowColumn, WindowFunction
+from proxy.query.ir.written_numbers import NOT_FINITE
 from proxy.query.syntax.placeholders import ClientArray, ClientParameter, ScalarAnswer
 
 Types = Mapping[ColumnName, SqlType]
@@ -245,35 +246,24 @@ def _is_of_its_kind(node: object) -> bool:
     [True, True, False]
     """
     match node:
-        case (
-            Arithmetic(type=claimed)
-            | Quotient(type=claimed)
-            | NumericCall(type=claimed)
-            | RealCall(type=claimed)
-            | Bucket(type=claimed)
-            | Extract(type=claimed)
-        ):
-            return is_printed_as_number(claimed)
+        case Arithmetic() | Quotient() | NumericCall() | RealCall() | Bucket() | Extract():
+            return is_printed_as_number(node.type)
         case Clamped(type=claimed):
             return claimed.is_time or is_printed_as_number(claimed)
         case Cast(operand=operand, type=claimed):  # of others totality._cast judges
             is_of_truth = operand.type is SqlType.BOOL
             is_known = claimed.is_text or is_printed_as_number(claimed)
             return claimed is not SqlType.BPCHAR and (is_known or not is_of_truth)
-        case Constant(value=Fraction(), type=SqlType() as claimed):
-            return is_printed_as_number(claimed)
-        case Constant(value=bool(), type=SqlType() as claimed):
-            return claimed is SqlType.BOOL
+        case Constant(value=None):
+            return True
+        case Constant(value=value, type=claimed):  # True equals 1 here, and is printed otherwise
+            if claimed is not None and is_printed_as_number(claimed):
+                return isinstance(value, Fraction) or value in NOT_FINITE
+            return isinstance(value, bool if claimed is SqlType.BOOL else str)
         case FormattedTime(type=claimed):
             return claimed.is_text and claimed is not SqlType.BPCHAR
-        case (
-            Comparison(type=claimed)
-            | Not(type=claimed)
-            | Is(type=claimed)
-            | In(type=claimed)
-            | Like(type=claimed)
-        ):
-            return claimed is SqlType.BOOL
+        case Comparison() | Not() | Is() | In() | Like():
+            return node.type is SqlType.BOOL
         case _:
             return True
 
@@ -290,6 +280,8 @@ def _is_time_of(node: DateTrunc | Shift | TimeBin, types: Types) -> bool:
         case DateTrunc(type=claimed):
             is_local = below is SqlType.TIMESTAMP
             return claimed is (SqlType.TIMESTAMP if is_local else SqlType.TIMESTAMPTZ)
+        case TimeBin() if below is SqlType.DATE:
+            return False  # it would be a timestamp
         case Shift(type=claimed) if below is SqlType.DATE:
             is_by_days = not node.months and not node.microseconds
             return claimed is SqlType.TIMESTAMP or (claimed is SqlType.DATE and is_by_days)
@@ -300,11 +292,12 @@ def _is_time_of(node: DateTrunc | Shift | TimeBin, types: Types) -> bool:
 def _common_type(kinds: Set[SqlType]) -> SqlType:
     """Find the type in which operands meet: their own, or that of their kind which PostgreSQL prefers.
 
-    Texts of several types meet in text: the compiler casts them where character(n) is among them.
+    Texts of several types meet in text: the compiler casts them where character(n) is among them. Constants
+    without a type are texts.
     """
     if len(kinds) == 1:
         return next(iter(kinds))
-    if all(kind.is_time for kind in kinds):
+    if kinds and all(kind.is_time for kind in kinds):
         return SqlType.TIMESTAMPTZ if SqlType.TIMESTAMPTZ in kinds else SqlType.TIMESTAMP
     return SqlType.TEXT if all(kind.is_text for kind in kinds) else SqlType.NUMERIC
 

@@ -42,6 +42,7 @@ _NO_LONGER = (
 )
 _SHORT = 40  # characters of an integer, a truth value, a time, seconds
 _OF_NUMERIC = 1_010  # of a numeric(p, s), which has 1,000 digits at most
+_OF_DIGITS = (SqlType.NUMERIC, SqlType.INTERVAL, SqlType.CLOCK_TIME)  # as many as are computed
 _PRINTED_SHORT = (Extract, TextCall, Bucket, Inside)
 _MEMBERS = {
     InsideLook.MEMBER: SqlType.JSONB,
@@ -265,7 +266,7 @@ def check_printed(expression: Expression) -> None:
 
 def printed_characters(operand: Expression, value: Value) -> int | None:
     """The most characters that a value is printed with; None: not known."""
-    if operand.type is not SqlType.NUMERIC and isinstance(operand, ColumnRef):
+    if isinstance(operand, ColumnRef) and operand.type not in _OF_DIGITS:
         return _SHORT
     if isinstance(operand, _PRINTED_SHORT) or operand.type is SqlType.BOOL:
         return _SHORT

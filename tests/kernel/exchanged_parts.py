@@ -92,6 +92,11 @@ class Exchanger:
     def _values(self, old: Any, wanted: _DeclaredType) -> Iterator[Any]:
         if type(None) in wanted.leaves:
             yield None
+        if {
+            str,
+            bool,
+        } <= wanted.leaves:  # of a constant: a value of another kind than its type says
+            yield from (True, "-1", "0", "NaN", Fraction(0))
         match old:
             case bool():
                 yield not old

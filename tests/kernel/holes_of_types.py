@@ -6,24 +6,31 @@ from dataclasses import replace
 from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
+from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.plan import BlockPlan
 from proxy.kernel.refusals import Rule
 from proxy.query.ir.expressions import (
     Arithmetic,
+    Case,
     Cast,
     Choice,
     Choose,
     Clamped,
     Comparator,
     Comparison,
+    Concat,
     Constant,
+    ConstantValue,
+    Expression,
     Operator,
     Parameter,
+    TextCall,
+    TextFunction,
 )
-from proxy.query.ir.relations import Frame, Subquery, WindowColumn, WindowFunction
+from proxy.query.ir.relations import Frame, Relation, Subquery, WindowColumn, WindowFunction
 from proxy.query.syntax.placeholders import ScalarAnswer
 from tests.kernel.examples import column, of_table, scan
-from tests.kernel.holes import ONE_PADDED, block_of, hole, joined_to_texts, units_of
+from tests.kernel.holes import ONE_PADDED, Shown, block_of, hole, joined_to_texts, units_of
 
 # Three rows of each unit: 1, and 1.00 twice, in no order.
 _TWO_FORMS = (
@@ -80,3 +87,95 @@ def answer_with_blanks() -> BlockPlan:
     outputs = (("x", computed), ("id", of_table("r1", "people", "id")))
     people = Subquery("q", scan("r1", "people"), None, outputs)
     return replace(joined_to_texts(people, SqlType.TEXT, 4), compared=frozenset({1}))
+
+
+_PEOPLE = "INSERT INTO people(id, i4, t) VALUES (1, 1, 'abc'), (2, 0, NULL)"
+_FIRST = "DELETE FROM people WHERE id = 1"
+_ONE = Constant(Fraction(1), SqlType.INT4)
+
+
+def _people_where(condition: Expression) -> BlockPlan:
+    return replace(block_of("SELECT count(*) FROM people"), where=condition)
+
+
+@hole(Rule.EXPRESSION, _PEOPLE, _FIRST, shown=Shown.ERROR)
+def untyped_texts_that_are_called_times() -> BlockPlan:
+    """A date is read of a text that one row alone has."""
+    is_first = Comparison(Comparator.EQ, of_table("r1", "people", "i4"), _ONE)
+    text = Case(((is_first, Constant("x", None)),), Constant("y", None), SqlType.TIMESTAMP)
+    day = Constant("2001-01-01", SqlType.DATE)
+    return _people_where(Comparison(Comparator.EQ, Cast(text, SqlType.DATE), day))
+
+
+def _of_written(function: TextFunction, *numbers: str) -> BlockPlan:
+    """A function of a text with numbers that are written as texts, which no rule reads."""
+    few = Constant(Fraction(3), SqlType.INT4)
+    text = TextCall(TextFunction.LEFT, of_table("r1", "people", "t"), (few,), SqlType.TEXT)
+    written = [Constant(one, SqlType.INT4) for one in numbers]
+    call = TextCall(function, text, (*written,), SqlType.TEXT)
+    return _people_where(Comparison(Comparator.EQ, call, Constant("a", SqlType.TEXT)))
+
+
+@hole(Rule.EXPRESSION, _PEOPLE, _FIRST, shown=Shown.ERROR)
+def negative_length_that_is_a_text() -> BlockPlan:
+    return _of_written(TextFunction.SUBSTR, "1", "-5")
+
+
+@hole(Rule.EXPRESSION, _PEOPLE, _FIRST, shown=Shown.ERROR)
+def long_padding_that_is_a_text() -> BlockPlan:
+    return _of_written(TextFunction.LPAD, "2000000000")
+
+
+@hole(
+    Rule.EXPRESSION,
+    "INSERT INTO visits(id, uid, i4) SELECT u * 10 + k, u, 1 FROM generate_series(1, 3000) u,"
+    " generate_series(1, 5) k;"
+    " INSERT INTO visits(id, uid, i4) SELECT 99990 + k, 0, k FROM generate_series(1, 3) k",
+    _VISITOR,
+)
+def windows_of_orders_that_look_equal() -> BlockPlan:
+    """True and 1 are equal, and two texts: one order is the other one downwards."""
+    block = block_of(
+        "SELECT count(*) FROM (SELECT i4, row_number() OVER (PARTITION BY uid ORDER BY i4) AS a, count(*) OVER"
+        " (PARTITION BY uid ORDER BY i4 ROWS UNBOUNDED PRECEDING) AS b FROM visits) s WHERE a = b"
+    )
+    number = Clamped(of_table("r1", "visits", "i4"), Fraction(-9), Fraction(9), SqlType.INT4)
+
+    def ordered(window: WindowColumn, value: ConstantValue) -> WindowColumn:
+        up, down = (
+            Arithmetic(Operator.MULTIPLY, number, replace(_ONE, value=side), SqlType.NUMERIC)
+            for side in (Fraction(1), Fraction(-1))
+        )
+        text = Concat((Constant("", SqlType.TEXT), Constant(value, None)))
+        is_up = Comparison(Comparator.EQ, text, Constant("true", SqlType.TEXT))
+        term = replace(window.order[0], expression=Case(((is_up, up),), down, SqlType.NUMERIC))
+        return replace(window, order=(term,))
+
+    def changed(relation: Relation) -> Relation:
+        assert isinstance(relation, Subquery)
+        if not relation.windows:
+            return replace(relation, source=changed(relation.source))
+        one, other = relation.windows
+        return replace(relation, windows=(ordered(one, True), ordered(other, Fraction(1))))
+
+    return replace(block, source=changed(block.source))
+
+
+@hole(
+    Rule.TOTALITY,
+    "INSERT INTO people(id, n) VALUES (1, ('0.' || pg_catalog.repeat('3', 16000))::numeric)",
+    _FIRST,
+    shown=Shown.LONG_KEY,
+)
+def long_number_of_seconds() -> BlockPlan:
+    """A column of a subquery is short, as it is called a difference of times."""
+    block = block_of("SELECT n, count(*) FROM people GROUP BY n")
+    number = Clamped(of_table("r1", "people", "n"), Fraction(0), Fraction(9), SqlType.NUMERIC)
+    seconds = Arithmetic(Operator.MULTIPLY, number, _ONE, SqlType.INTERVAL)
+    outputs = (("id", of_table("r1", "people", "id")), ("x", seconds))
+    source = Subquery("q", scan("r1", "people"), None, outputs)
+    kind, person = SqlType.INTERVAL, column("q", "id", SqlType.INT4)
+    key = replace(block.keys[0], expression=column("q", "x", kind), type=kind, is_long=False)
+    assert isinstance(block.neighbours, RowNeighbours)
+    rows = replace(block.neighbours, hashed_by=(person,))
+    return replace(block, source=source, keys=(key,), neighbours=rows)

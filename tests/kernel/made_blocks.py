@@ -273,18 +273,19 @@ class BlockMaker:
 
     def _total(self, shape: Shape, measured: Measured) -> NoisyStatistic:
         """Of which what a unit adds is cut."""
-        most = self.maker.random.choice((1, 2, 4))
+        random = self.maker.random
+        most, is_centred = random.choice((1, 2, 4)), random.random() < 0.5
         parts = PARTS if shape.is_spread else 1
         total = UnitTotal(
-            low=-most if measured.low < 0 else 0,
-            high=most if measured.high > 0 else 0,
+            low=-most if is_centred or measured.low < 0 else 0,
+            high=most if is_centred or measured.high > 0 else 0,
             parts=parts,
             choice=None,
         )
         l1 = total.most * parts
         return NoisyStatistic(
             aggregate=COUNT,
-            statistic=Statistic.STEPS,
+            statistic=Statistic.CENTRED if is_centred else Statistic.STEPS,
             of=(measured,),
             noise=self._noise(l1, Fraction(l1**2)),
             loss=_LOSS,
@@ -363,6 +364,18 @@ def with_chosen_bounds(block: BlockPlan, bound: int) -> BlockPlan | None:
         if isinstance(release, NoisyStatistic) and release.total is not None:
             found.append(_with_choice(release, release.total, bound))
     return replace(block, releases=tuple(found)) if found else None
+
+
+def with_chosen_rows(block: BlockPlan) -> BlockPlan | None:
+    """The sums of a block without keys, of which a bound on rows is chosen: they may follow from its totals."""
+    if block.keys or not isinstance(block.neighbours, UnitNeighbours):
+        return None
+    sums = tuple(
+        one
+        for one in block.releases
+        if isinstance(one, NoisyStatistic) and one.statistic is not Statistic.STEPS
+    )
+    return replace(block, releases=sums, rows_choice=choice_of(Loss(Fraction(2), Fraction(0)), 4))
 
 
 def _with_choice(release: NoisyStatistic, total: UnitTotal, bound: int) -> NoisyStatistic:

@@ -11,7 +11,7 @@ from proxy.audit.movement import Movement, movements
 from proxy.kernel.block_price import price_of_block
 from proxy.kernel.plan import BlockPlan
 from proxy.kernel.refusals import NotPrivate
-from tests.kernel.made_blocks import WORLD, BlockMaker, with_chosen_bounds
+from tests.kernel.made_blocks import WORLD, BlockMaker, with_chosen_bounds, with_chosen_rows
 from tests.kernel.made_relations import DELETIONS, RelationMaker
 from tests.kernel.tiny_database import tiny_database
 
@@ -45,7 +45,8 @@ def _verified(seed: int, count: int) -> Counter[str]:
         bounded = (
             None if made is None else with_chosen_bounds(made, maker.maker.random.choice((1, 2, 4)))
         )
-        for block in (_checked(made, False), _checked(bounded, True)):
+        of_rows = None if made is None else with_chosen_rows(made)
+        for block in (_checked(made, False), _checked(bounded, True), _checked(of_rows, True)):
             if block is None:
                 continue
             found["blocks"] += 1
