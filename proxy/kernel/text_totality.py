@@ -42,6 +42,8 @@ _NO_LONGER = (
 )
 _SHORT = 40  # characters of an integer, a truth value, a time, seconds
 _OF_NUMERIC = 1_010  # of a numeric(p, s), which has 1,000 digits at most
+# Computed seconds are numerics, of a subquery's column, too.
+_OF_ANY_LENGTH = (SqlType.NUMERIC, SqlType.INTERVAL, SqlType.CLOCK_TIME)
 _PRINTED_SHORT = (Extract, TextCall, Bucket, Inside)
 _MEMBERS = {
     InsideLook.MEMBER: SqlType.JSONB,
@@ -265,7 +267,7 @@ def check_printed(expression: Expression) -> None:
 
 def printed_characters(operand: Expression, value: Value) -> int | None:
     """The most characters that a value is printed with; None: not known."""
-    if operand.type is not SqlType.NUMERIC and isinstance(operand, ColumnRef):
+    if isinstance(operand, ColumnRef) and operand.type not in _OF_ANY_LENGTH:
         return _SHORT
     if isinstance(operand, _PRINTED_SHORT) or operand.type is SqlType.BOOL:
         return _SHORT
