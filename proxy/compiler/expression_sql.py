@@ -21,7 +21,7 @@ from proxy.compiler.binds import Binds, column_sql, identifier
 from proxy.compiler.clamp_sql import clamp_sql
 from proxy.compiler.inside_sql import inside_sql
 from proxy.compiler.text_sql import beginning, concat_sql, text_call_sql
-from proxy.kernel.work_prices import is_hashed_list
+from proxy.kernel.work_prices import HASHED_LIST, is_hashed_list
 from proxy.query.ir import expressions as ir
 from proxy.query.ir.expression_walk import children
 from proxy.query.ir.expressions import Cast, Constant, DateTrunc, Shift, TimeBin
@@ -292,17 +292,13 @@ def _pair(left: ir.Expression, right: ir.Expression, binds: Binds) -> tuple[str,
 
 
 def _column_and_constants(
-    column: ir.ColumnRef,
-    constants: tuple[ir.Constant, ...],
-    binds: Binds,
-    *,
-    is_list: bool = False,
+    column: ir.ColumnRef, constants: tuple[ir.Constant, ...], binds: Binds
 ) -> tuple[str, list[str]]:
     """The column as it is, and the constants in a type that it meets; else all of them in numeric.
 
-    A list is hashed in the column's own type alone (kernel.work_prices.is_hashed_list)."""
-    kind = constants_type(column, constants)
-    if is_list and kind == "bigint" and is_hashed_list(ir.In(column, constants)):
+    A long list is hashed in the column's own type alone (kernel.work_prices.is_hashed_list)."""
+    kind, is_long = constants_type(column, constants), len(constants) >= HASHED_LIST
+    if is_long and kind == "bigint" and is_hashed_list(ir.In(column, constants)):
         kind = column.type.sql
     displayed = numeric_sql(column, binds) if kind is None else value_sql(column, binds)
     cast = kind or "numeric"
@@ -327,7 +323,7 @@ def _in(expression: ir.In, binds: Binds) -> str:
         displayed = value_sql(operand, binds)
         items = [value_sql(item, binds) for item in expression.items]
     elif isinstance(operand, ir.ColumnRef) and only_constants:
-        displayed, items = _column_and_constants(operand, constants, binds, is_list=True)
+        displayed, items = _column_and_constants(operand, constants, binds)
     else:  # answers of other blocks are numerics
         displayed = numeric_sql(operand, binds)
         items = [numeric_sql(real_beside(item, operand), binds) for item in expression.items]

@@ -92,7 +92,7 @@ _LOOK = 6_000.0
 _SLICE = 2_000.0  # what is stored beside its row is fetched
 _UNHASHED = 40.0  # an item that is compared, and cast, for each row
 _INTEGER_ENDS = {SqlType.INT2: 2**15, SqlType.INT4: 2**31}
-_HASHED_LIST = 9  # PostgreSQL hashes what it looks for in longer ones
+HASHED_LIST = 9  # PostgreSQL hashes what it looks for in longer ones
 # Each look unpacks up to 4 MiB (limits.INSIDE_STORED_BYTES), which stay until the next row: 128 are 512 MiB.
 _LOOK_NODES = limits.EXPANDED_NODES // 128
 _MOST_AFTER = 16_383  # NUMERIC_DSCALE_MAX
@@ -415,7 +415,7 @@ class _Pricing:
     def _in(self, listed: In) -> NodePrice:
         operand = self._numeric(listed.operand)
         octets, several = operand.size.octets, len(listed.items)
-        if several < _HASHED_LIST:  # compared one by one, the lengths first
+        if several < HASHED_LIST:  # compared one by one, the lengths first
             longest = max((constant_size(item).octets for item in listed.items), default=0)
             octets = min(octets, longest * several)
         each = 10.0 * min(several, 8) if is_hashed_list(listed) else _UNHASHED * several
