@@ -21,11 +21,16 @@ from proxy.compiler.binds import Binds, column_sql, identifier
 from proxy.compiler.clamp_sql import clamp_sql
 from proxy.compiler.inside_sql import inside_sql
 from proxy.compiler.text_sql import beginning, concat_sql, text_call_sql
+from proxy.kernel.work_prices import HASHED_LIST, is_hashed_list
 from proxy.query.ir import expressions as ir
 from proxy.query.ir.expression_walk import children
 from proxy.query.ir.expressions import Cast, Constant, DateTrunc, Shift, TimeBin
 from proxy.query.ir.written_numbers import NOT_FINITE
 
+_LARGER = {
+    **dict.fromkeys((SqlType.INT2, SqlType.INT4, SqlType.INT8), SqlType.INT8.sql),
+    **dict.fromkeys((SqlType.FLOAT4, SqlType.FLOAT8), SqlType.FLOAT8.sql),
+}
 _LAST_TIMESTAMP_DAY = "294276-12-31"  # PostgreSQL 17 documentation, section 8.5
 
 
@@ -289,8 +294,12 @@ def _pair(left: ir.Expression, right: ir.Expression, binds: Binds) -> tuple[str,
 def _column_and_constants(
     column: ir.ColumnRef, constants: tuple[ir.Constant, ...], binds: Binds
 ) -> tuple[str, list[str]]:
-    """The column as it is, and the constants in a type that it meets; else all of them in numeric."""
-    kind = constants_type(column, constants)
+    """The column as it is, and the constants in a type that it meets; else all of them in numeric.
+
+    A long list is hashed in the column's own type alone (kernel.work_prices.is_hashed_list)."""
+    kind, is_long = constants_type(column, constants), len(constants) >= HASHED_LIST
+    if is_long and kind == "bigint" and is_hashed_list(ir.In(column, constants)):
+        kind = column.type.sql
     displayed = numeric_sql(column, binds) if kind is None else value_sql(column, binds)
     cast = kind or "numeric"
     return displayed, [
@@ -326,6 +335,13 @@ def _in_public(expression: ir.InPublic, binds: Binds) -> str:
     the first row asks for it. `x = ANY(array)` is `x IN (...)`, NULLs and the empty list included."""
     operand, output = _pair(expression.operand, expression.output, binds)
     kind = "numeric" if output.endswith("::numeric") else element_type(expression.output.type)
+    larger = _LARGER.get(expression.output.type)
+    if (
+        larger is not None
+        and kind != "numeric"
+        and expression.operand.type is not expression.output.type
+    ):
+        operand, kind = f"({operand})::{larger}", larger  # hashed in one type alone
     table = f"{identifier(expression.table.schema)}.{identifier(expression.table.name)}"
     own = Binds()
     found = f"SELECT DISTINCT ({output})::{kind} AS v FROM {table} AS {expression.alias}"

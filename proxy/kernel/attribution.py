@@ -111,6 +111,9 @@ def scan_rule(scan: Scan, world: World) -> Known:
     Seeded hashes of it are taken, and nothing else is made of it (A2.6, `check_expressions`). Of rows of a
     prepared copy as many change as `bound_of_copy` says (35 P3).
 
+    Totality: of a type that is not read are columns of a key alone, which an index holds. To read another one
+    may raise, if it is generated at each reading; so may its text, by which rows are put in order.
+
     Raises:
         NotPrivate: A table that the policy or the catalogue does not have, or a reference that leads to no
             unit.
@@ -125,7 +128,12 @@ def scan_rule(scan: Scan, world: World) -> Known:
     policy, table = world.policy.tables.get(scan.table), stored_table(scan, world)
     if policy is None or table is None:
         raise NotPrivate(Rule.SCAN, "a table without a policy")
-    types = {(scan.alias, column.name): column.type for column in table.columns}
+    in_keys = {column for key in (table.primary_key, *table.unique) for column in key}
+    types = {
+        (scan.alias, column.name): column.type
+        for column in table.columns
+        if column.type is not SqlType.OTHER or column.name in in_keys
+    }
     keys = [_named_in(scan, table.primary_key)] if table.primary_key else []
     places = []
     if table.has_ctid:  # so no column is called that

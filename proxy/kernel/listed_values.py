@@ -27,7 +27,7 @@ _TRUTHS = frozenset(["true", "false"])
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _DATE = re.compile(r"([0-9]{4}|[1-9][0-9]{4,5})(-[0-9]{2}-[0-9]{2})( BC)?")
 _TIME = re.compile(r"([0-9]{4}|[1-9][0-9]{4,5})(-[0-9]{2}-[0-9]{2}(?: [0-9:.+-]{1,32})?)( BC)?")
-_ENDLESS = frozenset(["infinity", "-infinity"])
+ENDLESS = frozenset(["infinity", "-infinity"])
 _BITS = {SqlType.INT2: 15, SqlType.INT4: 31, SqlType.INT8: 63}
 _LAST_YEAR, _LAST_YEAR_BC = 294_275, 4_712
 _CYCLE = 400  # years after which the calendar is the same
@@ -65,7 +65,7 @@ def _is_value(text: str, kind: SqlType) -> bool:
         is_number = _is_float(text, kind) if kind.is_float else _is_numeric(text)
         return text in _NO_NUMBERS or is_number
     if kind.is_time:
-        return text in _ENDLESS or _is_time(text, _DATE if kind is SqlType.DATE else _TIME)
+        return text in ENDLESS or _is_time(text, _DATE if kind is SqlType.DATE else _TIME)
     match kind:
         case SqlType.BOOL:
             return text in _TRUTHS

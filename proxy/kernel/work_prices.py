@@ -23,7 +23,8 @@ exp and power those of the result too), x octets of texts.
 | extract; date_trunc, date_bin; + interval | 700; 1,400; 2,100 | of the type | AT TIME ZONE 544 |
 | to_char of a template of c characters | 1,200 + 64 c | 16 c | 509 |
 | float of a column, among numbers | 600 | of the type | 471 |
-| IN list; list of a public table | 200 + 10 min(k, 8); 300 | truth | |
+| IN list; list of a public table | 200 + 10 min(k, 8); 300 | truth | 2,000 integers: 5,400 with planning |
+| the same, not hashed: of k of another type of time, of integers beyond the column's | 40 k more | truth | 39 |
 | look into jsonb or an array | 6,000 each step, 16 kB | 1,024 octets | 16 kB: 18,000 to 95,000 |
 | numeric without a scale that a join repeats | 12,000 more to unpack | | 131,000 digits: 11,200 |
 | left(x, C) of a column | 2,200 + 6 C | 4 C | of 1 MB, C = 1,024: 7,200 |
@@ -89,7 +90,9 @@ _CONSTANT = 5.0
 _TIME = 700.0
 _LOOK = 6_000.0
 _SLICE = 2_000.0  # what is stored beside its row is fetched
-_HASHED_LIST = 9  # PostgreSQL hashes what it looks for in longer ones
+_UNHASHED = 40.0  # an item that is compared, and cast, for each row
+_INTEGER_ENDS = {SqlType.INT2: 2**15, SqlType.INT4: 2**31}
+HASHED_LIST = 9  # PostgreSQL hashes what it looks for in longer ones
 # Each look unpacks up to 4 MiB (limits.INSIDE_STORED_BYTES), which stay until the next row: 128 are 512 MiB.
 _LOOK_NODES = limits.EXPANDED_NODES // 128
 _MOST_AFTER = 16_383  # NUMERIC_DSCALE_MAX
@@ -411,16 +414,19 @@ class _Pricing:
 
     def _in(self, listed: In) -> NodePrice:
         operand = self._numeric(listed.operand)
-        octets = operand.size.octets
-        if len(listed.items) < _HASHED_LIST:  # compared one by one, the lengths first
+        octets, several = operand.size.octets, len(listed.items)
+        if several < HASHED_LIST:  # compared one by one, the lengths first
             longest = max((constant_size(item).octets for item in listed.items), default=0)
-            octets = min(octets, longest * len(listed.items))
-        own = 200 + 10 * min(len(listed.items), 8) + octets + operand.size.digits
-        return _sum("IN", own, _TRUTH, (operand,))
+            octets = min(octets, longest * several)
+        each = 10.0 * min(several, 8) if is_hashed_list(listed) else _UNHASHED * several
+        return _sum("IN", 200 + each + octets + operand.size.digits, _TRUTH, (operand,))
 
     def _in_public(self, listed: InPublic) -> NodePrice:
         operand = self._numeric(listed.operand)
-        own = 300 + operand.size.octets + operand.size.digits
+        own = 300.0 + operand.size.octets + operand.size.digits
+        kinds = (listed.operand.type, listed.output.type)
+        if any(kind is not None and kind.is_time for kind in kinds) and kinds[0] is not kinds[1]:
+            own += _UNHASHED * limits.PUBLIC_LIST_ELEMENTS
         return _sum("IN (SELECT ...)", own, _TRUTH, (operand,))
 
     def _like(self, like: Like) -> NodePrice:
@@ -575,6 +581,27 @@ class _Pricing:
         else:
             size = operand.size if cast.type.is_number else type_size(cast.type, self.text_octets)
         return _sum("a cast", own, size, (operand,))
+
+
+def is_hashed_list(listed: In) -> bool:
+    """Say whether PostgreSQL hashes the items of a list: if both sides have one hash function, and no item is
+    cast for each row (PostgreSQL 18, convert_saop_to_hashed_saop_walker).
+
+    A column of integers meets items of its own type, if it can hold all of them, else those of a larger one.
+
+    >>> column = ColumnRef("n", SqlType.INT4, None, "r1")
+    >>> lists = [tuple(Constant(Fraction(one), SqlType.INT8) for one in (1, end)) for end in (2, 2**31)]
+    >>> [is_hashed_list(In(column, one)) for one in lists]
+    [True, False]
+    """
+    operand, kind = listed.operand, listed.operand.type
+    if kind is None or kind.is_time:
+        return all(one.type is kind for one in listed.items)
+    if not isinstance(operand, ColumnRef) or kind not in (*_INTEGER_ENDS, SqlType.FLOAT4):
+        return True
+    end = _INTEGER_ENDS.get(kind, 0)
+    values = [one.value if isinstance(one, Constant) else "" for one in listed.items]
+    return all(one is None or (isinstance(one, Fraction) and -end <= one < end) for one in values)
 
 
 def _sum(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import date, timedelta
 from fractions import Fraction
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import psycopg
 import pytest
 
 from proxy.base.sql_types import SqlType
+from proxy.compiler.binds import Binds
+from proxy.compiler.expression_sql import value_sql
 from proxy.kernel.work_prices import NodePrice, ResultSize, expression_price
 from proxy.query.ir.expressions import (
     Arithmetic,
@@ -19,6 +22,7 @@ from proxy.query.ir.expressions import (
     Comparison,
     Constant,
     Expression,
+    In,
     Like,
     Operator,
     Quotient,
@@ -180,3 +184,45 @@ def test_texts(connection: psycopg.Connection, node: str, row: str) -> None:
     columns = {("p", "t"): NodePrice(0.0, ResultSize(0, 0, _OCTETS))}
     price = expression_price(priced, columns, 0).nanoseconds
     assert _nanoseconds(connection, expression, row, 60) <= allowed_work(price)
+
+
+def _list(kind: SqlType, items: tuple[Constant, ...]) -> In:
+    return In(ColumnRef("v", kind, None, "p"), items)
+
+
+def _days(kind: SqlType) -> tuple[Constant, ...]:
+    first = date(1990, 1, 1)
+    return tuple(Constant(f"{first + timedelta(days=n)}", kind) for n in range(2_000))
+
+
+def _integers(kind: SqlType, last: int = 0) -> tuple[Constant, ...]:
+    return tuple(Constant(Fraction(one), kind) for one in (*range(1, 2_000), last))
+
+
+_ON_LISTS: dict[str, tuple[str, In]] = {
+    "integers": ("7000::integer", _list(SqlType.INT4, _integers(SqlType.INT4))),
+    "one beyond them": ("7000::integer", _list(SqlType.INT4, _integers(SqlType.INT8, 2**31))),
+    "reals": ("7000::real", _list(SqlType.FLOAT4, _integers(SqlType.FLOAT8))),
+    "days": ("DATE '2010-01-01'", _list(SqlType.DATE, _days(SqlType.DATE))),
+    "timestamps": ("DATE '2010-01-01'", _list(SqlType.DATE, _days(SqlType.TIMESTAMP))),
+    "instants": ("DATE '2010-01-01'", _list(SqlType.DATE, _days(SqlType.TIMESTAMPTZ))),
+    "days among instants": (
+        "TIMESTAMPTZ '2030-01-01'",
+        _list(SqlType.TIMESTAMPTZ, (*_days(SqlType.DATE), *_days(SqlType.TIMESTAMPTZ)[:1])),
+    ),
+}
+
+
+@pytest.mark.parametrize("of", _ON_LISTS)
+def test_lists(connection: psycopg.Connection, of: str) -> None:
+    value, listed = _ON_LISTS[of]
+    binds = Binds()
+    printed = psycopg.ClientCursor(connection).mogrify(
+        value_sql(listed, binds).encode(), binds.values
+    )
+    price = expression_price(listed, {("p", "v"): NodePrice(0.0, ResultSize(10))}, 0).nanoseconds
+    rows = (
+        2_000 if price > 10_000 else 100_000
+    )  # to make the table of hashes takes as long as 2,000 rows
+    row = f"CASE WHEN g < 0 THEN NULL ELSE {value} END AS v"
+    assert _nanoseconds(connection, f"{printed} OR NULL", row, rows) <= allowed_work(price)
