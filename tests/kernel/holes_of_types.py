@@ -102,7 +102,7 @@ def _people_where(condition: Expression) -> BlockPlan:
 def untyped_texts_that_are_called_times() -> BlockPlan:
     """A date is read of a text that one row alone has."""
     is_first = Comparison(Comparator.EQ, of_table("r1", "people", "i4"), _ONE)
-    text = Case(((is_first, Constant("x", None)),), Constant("y", None), SqlType.TIMESTAMP)
+    text = Case(((is_first, Constant("x", None)),), Constant("2001-01-01", None), SqlType.TIMESTAMP)
     day = Constant("2001-01-01", SqlType.DATE)
     return _people_where(Comparison(Comparator.EQ, Cast(text, SqlType.DATE), day))
 
