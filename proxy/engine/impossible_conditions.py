@@ -45,7 +45,7 @@ from proxy.policy.policy_model import (
     ProtectedTable,
 )
 from proxy.query.ir import expressions as ir
-from proxy.query.ir.expression_walk import children, columns, size
+from proxy.query.ir.expression_walk import children, column_refs, columns, size
 from proxy.query.ir.function_names import Comparator
 from proxy.query.ir.query import AggregateBlock, Query, changed
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
@@ -152,7 +152,7 @@ def _few_days(
 ) -> Iterator[tuple[str, int]]:
     """Columns of which conditions leave few of the days in the policy or none, each of a table that is read
     once, with their number."""
-    for column in dict.fromkeys(chain.from_iterable(map(_columns, parts))):
+    for column in dict.fromkeys(chain.from_iterable(map(column_refs, parts))):
         own = _column_policy(column, policy) if tables[column.relation] == 1 else None
         bounds = None if own is None else bounds_on(own, day)
         if bounds is None or bounds.kind is BoundsKind.NUMBER:
@@ -204,7 +204,7 @@ def _conflicts(where: ir.Expression | None) -> Iterator[str]:
     """Columns of which no value meets all conditions together, whatever the policy says."""
     alone: dict[ir.ColumnRef, list[ir.Expression]] = {}
     for part in conjuncts(where):
-        named = set(_columns(part))
+        named = set(column_refs(part))
         if len(named) == 1:
             alone.setdefault(named.pop(), []).append(part)
     for column, parts in alone.items():
@@ -289,7 +289,7 @@ def _resolved(expression: ir.Expression, named: _Names) -> ir.Expression | None:
 
 def _checked(part: ir.Expression, policy: Policy, day: int | None) -> _Checked:
     listed, bounded = dict[ir.ColumnRef, Sequence[Value]](), dict[tuple[str, str], ColumnFacts]()
-    for column in _columns(part):
+    for column in column_refs(part):
         own = _column_policy(column, policy)
         if own is None:
             continue
@@ -317,13 +317,6 @@ def _widened(bounds: Bounds | None) -> Bounds | None:
         bounds.kind, _FAR
     )
     return Bounds(Fraction(-most), Fraction(most), bounds.kind)
-
-
-def _columns(part: ir.Expression) -> Iterator[ir.ColumnRef]:
-    if isinstance(part, ir.ColumnRef):
-        yield part
-    for child in children(part):
-        yield from _columns(child)
 
 
 def _column_policy(column: ir.ColumnRef, policy: Policy) -> ColumnPolicy | None:
