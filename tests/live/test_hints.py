@@ -95,7 +95,7 @@ HINTS: dict[str, str | tuple[str, ...]] = {
     "round and trunc take a constant number of digits there, from 0 to 20: round(avg(column), 2).": (
         f"SELECT dp.error(round(avg(total), 2)), dp.error(trunc(avg(total), 20)) {_ORDERS}",
     ),
-    "ORDER BY {} LIMIT {}: {}{} of the {} rows clearly belong to the list. Noise has a part in which others"
+    "ORDER BY {} LIMIT {}: {}{} of the {} clearly belong to the list. Noise has a part in which others"
     " are in it, and their numbers are too {} on average.": (
         f"SELECT status, count(*) AS n {_ORDERS} GROUP BY status ORDER BY n LIMIT 2",
     ),
@@ -327,7 +327,7 @@ HINTS: dict[str, str | tuple[str, ...]] = {
         f"SELECT status, quantity, count(*) {_ORDERS} GROUP BY ROLLUP (status, quantity)"
         " HAVING dp.low(count(*)) > 0",
     ),
-    "ORDER BY {} LIMIT {}: NULL comes first, in {} of the {} rows. Write NULLS LAST to have it behind all"
+    "ORDER BY {} LIMIT {}: NULL comes first, in {} of the {}. Write NULLS LAST to have it behind all"
     " numbers.": (
         f"SELECT status, avg(total) AS a {_ORDERS} GROUP BY status ORDER BY a DESC NULLS LAST LIMIT 2",
     ),
