@@ -13,7 +13,7 @@ from itertools import islice
 
 from sqlglot import TokenType
 
-from proxy.base.errors import Code
+from proxy.base.errors import Code, Refusal
 from proxy.base.written_names import written_name
 from proxy.query.bind.function_forms import forms_instead, functions_alike
 from proxy.query.refused_parts import (
@@ -39,6 +39,7 @@ from proxy.query.refused_parts import (
     with_keys,
 )
 from proxy.query.syntax.divisor_spans import divisors
+from proxy.query.syntax.from_clause import Item, JoinItem, TableItem, leaves, read_from
 from proxy.query.syntax.selects import Span, aggregates_rows, is_call, own_lexemes, select_at
 from proxy.query.syntax.tokens import Lexed
 
@@ -411,6 +412,32 @@ def _joined_otherwise(refused: ReadRefusal) -> Iterator[str]:
             yield replaced(refused, (n, lexed.partner[n + 2] + 1), "").rstrip()
 
 
+def _joined_on_unit(refused: ReadRefusal) -> Iterator[str]:
+    """Two tables ON the unit that the hint names; a table with itself was meant to be joined otherwise."""
+    lexed, select, units = refused.lexed, refused.own, _UNITS.search(refused.hint)
+    if units is None or select is None or units[2] == units[4] or "from" not in select.clauses:
+        return
+    try:
+        item = read_from(lexed, select.clauses["from"])
+    except Refusal:
+        return
+    while isinstance(item, JoinItem):
+        left, right = _called(item.left, units[2]), _called(item.right, units[4])
+        if left and right and item.on is not None:
+            yield replaced(refused, item.on, f"{left}.{units[1]} = {right}.{units[3]}")
+        item = item.left
+
+
+_UNITS = re.compile(r"privacy unit [(](\w+) of ([\w.]+) = (\w+) of ([\w.]+)[)]")
+
+
+def _called(item: Item, table: str) -> str | None:
+    """By which name the first of the tables has one that is joined."""
+    found = (one for one in leaves(item) if isinstance(one, TableItem))
+    names = [one.alias or one.chain[-1] for one in found if table.endswith(one.chain[-1])]
+    return written_name(names[0]) if names else None
+
+
 def _inner_query(refused: ReadRefusal) -> Iterator[str]:
     """The SELECT of a statement that keeps, copies or declares what it finds."""
     select = refused.outer
@@ -548,6 +575,7 @@ CORRECTIONS: Mapping[str, tuple[_Correction, ...]] = {
     Code.UNSUPPORTED.name: (
         *(_inner_query, _without_window, _without_distinct, _listed_apart, _substituted),
         *(_hinted_form, _bounded, _not_divided_by_zero, _joined_otherwise, _hinted_statement),
+        _joined_on_unit,
     ),
     # Of PostgreSQL: grouping_error, undefined_table, undefined_column, undefined_function (PostgreSQL 17
     # documentation, appendix A).

@@ -105,6 +105,36 @@ def test_the_first_candidate(sql: str, reason: str, word: str | None, first: str
     assert (found[0] if found else None) == first
 
 
+_BY_UNIT = "Join on the privacy unit (customer_id of shop.orders = id of shop.customers), or"
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        (
+            "orders o JOIN customers c ON c.id = o.total WHERE o.total > 5",
+            "orders o JOIN customers c ON o.customer_id = c.id WHERE o.total > 5",
+        ),
+        (
+            "shop.orders JOIN shop.customers ON (status = state) GROUP BY status",
+            "shop.orders JOIN shop.customers ON orders.customer_id = customers.id GROUP BY status",
+        ),
+        (
+            'orders "O" JOIN products p ON p.id = "O".total LEFT JOIN customers c ON c.id = p.id AND true',
+            'orders "O" JOIN products p ON p.id = "O".total LEFT JOIN customers c ON "O".customer_id = c.id',
+        ),
+        ("orders o, customers c WHERE c.id = o.total", None),
+        ("orders o JOIN orders c ON c.total = o.total", None),
+        ("orders o JOIN customers c USING (id)", None),
+        ("(SELECT * FROM orders) o JOIN customers c ON c.id = o.total", None),
+    ],
+)
+def test_a_join_is_on_the_unit_that_the_hint_names(source: str, found: str | None) -> None:
+    sql = "SELECT count(*) FROM "
+    expected = [] if found is None else [f"{sql}{found}"]
+    assert _candidates(f"{sql}{source}", "UNSUPPORTED", source, _BY_UNIT) == expected
+
+
 @pytest.mark.parametrize("explain", ["EXPLAIN", "EXPLAIN (VERBOSE, COSTS OFF)", "EXPLAIN VERBOSE"])
 def test_an_explained_statement_gets_an_explained_one(explain: str) -> None:
     """Nobody is charged for what they did not ask: each statement and reason, as without EXPLAIN."""
