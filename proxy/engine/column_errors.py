@@ -440,6 +440,8 @@ def _reason(
     if none is not NoInterval.OF_AN_ANSWER:
         return str(none.value)
     numbers = sorted(answers_in(expression))
+    if all(any(row.values[n - 1].is_missing for n in numbers) for row in noisy.rows):
+        return _IS_NULL
     missing = [
         _at_bounds(accuracy[n - 1], block, noisy, n)
         for n in numbers

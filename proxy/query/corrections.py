@@ -297,8 +297,8 @@ def _without_keys(refused: ReadRefusal) -> Iterator[str]:
         yield asking(refused, select, kept, [])
 
 
-def _of_one_aggregate(refused: ReadRefusal) -> Iterator[str]:
-    """The keys with one aggregate, which has all of the epsilon."""
+def _of_fewer_aggregates(refused: ReadRefusal) -> Iterator[str]:
+    """The keys with all aggregates but one, with half of them, with one, which has all of the epsilon."""
     select = refused.outer
     if select is None or "from" not in select.clauses:
         return
@@ -306,11 +306,10 @@ def _of_one_aggregate(refused: ReadRefusal) -> Iterator[str]:
     items = items_of(lexed, select.items)
     keys = [text_of(lexed, one) for one in items if not aggregates(lexed, one)]
     several = [text_of(lexed, one) for one in items if aggregates(lexed, one)]
-    if len(several) > 1:
-        grouped = [
-            text_of(lexed, one) for one in items_of(lexed, select.clauses.get("group", (0, 0)))
-        ]
-        yield asking(refused, select, [*keys, several[0]], grouped)
+    grouped = [text_of(lexed, one) for one in items_of(lexed, select.clauses.get("group", (0, 0)))]
+    for number in (len(several) - 1, len(several) // 2, 1):
+        if 0 < number < len(several):
+            yield asking(refused, select, [*keys, *several[:number]], grouped)
 
 
 _WRITTEN = re.compile(r"(?<!\w)(?:column|other|later|earlier)(?!\w)")
@@ -570,7 +569,7 @@ CORRECTIONS: Mapping[str, tuple[_Correction, ...]] = {
     Code.COLUMN_NOT_USABLE.name: (_hinted_form, _column_alike),
     Code.NO_BOUNDS.name: (_key_in_steps, _hinted_form, _counted, _without_keys),
     Code.NO_VALUES.name: (_key_in_steps, _without_keys),
-    Code.INFEASIBLE.name: (_of_one_aggregate, _without_keys, _counted),
+    Code.INFEASIBLE.name: (_of_fewer_aggregates, _without_keys, _counted),
     Code.FUNCTION.name: (_listed_apart, _substituted, _hinted_form, _without_window),
     Code.UNSUPPORTED.name: (
         *(_inner_query, _without_window, _without_distinct, _listed_apart, _substituted),

@@ -85,6 +85,12 @@ def _candidates(sql: str, reason: str, word: str | None = None, hint: str = "") 
             "SELECT status, sum(total) FROM orders GROUP BY status",
         ),
         (
+            "SELECT status, sum(total), avg(total), max(total) FROM orders GROUP BY status",
+            "INFEASIBLE",
+            "max",
+            "SELECT status, sum(total), avg(total) FROM orders GROUP BY status",
+        ),
+        (
             "SELECT DISTINCT ON (status) status, total FROM orders ORDER BY status, created_at",
             "RAW_ROWS",
             "DISTINCT",
@@ -214,6 +220,12 @@ def test_a_candidate_means_what_was_asked(
     """A form of two values is not filled with one twice: age(x, x) is 0."""
     form = "Write extract(year FROM age(later, earlier)) or earlier <= later - interval '30 years', whole years"
     assert _candidates(sql, reason, word, form) == found
+
+
+def test_as_many_aggregates_as_can_be_answered_are_offered() -> None:
+    columns = [f"max({n})" for n in range(7)]
+    found = _candidates(f"SELECT {', '.join(columns)} FROM orders", "INFEASIBLE", "max")
+    assert found[:3] == [f"SELECT {', '.join(columns[:n])} FROM orders" for n in (6, 3, 1)]
 
 
 def test_several_statements_are_not_corrected() -> None:

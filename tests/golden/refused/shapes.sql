@@ -144,7 +144,7 @@ SELECT count(*) FROM people
 SELECT avg(i4) FROM people
 -- => refused
 -- INFEASIBLE at 8: avg(i4)
--- avg cannot be answered at epsilon 0.001, its share: the noise would cover the whole range; it needs 0.0059
+-- avg(i4) cannot be answered at epsilon 0.001, its share: the noise would cover the whole range; it needs 0.0059
 -- SET dp.epsilon = 0.0059 (over HTTP "epsilon": 0.0059); with `mechanism: best`, which the data owner can set, it is answered at any epsilon.
 
 -- case: no delta
