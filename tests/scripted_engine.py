@@ -90,6 +90,9 @@ class ScriptedEngine:
     def is_protected(self, table: str) -> bool:
         return table == "orders"
 
+    def unknown_table_hint(self, message: str) -> str | None:
+        return None
+
     def look(self, text: str) -> Verbatim | Inspect | ExecutePrepared | Refuse:
         if match := _EXECUTE.match(text):
             arguments = match[2].split(",") if match[2] else []

@@ -63,14 +63,24 @@ class Advice:
                 line = line.removesuffix(f" {advice}")
             line = _ASKED.sub("", line.replace(SO_RAISE, "none here"))
             return line.partition(f" {OF_KEYS}")[0]
+        instead = self._instead()
+        line = line.replace(OF_KEYS, self._of_keys())
+        if self.can_raise and not self.has_several:
+            can_widen = self.has_keys or self.has_conditions
+            raised = f"Raise dp.epsilon, or {instead}." if can_widen else RAISE
+            return line.replace(MORE, raised).replace(FEWER, raised)
         if self.can_raise:
             return line
-        instead = self._instead()
         for advice in (MORE, FEWER, RAISE):
             line = line.replace(f" {advice}", f" {_LARGEST}{instead}.")
-        line = line.replace(OR_RAISE, ".").replace(SO_RAISE, f"none here, so {instead}")
-        delta = "Raise dp.delta, ask" if self.can_raise_delta else "Ask"
-        return line.replace(OF_KEYS, OF_KEYS.replace("Raise dp.epsilon or dp.delta, ask", delta))
+        return line.replace(OR_RAISE, ".").replace(SO_RAISE, f"none here, so {instead}")
+
+    def _of_keys(self) -> str:
+        raised, delta = OF_KEYS.split(", ")[0], "Raise dp.delta" * self.can_raise_delta
+        several = "ask for fewer aggregates at once" * self.has_several
+        ways = (raised if self.can_raise else delta, several, "group more coarsely,")
+        text = ", ".join(filter(None, ways))
+        return f"{text[0].upper()}{text[1:]}"
 
     def _instead(self) -> str:
         """What is left where epsilon cannot be raised."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from proxy.base import limits
 from proxy.base.result_columns import is_aggregate_column
 from proxy.engine.accuracy import text_of
-from proxy.engine.unit_words import one_unit, units_word
+from proxy.engine.unit_words import counted, one_unit, units_word
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import BlockPlan
 from proxy.policy.policy_model import ROWS_AT_MOST
@@ -38,8 +38,8 @@ def conditions(block: BlockPlan, *, are_all: bool = True) -> Iterator[str]:
         yield "the statement adds up such answers, each with an error of its own"
     if block.most_stored is not None and (are_all or stored_rows_matter(block)):
         yield (
-            f"at most {block.most_stored:,} rows of {one_unit(block)} are read, chosen at random, because the"
-            " query is long"
+            f"at most {counted(block.most_stored, 'row')} of {one_unit(block)} are read, chosen at random,"
+            " because the query is long"
         )
     most = block.text_characters
     if most is not None and most < limits.TEXT_CHARACTERS:  # which functions have anyway

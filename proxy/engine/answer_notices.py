@@ -20,7 +20,7 @@ from proxy.engine.impossible_answers import (
     shown_rows,
 )
 from proxy.engine.policy_limits import no_group, small_groups
-from proxy.engine.unit_words import aggregate_word, answer_name, output_names, units_word
+from proxy.engine.unit_words import aggregate_word, answer_name, counted, output_names, units_word
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import (
     BlockPlan,
@@ -110,7 +110,7 @@ def _small_groups(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
     first = [row.values[0] for row in noisy.rows]
     missing = sum(value.null_reason is NullReason.TOO_FEW_UNITS for value in first)
     if missing:
-        where = f" in {missing:,} of {len(first):,} groups" if block.keys else ""
+        where = f" in {missing:,} of {counted(len(first), 'group')}" if block.keys else ""
         yield (
             f"NULL{where}: too few {units_word(block)}. The policy shows no group of fewer than {gate.units:,},"
             f" by a noisy number that has to be {number_needed(block):,} or more. Use fewer or larger groups."
@@ -169,7 +169,7 @@ def _too_few(
     if missing:
         yield (
             f"{answer_name(block, number)} is NULL{_where(block, missing, values)}: it takes about"
-            f" {rows_needed(release):,} rows, and the noisy count is lower. {MORE}"
+            f" {counted(rows_needed(release), 'row')}, and the noisy count is lower. {MORE}"
         )
 
 
@@ -288,7 +288,8 @@ def _uncertain_list(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
         rows = max(0, rows - nulls)
         yield (
             f"ORDER BY {output_names(block)[top.output - 1]} LIMIT {top.rows:,}: NULL comes first, in"
-            f" {top.rows - rows:,} of the {top.rows:,} rows. Write NULLS LAST to have it behind all numbers."
+            f" {top.rows - rows:,} of the {counted(top.rows, 'row')}. Write NULLS LAST to have it behind"
+            " all numbers."
         )
     if not rows or len(known) <= rows:
         return
@@ -304,8 +305,8 @@ def _uncertain_list(block: BlockPlan, noisy: NoisyTable) -> Iterator[str]:
         is_open = any(one.is_least or one.is_most for one in known)
         by_noise = "by the noise alone " if is_open else ""
         yield (
-            f"ORDER BY {name} LIMIT {top.rows:,}: {by_noise}{certain:,} of the {len(shown):,} rows clearly"
-            " belong to the list. Noise has a part in which others are in it, and their numbers are too"
+            f"ORDER BY {name} LIMIT {top.rows:,}: {by_noise}{certain:,} of the {counted(len(shown), 'row')}"
+            " clearly belong to the list. Noise has a part in which others are in it, and their numbers are too"
             f" {_side(top)} on average."
         )
 

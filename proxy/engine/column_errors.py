@@ -17,7 +17,7 @@ from proxy.engine.answer_accuracy import AT_LEAST, AT_MOST, BEYOND, ranks_off
 from proxy.engine.answer_conditions import conditions
 from proxy.engine.impossible_answers import AROUND, counts_of_groups, is_behind, shown_rows
 from proxy.engine.policy_limits import limit_text
-from proxy.engine.unit_words import aggregate_word
+from proxy.engine.unit_words import aggregate_word, counted
 from proxy.kernel.plan import BlockPlan, OrderStatistic, UnitExtreme
 from proxy.mechanisms import order_statistic
 from proxy.query.ir.noisy_expressions import AnswerOf, NoisyExpression, answers_in, is_of_one_row
@@ -81,11 +81,11 @@ class ColumnError:
         """In how many groups there is no number, and in how many others no interval."""
         behind = " (shown or not)" if self.is_behind else ""
         if self.nulls:
-            yield f"NULL in {self.nulls:,} of {self.groups:,} groups{behind}"
+            yield f"NULL in {self.nulls:,} of {counted(self.groups, 'group')}{behind}"
         others = self.without - self.nulls
         if others:
             why = "; ".join(one for one in self.reason.split("; ") if not one.startswith(_IS_NULL))
-            none, where = "no interval", f"in {others:,} of {self.groups:,} groups{behind}"
+            none, where = "no interval", f"in {others:,} of {counted(self.groups, 'group')}{behind}"
             is_known = none in why and not why.startswith(none)  # its error is told in another way
             yield (
                 f"{where} {why}" if is_known else f"{none} {where}: {why.removeprefix(f'{none}: ')}"
@@ -440,6 +440,8 @@ def _reason(
     if none is not NoInterval.OF_AN_ANSWER:
         return str(none.value)
     numbers = sorted(answers_in(expression))
+    if all(any(row.values[n - 1].is_missing for n in numbers) for row in noisy.rows):
+        return _IS_NULL
     missing = [
         _at_bounds(accuracy[n - 1], block, noisy, n)
         for n in numbers
@@ -485,7 +487,9 @@ def _at_bounds(entry: Accuracy, block: BlockPlan, noisy: NoisyTable, number: int
         at = f"this is at the policy's limit of {limit_text(bound, limit.kind)}"
         told = f"{at}: the real {most} value is not known"
     if count < len(numbers):
-        told = f"{entry.described.no_interval}; in {count:,} of {len(values):,} groups {told}"
+        told = (
+            f"{entry.described.no_interval}; in {count:,} of {counted(len(values), 'group')} {told}"
+        )
     return replace(entry, described=replace(entry.described, no_interval=told))
 
 

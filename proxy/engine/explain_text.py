@@ -16,7 +16,7 @@ from proxy.engine.answer_conditions import conditions
 from proxy.engine.answer_origin import AnswerSource
 from proxy.engine.expected_errors import ExpectedError, expected_error, short_number
 from proxy.engine.policy_limits import threshold_text, units_needed
-from proxy.engine.unit_words import aggregate_word, one_unit, units_word
+from proxy.engine.unit_words import aggregate_word, counted, one_unit, units_word
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import BlockPlan, PrivatePlan
 from proxy.mechanisms.loss import NOTHING, Loss
@@ -262,7 +262,7 @@ def beyond_bound(block: BlockPlan, than: str) -> str:
     unit = block.neighbours
     if not isinstance(unit, UnitNeighbours) or unit.is_unbounded:
         return ""
-    return f"; of a unit with more than {unit.rows} rows fewer may count than {than}"
+    return f"; of a unit with more than {counted(unit.rows, 'row')} fewer may count than {than}"
 
 
 def _groups(block: BlockPlan) -> str:
@@ -304,12 +304,12 @@ def is_of_copy(block: BlockPlan) -> bool:
 def unit_text(block: BlockPlan) -> str:
     match block.neighbours:
         case RowNeighbours(rows=rows) if is_of_copy(block):
-            return f"one unit has up to {rows:,} rows of the prepared copy"
+            return f"one unit has up to {counted(rows, 'row')} of the prepared copy"
         case RowNeighbours(rows=1, not_null=None):
             return "one row is protected"
         case RowNeighbours(not_null=None, partitions=int()):
             rows = block.neighbours.rows
-            return f"one unit changes up to {rows} rows of the join, whose tables are truncated"
+            return f"one unit changes up to {counted(rows, 'row')} of the join, whose tables are truncated"
         case RowNeighbours(not_null=None):
             return f"any {block.neighbours.rows} rows are protected"
         case RowNeighbours(not_null=column):
@@ -323,13 +323,13 @@ def unit_text(block: BlockPlan) -> str:
 
 def _bounded_unit(unit: UnitNeighbours, answered: int | None, is_chosen: bool) -> str:
     """answered: so many groups; None where that is private; is_chosen: the policy does not bound its rows."""
-    rows = "all its rows count" if unit.is_unbounded else f"{unit.rows} rows of it count"
+    rows = "all its rows count" if unit.is_unbounded else f"{counted(unit.rows, 'row')} of it count"
     if is_chosen:
         rows = "what it adds is bounded by choice when the statement runs"
     text = f"the unit in {unit.column.column} is protected, {rows}"
     groups = answered if unit.groups is None else unit.groups
     if unit.groups is not None:
-        text += f", {unit.groups} groups"
+        text += f", {counted(unit.groups, 'group')}"
     if unit.rows_per_group is None or groups is None or is_chosen or unit.is_unbounded:
         return text
     in_all = min(unit.rows, groups * unit.rows_per_group)
@@ -486,7 +486,8 @@ def _protected(block: BlockPlan) -> str:
     tables = ", ".join(dict.fromkeys(block.tables()))
     neighbours = block.neighbours
     if is_of_copy(block):
-        return f"On {tables}; protected: one unit, with up to {block.neighbours.rows:,} rows of the copy"
+        rows = counted(block.neighbours.rows, "row")
+        return f"On {tables}; protected: one unit, with up to {rows} of the copy"
     if isinstance(neighbours, RowNeighbours) and neighbours.not_null is None:
         rows = "one row" if neighbours.rows == 1 else f"any {neighbours.rows} rows"
         return f"On {tables}; protected: {rows}"
@@ -497,7 +498,7 @@ def _group_clause(block: BlockPlan) -> str:
     if not block.keys:
         return ""
     if block.selection is None:
-        return f"; {block.groups():,} groups, empty ones too"
+        return f"; {counted(block.groups() or 0, 'group')}, empty ones too"
     loss = text_of(block.selection.loss.epsilon)
     appear = threshold_text(block.selection)
     return f"; groups that appear, for epsilon {loss}: {appear} {units_word(block)}"

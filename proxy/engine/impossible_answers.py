@@ -15,7 +15,7 @@ from proxy.base.decimals import decimal_text
 from proxy.base.limits import NOISY_PARTS_PER_BLOCK
 from proxy.base.result_columns import IntervalEnd
 from proxy.engine.advice import OR_RAISE, SO_RAISE
-from proxy.engine.unit_words import aggregate_word, answer_name, output_names, plural
+from proxy.engine.unit_words import aggregate_word, answer_name, counted, output_names
 from proxy.kernel.plan import BlockPlan
 from proxy.query.ir.noisy_expressions import (
     AnswerOf,
@@ -84,7 +84,7 @@ def is_behind(block: BlockPlan) -> bool:
 def groups_phrase(block: BlockPlan, count: int, groups: int) -> str:
     """Count some of the groups of a block that `shown_rows` gave: "2 of 9 groups, shown or not"."""
     behind = ", shown or not" if is_behind(block) else ""
-    return f"{count:,} of {groups:,} {plural('group')}{behind}"
+    return f"{count:,} of {counted(groups, 'group')}{behind}"
 
 
 def is_null(block: BlockPlan, row: NoisyRow, output: int) -> bool:
@@ -424,15 +424,18 @@ def empty_groups(planned: BlockPlan, released: NoisyTable) -> Iterator[str]:
     block, noisy = shown_rows(planned, released)
     if len(noisy.rows) < 2:
         return
-    empty = sum(all(_may_be_0(row.values[n - 1]) for n in numbers) for row in noisy.rows)
+    counts = [[row.values[n - 1] for n in numbers] for row in noisy.rows]
+    # Of a group whose counts are all NULL another line says why.
+    known = [row for row in counts if not all(one.is_missing for one in row)]
+    empty = sum(all(map(_may_be_0, row)) for row in known)
     if empty:
         different = list(dict.fromkeys(answer_name(block, number) for number in numbers))
         names = listed(different)
         where = f"{groups_phrase(block, empty, len(noisy.rows))}{',' if is_behind(block) else ''}"
         more = _MOST if 2 * empty > len(noisy.rows) else ""
         if _is_of_some_rows(block, numbers[0]):
-            counted = f"{names} {'counts' if len(numbers) == 1 else 'count'}"
-            yield f"{where} may have no rows that {counted}, as public keys have all groups.{more}"
+            count = f"{names} {'counts' if len(numbers) == 1 else 'count'}"
+            yield f"{where} may have no rows that {count}, as public keys have all groups.{more}"
             return
         are = "is below its error" if len(numbers) == 1 else "are below their errors"
         yield (

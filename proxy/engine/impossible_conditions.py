@@ -24,7 +24,13 @@ from proxy.base.sql_types import SqlType
 from proxy.engine.policy_limits import bound_text
 from proxy.kernel.column_types import conjuncts
 from proxy.planner.bounds import bounded
-from proxy.planner.column_ranges import ConditionPart, constants_beside, pieces, ranges_of
+from proxy.planner.column_ranges import (
+    ConditionPart,
+    can_be_null,
+    constants_beside,
+    pieces,
+    ranges_of,
+)
 from proxy.planner.facts import ColumnFacts, Facts, Range
 from proxy.planner.label_evaluation import LabelWork
 from proxy.planner.possible_truth import OtherText, Value, Within, listed_value, truths
@@ -39,7 +45,7 @@ from proxy.policy.policy_model import (
     ProtectedTable,
 )
 from proxy.query.ir import expressions as ir
-from proxy.query.ir.expression_walk import children, columns, size
+from proxy.query.ir.expression_walk import children, column_refs, columns, size
 from proxy.query.ir.function_names import Comparator
 from proxy.query.ir.query import AggregateBlock, Query, changed
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
@@ -104,14 +110,15 @@ def impossible_conditions(query: Query, policy: Policy, day: int | None) -> Impo
         conflicts = () if is_never else tuple(_conflicts(block.where))
         lines.update(dict.fromkeys(conflicts))
         is_never |= bool(conflicts)
-        filtered = [any(checked[part].is_never for part in parts) for parts in of_each]
-        found.append(is_never or (bool(filtered) and all(filtered)))
+        filtered = [is_never or any(checked[part].is_never for part in parts) for parts in of_each]
+        filtered = filtered or [is_never]
         tables = Counter(str(scan.table) for scan in scans(block.source))
-        for parts, is_none in zip(of_each or [[]], filtered or [False], strict=True):
-            if not (found[-1] or is_none):
-                lines.update(
-                    dict.fromkeys(_few_days([*of_rows, *parts], tables, policy, day, work))
-                )
+        for number, parts in enumerate(of_each or [[]]):
+            if not filtered[number]:
+                few = dict(_few_days([*of_rows, *parts], tables, policy, day, work))
+                lines.update(dict.fromkeys(few))
+                filtered[number] = 0 in few.values()
+        found.append(all(filtered))
     return ImpossibleConditions(lines=tuple(lines), is_everywhere=bool(found) and all(found))
 
 
@@ -142,9 +149,10 @@ def _few_days(
     policy: Policy,
     day: int | None,
     work: LabelWork,
-) -> Iterator[str]:
-    """Columns of which conditions leave few of the days in the policy, each of a table that is read once."""
-    for column in dict.fromkeys(chain.from_iterable(map(_columns, parts))):
+) -> Iterator[tuple[str, int]]:
+    """Columns of which conditions leave few of the days in the policy or none, each of a table that is read
+    once, with their number."""
+    for column in dict.fromkeys(chain.from_iterable(map(column_refs, parts))):
         own = _column_policy(column, policy) if tables[column.relation] == 1 else None
         bounds = None if own is None else bounds_on(own, day)
         if bounds is None or bounds.kind is BoundsKind.NUMBER:
@@ -153,15 +161,21 @@ def _few_days(
         about = [ConditionPart(one, name, size(one)) for one in parts if columns(one) == name]
         step = Fraction(1) if bounds.kind is BoundsKind.DATE else Fraction(1, 10**6)
         known = ColumnFacts(column.type, bounds, step=step)
-        left = ranges_of(column, known, about, work) or ()
+        left = ranges_of(column, known, about, work)
+        if left is None:
+            continue
         days = sum(_days_in(one, bounds) for one in left)
         most = _days_in(Range(None, None), bounds)
-        if any(None in (one.low, one.high) for one in left):
-            continue  # rows beyond the bounds meet them, too
-        if days and days * _FEW <= most:
+        if not days and not can_be_null(column, about, work):
+            low, high = (bound_text(end, bounds.kind) for end in (bounds.low, bounds.high))
+            none = "no day that {} has in the policy, {} to {}, meets the conditions"
+            yield none.format(column.column, low, high), 0
+        elif days and days * _FEW <= most:
+            beyond = ", and rows beyond them" * any(None in (one.low, one.high) for one in left)
             yield (
                 f"the conditions leave at most {days:,} of the {most:,} days that {column.column} has in the"
-                " policy: of few rows the answer is NULL or mostly noise, at the same price"
+                f" policy{beyond}: of few rows the answer is NULL or mostly noise, at the same price",
+                days,
             )
 
 
@@ -190,7 +204,7 @@ def _conflicts(where: ir.Expression | None) -> Iterator[str]:
     """Columns of which no value meets all conditions together, whatever the policy says."""
     alone: dict[ir.ColumnRef, list[ir.Expression]] = {}
     for part in conjuncts(where):
-        named = set(_columns(part))
+        named = set(column_refs(part))
         if len(named) == 1:
             alone.setdefault(named.pop(), []).append(part)
     for column, parts in alone.items():
@@ -275,7 +289,7 @@ def _resolved(expression: ir.Expression, named: _Names) -> ir.Expression | None:
 
 def _checked(part: ir.Expression, policy: Policy, day: int | None) -> _Checked:
     listed, bounded = dict[ir.ColumnRef, Sequence[Value]](), dict[tuple[str, str], ColumnFacts]()
-    for column in _columns(part):
+    for column in column_refs(part):
         own = _column_policy(column, policy)
         if own is None:
             continue
@@ -303,13 +317,6 @@ def _widened(bounds: Bounds | None) -> Bounds | None:
         bounds.kind, _FAR
     )
     return Bounds(Fraction(-most), Fraction(most), bounds.kind)
-
-
-def _columns(part: ir.Expression) -> Iterator[ir.ColumnRef]:
-    if isinstance(part, ir.ColumnRef):
-        yield part
-    for child in children(part):
-        yield from _columns(child)
 
 
 def _column_policy(column: ir.ColumnRef, policy: Policy) -> ColumnPolicy | None:

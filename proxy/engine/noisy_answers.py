@@ -4,11 +4,12 @@ not delivered is kept."""
 from __future__ import annotations
 
 import operator
+import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
+from itertools import chain, repeat
 from sys import getsizeof
 from time import monotonic
 from typing import Any, Protocol
@@ -40,11 +41,13 @@ from proxy.engine.column_errors import (
     column_errors,
     large_errors,
 )
+from proxy.engine.impossible_answers import listed
 from proxy.engine.policy_statements import ProtectedQuery
 from proxy.kernel.checked_plan import CheckedBlock, CheckedPlan
 from proxy.kernel.plan import BlockPlan, PrivatePlan
 from proxy.mechanisms.loss import Loss
 from proxy.planner.lifting import Lift
+from proxy.query.ir.expression_walk import column_refs
 from proxy.query.ir.noisy_expressions import NoisyExpression, count_parts
 from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.query.ir.rebuilding import with_parts
@@ -450,8 +453,9 @@ def _told(
 ) -> ToldOfAnswer:
     columns = _columns(question, private, tables)
     noisy = [table for table, _ in tables.values()]
+    has_levels = len({block.keys for block in private.blocks}) > 1
     lines = [
-        *chain.from_iterable(map(answer_notices, private.blocks, noisy)),
+        *chain.from_iterable(map(_notices, private.blocks, noisy, repeat(has_levels))),
         *(one.text() for one in clipped if one.is_poor and noisy[one.block - 1].rows),
     ]
     is_advised = any(line.endswith(MORE) for line in lines)
@@ -477,6 +481,19 @@ def _columns(
     released = (table for table, _ in tables.values())
     blocks = list(zip(question.reading.query.blocks, private.blocks, released, strict=True))
     return column_errors(blocks, partial(accuracies, private), question.result_columns)
+
+
+def _notices(block: BlockPlan, noisy: NoisyTable, has_levels: bool) -> Iterator[str]:
+    """Of one block; its groups are named where others have other keys."""
+    keys = (next(column_refs(key.expression), None) for key in block.keys)
+    names = dict.fromkeys(key.column for key in keys if key is not None)
+    by = f" by {listed(list(names))}" if has_levels and names else ""
+    return (
+        _GROUPS.sub(lambda one: f"{one[0]}{by}", line, 1) for line in answer_notices(block, noisy)
+    )
+
+
+_GROUPS = re.compile(r" of [0-9,]+ groups?")
 
 
 def _levels(question: ProtectedQuery) -> Iterator[str]:

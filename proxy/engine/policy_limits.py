@@ -16,7 +16,14 @@ from proxy.base.sql_types import SqlType
 from proxy.engine.advice import OF_KEYS
 from proxy.engine.answer_conditions import joint_rules, left_out_rows, stored_rows_matter
 from proxy.engine.clipped_units import are_cut_below, is_cut_below, only_grow
-from proxy.engine.unit_words import aggregate_word, answer_name, named_column, one_unit, units_word
+from proxy.engine.unit_words import (
+    aggregate_word,
+    answer_name,
+    counted,
+    named_column,
+    one_unit,
+    units_word,
+)
 from proxy.kernel.key_plans import Selection
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.plan import (
@@ -193,16 +200,20 @@ def _limits_on_rows(block: BlockPlan, unit: str) -> Iterator[PolicyLimit]:
     is_of_all_groups = all(isinstance(one, DeviationMean) for one in block.releases)
     if neighbours.groups is not None and not is_of_all_groups:
         is_lower = only_grow(block, range(len(block.releases)))
-        yield PolicyLimit(text=f"at most {neighbours.groups:,} groups of {unit}", is_lower=is_lower)
+        yield PolicyLimit(
+            text=f"at most {counted(neighbours.groups, 'group')} of {unit}", is_lower=is_lower
+        )
     bounded = [n for n, release in enumerate(block.releases) if _is_bounded(block, n, release)]
     if not bounded:
         return
     is_lower = only_grow(block, bounded)
     if neighbours.rows_per_group is not None and not neighbours.is_summed:
-        text = f"at most {neighbours.rows_per_group:,} rows of {unit} in each group"
+        text = f"at most {counted(neighbours.rows_per_group, 'row')} of {unit} in each group"
         yield PolicyLimit(text=text, is_lower=is_lower)
     elif neighbours.is_summed and not block.chooses_rows:
-        yield PolicyLimit(text=f"at most {neighbours.rows:,} rows of {unit}", is_lower=is_lower)
+        yield PolicyLimit(
+            text=f"at most {counted(neighbours.rows, 'row')} of {unit}", is_lower=is_lower
+        )
 
 
 def _is_bounded(block: BlockPlan, number: int, release: Release) -> bool:
@@ -225,7 +236,7 @@ def _limits_on_joins(block: BlockPlan, relation: Relation, told: str) -> Iterato
                 is_policys = False
             if column not in ("", told) and is_policys:
                 table = next(scans(relation)).table.name
-                yield f"at most {most:,} rows of each {column} in {table} joined"
+                yield f"at most {counted(most or 0, 'row')} of each {column} in {table} joined"
             yield from _limits_on_joins(block, relation.source, told)
         case Join():
             yield from _limits_on_joins(block, relation.left, told)

@@ -36,7 +36,7 @@ from proxy.query.statement_reading import Reading, evaluated_parts, read_stateme
 from proxy.query.syntax.assignments import assignment, check_role_statement
 from proxy.query.syntax.constant_spans import EXACT_PRESENT, ConstantSpan, PresentRule
 from proxy.query.syntax.statements import Execute, Names, Statement, StoredQuery, look, pieces
-from proxy.query.unknown_columns import unknown_name_hint
+from proxy.query.unknown_columns import unknown_name_hint, unknown_table_hint
 
 # Which mechanisms a session may choose for AVG, MIN and MAX: those of the policy, and the smoothed median.
 
@@ -182,8 +182,11 @@ class PolicyStatements:
         return table in self._protected
 
     def unknown_name_hint(self, statement: Statement, message: str) -> str | None:
-        """The hint for PostgreSQL's error that a column does not exist; None: as PostgreSQL has it."""
+        """The hint for PostgreSQL's error that a name does not exist; None: as PostgreSQL has it."""
         return unknown_name_hint(statement, self._exposed, message)
+
+    def unknown_table_hint(self, message: str) -> str | None:
+        return unknown_table_hint(self._exposed, message)
 
     def read(
         self,

@@ -85,6 +85,14 @@ def plural(word: str) -> str:
     return f"{word}es" if word.endswith(_HISSING) else f"{word}s"
 
 
+def counted(number: int, word: str) -> str:
+    """
+    >>> counted(1, "group"), counted(2_496, "group")
+    ('1 group', '2,496 groups')
+    """
+    return f"{number:,} {word if number == 1 else plural(word)}"
+
+
 def aggregate_word(aggregate: Aggregate) -> str:
     """Name an aggregate with its column, where it is of one bare column that somebody has named. A quantile has
     its fraction.

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from proxy.pgwire.calls import ChargedAnswer
+from proxy.pgwire.calls import ChargedAnswer, KnownTables
 from proxy.pgwire.expectations import REPLY_BYTES, Expectation, Forwarded, MessageKind, ReplyOutcome
 from proxy.pgwire.frames import (
     HEAD,
@@ -25,7 +25,7 @@ from proxy.pgwire.frames import (
     parameter_description,
 )
 from proxy.pgwire.plain_frames import DISCARDING, PassingRun
-from proxy.pgwire.wording import IsProtected, reword, sqlstate_of, truncated
+from proxy.pgwire.wording import reword, sqlstate_of, truncated
 
 _ERROR, _NOTICE, _NOTIFICATION, _PARAMETER_STATUS = b"ENAS"
 _STREAMED = frozenset(b"Dd")  # DataRow and CopyData
@@ -43,8 +43,8 @@ class Answers:
     """Given the bytes of the shadow, gives the bytes for the client; notes what changes for the
     session."""
 
-    def __init__(self, client_encoding: bytes, is_protected: IsProtected) -> None:
-        self._is_protected = is_protected
+    def __init__(self, client_encoding: bytes, tables: KnownTables) -> None:
+        self._tables = tables
         self.transaction_status = b"I"
         self.charged = ChargedStatements()
         self.has_executed = False  # something of the client's since the last ReadyForQuery
@@ -383,12 +383,12 @@ class Answers:
     def _error(self, head: Expectation | None, payload: bytes) -> bytes | None:
         self.copying_in = False
         if head is None:
-            return reword(payload, None, self._is_protected)
+            return reword(payload, None, self._tables)
         hint = self._charged_hint(head, payload)
         if head.kind in (MessageKind.QUERY, MessageKind.SYNC):
             if head.undo is not None:
                 head.undo()
-            return reword(payload, head.wording, self._is_protected, hint)
+            return reword(payload, head.wording, self._tables, hint)
         self.failed_ours = head.reply is not None
         self._answered = 0
         undone: list[Callable[[], None]] = []
@@ -405,7 +405,7 @@ class Answers:
             undo()
         if not self._queue:
             self._all_answered()
-        return reword(payload, head.wording, self._is_protected, hint)
+        return reword(payload, head.wording, self._tables, hint)
 
 
 # The statements of a transaction that are charged, and what an error after the charge says of them.

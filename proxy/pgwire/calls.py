@@ -434,7 +434,19 @@ class ShadowStatement:
     charged: ChargedAnswer | None = None
 
 
-class StatementReader(Protocol):
+class KnownTables(Protocol):
+    """What is known of the tables that an error names."""
+
+    def is_protected(self, table: str) -> bool:
+        """Whether a protected table has this last name."""
+        ...
+
+    def unknown_table_hint(self, message: str) -> str | None:
+        """The nearest to one that is not there."""
+        ...
+
+
+class StatementReader(KnownTables, Protocol):
     """What a driver asks while it goes: no I/O, and quick (cached by text where it is not)."""
 
     def split(self, text: str) -> tuple[tuple[int, str], ...] | Refuse:
@@ -444,10 +456,6 @@ class StatementReader(Protocol):
         ...
 
     def look(self, text: str) -> Verbatim | Inspect | ExecutePrepared | Refuse: ...
-
-    def is_protected(self, table: str) -> bool:
-        """Whether a protected table has this name, in whatever schema."""
-        ...
 
     def prepared(self, source: str, name: str) -> str | Refuse | None:
         """The body of `PREPARE name [(types)] AS body` within `source`, which may hold other

@@ -97,7 +97,7 @@ class Session:
 
     def __init__(self, reader: StatementReader, client_encoding: bytes) -> None:
         self.reader = reader
-        self.answers = Answers(client_encoding, reader.is_protected)
+        self.answers = Answers(client_encoding, reader)
         self.statements: dict[bytes, Statement] = {}
         # Names that PREPARE or DEALLOCATE of SQL has named last, not a Parse: the oldest make room.
         self.sql_names: dict[bytes, None] = {}

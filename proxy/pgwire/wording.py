@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from proxy.pgwire.calls import KnownTables
 from proxy.pgwire.frames import ProtocolError, decode_report, encode_report, frame
 from proxy.pgwire.statement_look import TOO_LONG
 
@@ -48,7 +49,8 @@ _OUR_FUNCTION = b"PL/pgSQL function dp."
 _REHEARSAL = re.compile(rb"PL/pgSQL function (?:dp\.)?(?:rehearse|try_answer)\(")
 _MARKED = re.compile(rb"\A(.*)\x1f([0-9]*)\Z", re.DOTALL)
 
-UNKNOWN_NAMES = (b"42703", b"42P01")  # undefined_column, undefined_table (manual, appendix A)
+UNKNOWN_NAMES = (b"42703", b"42883")  # undefined_column, undefined_function (manual, appendix A)
+_NO_TABLE = b"42P01"  # undefined_table
 _PLAIN = re.compile(rb"[a-z_][a-z0-9_$]*")  # needs no quotes, unless it is a keyword
 _DENIED = b"permission denied for table "  # in the language of lc_messages, which is C in a shadow
 
@@ -56,8 +58,6 @@ _DENIED = b"permission denied for table "  # in the language of lc_messages, whi
 _PUBLIC = (
     b"Tables are read here, none can be written. CREATE TEMPORARY TABLE makes one of your own."
 )
-
-IsProtected = Callable[[str], bool]  # of a table's last name
 
 
 def denied_table(fields: Mapping[bytes, bytes]) -> bytes | None:
@@ -92,14 +92,12 @@ def _count_of(table: bytes) -> bytes:
     return b"SELECT count(*) FROM " + name
 
 
-def reword_denied(
-    fields: dict[bytes, bytes], is_protected: IsProtected, *, is_unread: bool
-) -> bool:
-    """Say what is to be done instead where a table may not be read or written.
+def reword_table_error(fields: dict[bytes, bytes], tables: KnownTables, *, is_unread: bool) -> bool:
+    """Say what is to be done instead where a table may not be read or written, or is not there.
 
     Args:
         fields: Of an error; SQLSTATE, message and hint are changed in place.
-        is_protected: Of the table's last name.
+        tables: Of the policy.
         is_unread: Whether the statement was too long to be read: it may have asked for aggregates.
 
     Returns:
@@ -107,8 +105,12 @@ def reword_denied(
     """
     table = denied_table(fields)
     if table is None:
-        return False
-    if not is_protected(table.decode(errors="replace")):
+        message = fields.get(b"M", b"").decode(errors="replace")
+        hint = tables.unknown_table_hint(message) if fields.get(b"C") == _NO_TABLE else None
+        if hint is not None:
+            fields[b"H"] = hint.encode()
+        return hint is not None
+    if not tables.is_protected(table.decode(errors="replace")):
         fields.setdefault(b"H", _PUBLIC)
     elif is_unread:
         fields[b"C"], fields[b"M"] = TOO_LONG.sqlstate.encode(), TOO_LONG.message.encode()
@@ -124,7 +126,7 @@ class Wording:
     """shift: characters to add to a position (the statement's offset in the client's string).
     has_position: False where the sent text is not the client's, so its positions mean nothing.
     names_hint: an error of POSTGRES_HINTS gets that hint, if PostgreSQL has none.
-    column_hint: of the message about an unknown column or table, a hint in the place of PostgreSQL's.
+    column_hint: of the message about an unknown column or function, a hint in the place of PostgreSQL's.
     renamed: what stands for an internal name, if the client may read of it.
     is_unread: the statement is longer than what is looked into.
     """
@@ -140,7 +142,7 @@ class Wording:
 def reword(
     payload: bytes,
     wording: Wording | None,
-    is_protected: IsProtected,
+    tables: KnownTables,
     charged_hint: bytes | None = None,
 ) -> bytes | None:
     """The whole new ErrorResponse frame, or None where it passes as it is.
@@ -148,7 +150,8 @@ def reword(
     Given    charged_hint: follows PostgreSQL's own hint
     """
     ours = _OUR_FUNCTION in payload or _REHEARSAL.search(payload) is not None
-    if wording is None and charged_hint is None and not ours and _DENIED not in payload:
+    is_of_table = _DENIED in payload or _NO_TABLE in payload
+    if wording is None and charged_hint is None and not ours and not is_of_table:
         return None
     try:
         fields = dict(decode_report(payload))
@@ -170,8 +173,8 @@ def reword(
             fields.pop(code, None)
         _drop_empty(fields)
     is_unread = wording is not None and wording.is_unread
-    is_denied = reword_denied(fields, is_protected, is_unread=is_unread)
-    if not is_denied and wording is None and charged_hint is None and not ours:
+    is_of_table = reword_table_error(fields, tables, is_unread=is_unread)
+    if not is_of_table and wording is None and charged_hint is None and not ours:
         return None
     if charged_hint is not None:
         own = fields.get(b"H")

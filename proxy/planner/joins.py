@@ -115,6 +115,10 @@ def _joined_rows(
             if met is not None:
                 return _of_one_unit(relation, facts, (left, right), met, known)
             refused = "a join of protected tables must be on the privacy unit they share"
+        case _ if _are_of_one_table(left, right):
+            refused = (
+                "each row of the table is a privacy unit by itself, so its rows are not joined"
+            )
         case _:
             refused = "protected tables with different privacy units cannot be joined"
     found = None
@@ -247,7 +251,13 @@ def _advice(
     """What to write instead, with the names of the tables: a join on the unit, or of answers of each table."""
     more = truncation.truncation_hint(joined, left, right, known)
     a, b = left.ownership, right.ownership
-    if isinstance(a, UnitRows) and isinstance(b, UnitRows) and a.identifier == b.identifier:
+    meets_itself = isinstance(a, UnitRows) and a.unique and _are_of_one_table(left, right)
+    if (
+        isinstance(a, UnitRows)
+        and isinstance(b, UnitRows)
+        and not meets_itself
+        and a.identifier == b.identifier
+    ):
         units = _named(left, a.column), _named(right, b.column)
         on = " = ".join(f"{column} of {table}" for table, column in filter(None, units))
         if any(truncation.is_found_through_reference(one.table, known) for one in scans(joined)):
@@ -266,6 +276,10 @@ def _advice(
     one, other = (written_name(*table) for table in tables)
     each = f"SELECT (SELECT count(*) FROM {one}), (SELECT count(*) FROM {other})"  # noqa: S608
     return f"Join a public table on its key{more}; or ask each side by itself: {each}"
+
+
+def _are_of_one_table(left: RelationWithUnit, right: RelationWithUnit) -> bool:
+    return len({one.table for side in (left, right) for one in scans(side.relation)}) == 1
 
 
 def _named(side: RelationWithUnit, column: ColumnRef) -> tuple[str, str] | None:

@@ -17,7 +17,7 @@ from proxy.mechanisms import private_bound
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.planner.facts import PlanningContext, ProtectedRows, PublicRows, RowOwnership, UnitRows
 from proxy.policy.policy_model import IdentifierUnit, ProtectedTable
-from proxy.query.ir.expressions import ColumnRef
+from proxy.query.ir.expression_walk import column_refs
 from proxy.query.ir.relations import Relation, scans
 
 
@@ -89,23 +89,26 @@ def check_private_keys(
     if not private or reach is not None or not lacks_bound(ownership):
         return
     position, key = private[0]
-    name = key.expression.column if isinstance(key.expression, ColumnRef) else "column"
+    column = next(column_refs(key.expression), None)
+    name = "column" if column is None else column.column
     one, other = ("1", "2") if key.type.is_number else ("'a'", "'b'")
     message = "GROUP BY on keys that are not public needs a bound on the groups of a privacy unit"
-    if key.type.is_time and isinstance(key.expression, ColumnRef):
+    if column is not None and column.type.is_time:
         raise Refusal(
             Code.NO_BOUNDS,
             message,
-            f"Group by date_trunc('day', {name}), or 'week' or 'month'. Of a column without bounds in the"
-            " policy ask the data owner for max_groups_per_unit.",
+            f"Group by date_trunc('day', {name}), or 'week' or 'month', or leave at most"
+            f" {limits.GROUPS_PER_STATEMENT} groups in WHERE. Of a column without bounds in the policy ask the"
+            " data owner for max_groups_per_unit.",
             position,
         )
+    named = f"; or name those that you want, CASE {name} WHEN {one} THEN {one} WHEN {other} THEN {other} END"
+    named *= column is key.expression
     raise Refusal(
         Code.NO_BOUNDS,
         message,
-        f"Ask the data owner for `values` of {name}; or name those that you want, CASE {name} WHEN {one} THEN"
-        f" {one} WHEN {other} THEN {other} END; or ask the data owner for max_groups_per_unit. Of a time or"
-        f" number with bounds WHERE has to leave at most {limits.GROUPS_PER_STATEMENT} groups.",
+        f"Ask the data owner for `values` of {name}{named}; or ask the data owner for max_groups_per_unit. Of a"
+        f" time or number with bounds WHERE has to leave at most {limits.GROUPS_PER_STATEMENT} groups.",
         position,
     )
 

@@ -207,6 +207,8 @@ def _refused(aggregate: Aggregate, priced: Priced, share: Fraction | None) -> Re
     """share: the epsilon that this one aggregate would need; None: none would do."""
     context = priced.context
     name, most = aggregate.kind.value, context.privacy.max_epsilon
+    if isinstance(aggregate.operand, ColumnRef):
+        name = f"{name}({aggregate.operand.column})"
     best = "with `mechanism: best`, which the data owner can set, it is answered at any epsilon"
     alone = None  # what the session can do, beside which more epsilon is no good advice
     if context.mechanism is not None:

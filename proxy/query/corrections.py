@@ -13,9 +13,9 @@ from itertools import islice
 
 from sqlglot import TokenType
 
-from proxy.base.errors import Code
+from proxy.base.errors import Code, Refusal
 from proxy.base.written_names import written_name
-from proxy.query.bind.function_forms import SUBSTITUTES
+from proxy.query.bind.function_forms import forms_instead, functions_alike
 from proxy.query.refused_parts import (
     ReadRefusal,
     RefusedStatement,
@@ -31,6 +31,7 @@ from proxy.query.refused_parts import (
     items_of,
     operand_end,
     operand_of,
+    query_start,
     read_refusal,
     replaced,
     text_of,
@@ -38,6 +39,7 @@ from proxy.query.refused_parts import (
     with_keys,
 )
 from proxy.query.syntax.divisor_spans import divisors
+from proxy.query.syntax.from_clause import Item, JoinItem, TableItem, leaves, read_from
 from proxy.query.syntax.selects import Span, aggregates_rows, is_call, own_lexemes, select_at
 from proxy.query.syntax.tokens import Lexed
 
@@ -72,7 +74,9 @@ def corrections(refused: RefusedStatement) -> Iterator[str]:
         for one in correct(read)
     )
     written = " ".join(refused.text.split()).rstrip("; ")
-    yield from islice((one for one in dict.fromkeys(found) if one not in ("", written)), CANDIDATES)
+    begin = text_of(read.lexed, (0, query_start(read.lexed)))
+    asked = (one if not one or one.startswith(begin) else f"{begin} {one}" for one in found)
+    yield from islice((one for one in dict.fromkeys(asked) if one not in ("", written)), CANDIDATES)
 
 
 def _without_unit_filters(text: str, tables: UsableTables) -> str:
@@ -254,7 +258,11 @@ def _key_in_steps(refused: ReadRefusal) -> Iterator[str]:
     if select is None or aggregate_around(refused.lexed, refused.at) is not None:
         return
     length = operand_end(lexed, at) - at
-    written = text_of(lexed, (at, at + length))
+    written = column = text_of(lexed, (at, at + length))
+    forms: tuple[str, ...] = _STEPS
+    if lexed.lexemes[at].name == "date_trunc" and is_call(lexed, at):
+        column = text_of(lexed, items_of(lexed, (at + 2, lexed.partner[at + 1]))[-1])
+        forms = ("date_trunc('day', {})", *_STEPS)
     starts = [
         n
         for name in ("items", "group", "order")
@@ -262,8 +270,8 @@ def _key_in_steps(refused: ReadRefusal) -> Iterator[str]:
         for n in own_lexemes(lexed, select.clauses[name])
         if text_of(lexed, (n, n + length)) == written and aggregate_around(lexed, n) is None
     ]
-    for form in _STEPS:
-        yield _in_each_place(refused, starts, length, form.format(written))
+    for form in forms:
+        yield _in_each_place(refused, starts, length, form.format(column))
 
 
 _STEPS = ("date_trunc('month', {})", "extract(hour FROM {})", "floor({})")
@@ -289,8 +297,8 @@ def _without_keys(refused: ReadRefusal) -> Iterator[str]:
         yield asking(refused, select, kept, [])
 
 
-def _of_one_aggregate(refused: ReadRefusal) -> Iterator[str]:
-    """The keys with one aggregate, which has all of the epsilon."""
+def _of_fewer_aggregates(refused: ReadRefusal) -> Iterator[str]:
+    """The keys with all aggregates but one, with half of them, with one, which has all of the epsilon."""
     select = refused.outer
     if select is None or "from" not in select.clauses:
         return
@@ -298,11 +306,10 @@ def _of_one_aggregate(refused: ReadRefusal) -> Iterator[str]:
     items = items_of(lexed, select.items)
     keys = [text_of(lexed, one) for one in items if not aggregates(lexed, one)]
     several = [text_of(lexed, one) for one in items if aggregates(lexed, one)]
-    if len(several) > 1:
-        grouped = [
-            text_of(lexed, one) for one in items_of(lexed, select.clauses.get("group", (0, 0)))
-        ]
-        yield asking(refused, select, [*keys, several[0]], grouped)
+    grouped = [text_of(lexed, one) for one in items_of(lexed, select.clauses.get("group", (0, 0)))]
+    for number in (len(several) - 1, len(several) // 2, 1):
+        if 0 < number < len(several):
+            yield asking(refused, select, [*keys, *several[:number]], grouped)
 
 
 _WRITTEN = re.compile(r"(?<!\w)(?:column|other|later|earlier)(?!\w)")
@@ -317,9 +324,11 @@ def _substituted(refused: ReadRefusal) -> Iterator[str]:
         return
     given = [text_of(lexed, one) for one in items_of(lexed, (at + 2, lexed.partner[at + 1]))]
     span = refused.at, operand_end(lexed, at)
-    for form in (*_FOREIGN.get(name, ()), *_forms_of(name)):
+    for form in forms_instead(name):
         first, second = (*given, "", "")[:2]
-        values = {"column": first, "other": second, "later": first, "earlier": second or first}
+        values = {"column": first, "other": second, "later": first, "earlier": second}
+        if name == "age" and not second:  # of today (PostgreSQL 17 documentation, section 9.9)
+            values |= {"later": "current_date", "earlier": first}
         if any(not values[one] for one in _WRITTEN.findall(form)):
             continue
         yield replaced(refused, span, _filled(form, values))
@@ -333,27 +342,19 @@ def _filled(form: str, values: Mapping[str, str]) -> str:
     return _WRITTEN.sub(lambda one: values[one[0]], form)
 
 
-def _forms_of(name: str) -> tuple[str, ...]:
-    found = SUBSTITUTES.get(name)
-    return () if found is None else found.written
+def _function_alike(refused: ReadRefusal) -> Iterator[str]:
+    """A function that is spelled otherwise."""
+    lexed, at = refused.lexed, refused.at
+    for found in functions_alike(lexed.lexemes[at].name) if is_call(lexed, at) else ():
+        yield replaced(refused, (at, at + 1), found)
 
 
-# Functions of other databases, in PostgreSQL's words.
-_FOREIGN: Mapping[str, tuple[str, ...]] = {
-    **{
-        name: (f"extract({name} FROM column)",)
-        for name in ("year", "quarter", "month", "day", "hour")
-    },
-    **dict.fromkeys(("ifnull", "nvl", "isnull"), ("coalesce(column, other)",)),
-    "len": ("length(column)",),
-    "ucase": ("upper(column)",),
-    "lcase": ("lower(column)",),
-    "countif": ("count(*) FILTER (WHERE column)",),
-    "count_if": ("count(*) FILTER (WHERE column)",),
-    "approx_distinct": ("count(DISTINCT column)",),
-    "approx_count_distinct": ("count(DISTINCT column)",),
-    "datediff": ("extract(epoch FROM column - other) / 86400",),
-}
+def _text_in_quotes(refused: ReadRefusal) -> Iterator[str]:
+    """A text in the quotes of a name, beside a comparison."""
+    lexed, at = refused.lexed, refused.at
+    word = lexed.lexemes[at]
+    if at and lexed.text[word.start] == '"' and lexed.lexemes[at - 1].token.text in ("=", "<>"):
+        yield replaced(refused, (at, at + 1), f"'{word.name}'")
 
 
 def _listed_apart(refused: ReadRefusal) -> Iterator[str]:
@@ -408,6 +409,32 @@ def _joined_otherwise(refused: ReadRefusal) -> Iterator[str]:
                 yield replaced(refused, (n, end + 1), "JOIN")
         if one.word == "tablesample" and lexed.partner[min(n + 2, len(lexed.lexemes) - 1)] > 0:
             yield replaced(refused, (n, lexed.partner[n + 2] + 1), "").rstrip()
+
+
+def _joined_on_unit(refused: ReadRefusal) -> Iterator[str]:
+    """Two tables ON the unit that the hint names; a table with itself was meant to be joined otherwise."""
+    lexed, select, units = refused.lexed, refused.own, _UNITS.search(refused.hint)
+    if units is None or select is None or units[2] == units[4] or "from" not in select.clauses:
+        return
+    try:
+        item = read_from(lexed, select.clauses["from"])
+    except Refusal:
+        return
+    while isinstance(item, JoinItem):
+        left, right = _called(item.left, units[2]), _called(item.right, units[4])
+        if left and right and item.on is not None:
+            yield replaced(refused, item.on, f"{left}.{units[1]} = {right}.{units[3]}")
+        item = item.left
+
+
+_UNITS = re.compile(r"privacy unit [(](\w+) of ([\w.]+) = (\w+) of ([\w.]+)[)]")
+
+
+def _called(item: Item, table: str) -> str | None:
+    """By which name the first of the tables has one that is joined."""
+    found = (one for one in leaves(item) if isinstance(one, TableItem))
+    names = [one.alias or one.chain[-1] for one in found if table.endswith(one.chain[-1])]
+    return written_name(names[0]) if names else None
 
 
 def _inner_query(refused: ReadRefusal) -> Iterator[str]:
@@ -520,9 +547,9 @@ def _hinted_form(refused: ReadRefusal) -> Iterator[str]:
         span = call, operand_end(lexed, call)
         columns = (text_of(lexed, (n, n + 1)) for n in range(*span) if is_column(refused, n))
         column = next(columns, "")
-        if column or not _WRITTEN.search(form):
-            values = dict.fromkeys(("column", "other", "later", "earlier"), column)
-            yield replaced(refused, span, _filled(form, values))
+        words = {*_WRITTEN.findall(form)}
+        if not words or (column and len(words) == 1):
+            yield replaced(refused, span, _filled(form, dict.fromkeys(words, column)))
 
 
 def _hinted_statement(refused: ReadRefusal) -> Iterator[str]:
@@ -533,13 +560,6 @@ def _hinted_statement(refused: ReadRefusal) -> Iterator[str]:
             yield text
 
 
-# Of PostgreSQL's errors: grouping_error, undefined_column, undefined_table, undefined_function (PostgreSQL 17
-# documentation, appendix A).
-_OF_POSTGRES: Mapping[str, _Correction] = {
-    "42803": _with_group_by,
-    "42P01": _table_alike,
-    "42883": _substituted,
-}
 # By the name of an error's code, or by PostgreSQL's SQLSTATE.
 CORRECTIONS: Mapping[str, tuple[_Correction, ...]] = {
     Code.RAW_ROWS.name: (
@@ -549,14 +569,19 @@ CORRECTIONS: Mapping[str, tuple[_Correction, ...]] = {
     Code.COLUMN_NOT_USABLE.name: (_hinted_form, _column_alike),
     Code.NO_BOUNDS.name: (_key_in_steps, _hinted_form, _counted, _without_keys),
     Code.NO_VALUES.name: (_key_in_steps, _without_keys),
-    Code.INFEASIBLE.name: (_of_one_aggregate, _without_keys, _counted),
+    Code.INFEASIBLE.name: (_of_fewer_aggregates, _without_keys, _counted),
     Code.FUNCTION.name: (_listed_apart, _substituted, _hinted_form, _without_window),
     Code.UNSUPPORTED.name: (
         *(_inner_query, _without_window, _without_distinct, _listed_apart, _substituted),
         *(_hinted_form, _bounded, _not_divided_by_zero, _joined_otherwise, _hinted_statement),
+        _joined_on_unit,
     ),
-    **{sqlstate: (correct,) for sqlstate, correct in _OF_POSTGRES.items()},
-    "42703": (_column_joined, _column_alike),
+    # Of PostgreSQL: grouping_error, undefined_table, undefined_column, undefined_function (PostgreSQL 17
+    # documentation, appendix A).
+    "42803": (_with_group_by,),
+    "42P01": (_table_alike,),
+    "42703": (_column_joined, _column_alike, _text_in_quotes),
+    "42883": (_substituted, _function_alike),
 }
 # After these a second reason may show itself: the statement was not understood before.
 OF_NAMES = frozenset({"42703", "42P01", "42883", Code.COLUMN_NOT_USABLE.name})

@@ -17,6 +17,7 @@ from proxy.query.syntax.selects import (
     own_lexemes,
     select_at,
 )
+from proxy.query.syntax.statements import behind_options
 from proxy.query.syntax.tokens import Lexed, lex, on_one_line
 
 _CHARACTERS = 8_192  # of a statement: a longer one is corrected by who has made it
@@ -91,7 +92,9 @@ def read_refusal(refused: RefusedStatement) -> ReadRefusal | None:
     if not lexemes or any(one.kind is TokenType.SEMICOLON for one in lexemes):
         return None
     start = (refused.position or 1) - 1
+    least = min(query_start(lexed), len(lexemes) - 1)
     at = max((n for n, one in enumerate(lexemes) if one.start <= start), default=0)
+    at = max(at, least)
     around = [
         select
         for n, one in enumerate(lexemes)
@@ -122,11 +125,16 @@ def text_of(lexed: Lexed, span: Span) -> str:
     return on_one_line(lexed, *span)
 
 
+def query_start(lexed: Lexed) -> int:
+    """The first lexeme behind EXPLAIN and its options."""
+    return behind_options(lexed)[0] if lexed.lexemes[0].word == "explain" else 0
+
+
 def before(lexed: Lexed, select: Select) -> str:
     """WITH and its queries, which stand before a SELECT."""
-    first = lexed.lexemes[0].word
-    is_outside = select.depth == lexed.lexemes[0].depth
-    return text_of(lexed, (0, select.keyword)) + " " if first == "with" and is_outside else ""
+    start = query_start(lexed)
+    is_with = select.depth == 0 and start < select.keyword and lexed.lexemes[start].word == "with"
+    return text_of(lexed, (start, select.keyword)) + " " if is_with else ""
 
 
 def asking(refused: ReadRefusal, select: Select, items: Sequence[str], keys: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""The hint for a column or table that the shadow does not have: columns that can be used, the nearest table.
+"""The hint for a name that the shadow does not have: columns that can be used, the nearest table or function.
 
 PostgreSQL's own hint names a column that is spelled alike, of any table of the statement. What it says hangs on
 the columns of the shadow alone, and so does this one: a column that the policy leaves out is as one that is
@@ -14,6 +14,7 @@ from itertools import islice
 from proxy.base.errors import Refusal
 from proxy.base.written_names import written_name
 from proxy.catalog.catalog_model import TableName
+from proxy.query.bind.function_forms import forms_instead, functions_alike
 from proxy.query.ir.exposed import Exposed
 from proxy.query.syntax.from_clause import Item, JoinItem, TableItem, leaves, read_from
 from proxy.query.syntax.selects import selects
@@ -28,31 +29,47 @@ _ALL = "SELECT * FROM dp.columns lists what each can be used for."
 def unknown_name_hint(
     statement: Statement, exposed: Mapping[TableName, Exposed], message: str
 ) -> str | None:
-    """Name what can be used in the place of a column or table that is not there.
+    """Name what can be used in the place of a column or function that is not there.
 
     Args:
-        message: PostgreSQL's own, of undefined_column or undefined_table.
+        message: PostgreSQL's own, of undefined_column or undefined_function.
 
     Returns:
         None: nothing is known of where it was looked for.
     """
-    if message.startswith('relation "'):
-        return _nearest_table(message, exposed)
+    if message.startswith("function "):
+        return _instead_of(message.removeprefix("function ").partition("(")[0])
     tables = dict(_named_tables(statement, exposed))
     for alias in sorted(tables, key=len, reverse=True):
         if message.startswith(f"column {alias}."):
             return " ".join((_columns(alias, tables[alias]), *_joined_by(statement, alias), _ALL))
     if message.startswith('column "') and tables:
         named = islice(tables.items(), _TABLES)
-        return " ".join((*(_columns(*one) for one in named), _ALL))
+        written = message.removeprefix("column ").removesuffix(" does not exist")
+        text = written[1:-1].replace("'", "''")
+        meant = [f"Write a text in single quotes: '{text}'."] if written in statement.text else []
+        return " ".join((*meant, *(_columns(*one) for one in named), _ALL))
     return None
 
 
-def _nearest_table(message: str, exposed: Mapping[TableName, Exposed]) -> str | None:
-    word = message.removeprefix('relation "').removesuffix('" does not exist')
-    is_whole = "." in word
-    names = {str(name) if is_whole else name.name: name for name in exposed}
-    close = get_close_matches(word, names, n=1)
+def _instead_of(function: str) -> str | None:
+    if written := forms_instead(function):
+        return f"Write {' or '.join(written)}."
+    return next((f"The nearest is {name}()." for name in functions_alike(function)), None)
+
+
+def unknown_table_hint(exposed: Iterable[TableName], message: str) -> str | None:
+    """Name the nearest table, in the place of one that is not there.
+
+    Args:
+        message: PostgreSQL's own, of undefined_table.
+    """
+    if not message.startswith('relation "'):
+        return None
+    schema, _, word = message[len('relation "') : -len('" does not exist')].rpartition(".")
+    # Of tables with one name that of the schema stands last.
+    names = {name.name: name for name in sorted(exposed, key=lambda one: one.schema == schema)}
+    close = get_close_matches(word.lower(), names, n=1)
     return f"The nearest is {written_name(*names[close[0]])}. {_ALL}" if close else None
 
 

@@ -140,6 +140,9 @@ class EngineAdapter:
     def is_protected(self, table: str) -> bool:
         return self._statements.is_protected(table)
 
+    def unknown_table_hint(self, message: str) -> str | None:
+        return self._statements.unknown_table_hint(message)
+
     @refuses("split")
     def split(self, text: str) -> tuple[tuple[int, str], ...]:
         return self._statements.split(text)

@@ -8,7 +8,17 @@ from fractions import Fraction
 
 import pytest
 
-from proxy.engine.advice import BEST, FEWER, MORE, OR_RAISE, RAISE, SO_RAISE, Advice, advice_for
+from proxy.engine.advice import (
+    BEST,
+    FEWER,
+    MORE,
+    OF_KEYS,
+    OR_RAISE,
+    RAISE,
+    SO_RAISE,
+    Advice,
+    advice_for,
+)
 from proxy.mechanisms.loss import Loss
 from tests.pipeline_world import POLICIES, read
 
@@ -31,8 +41,35 @@ def _advice(sql: str, loss: Loss = _MOST, *, is_hopeless: bool = False) -> Advic
 
 
 def test_below_the_limit_lines_stay() -> None:
-    advice = _advice("SELECT count(*) FROM people", Loss(Fraction(7), Fraction(0)))
+    advice = _advice("SELECT count(*), avg(i4) FROM people", Loss(Fraction(7), Fraction(0)))
     assert list(advice.fitted(_LINES)) == _LINES
+
+
+@pytest.mark.parametrize(
+    ("sql", "advised"),
+    [
+        ("SELECT count(*) FROM people", "Raise dp.epsilon."),
+        (
+            "SELECT count(*) FROM people WHERE b",
+            "Raise dp.epsilon, or ask for a longer period or with fewer conditions.",
+        ),
+        (
+            "SELECT t, count(*) FROM people GROUP BY t",
+            "Raise dp.epsilon, or ask for wider groups or a longer period.",
+        ),
+    ],
+)
+@pytest.mark.parametrize("can_raise", [False, True])
+def test_of_one_aggregate_no_fewer_can_be_asked(sql: str, advised: str, can_raise: bool) -> None:
+    loss = Loss(Fraction(7 if can_raise else 8), Fraction(0))
+    lines = list(_advice(sql, loss).fitted([*_LINES, f"No group. {OF_KEYS} or ask the owner."]))
+    assert not any("fewer aggregates" in line for line in lines)
+    if can_raise:
+        assert lines[:2] == [f"a is NULL. {advised}", f"b is NULL. {advised}"]
+    raised = "Raise dp.epsilon or dp.delta" if can_raise else "Raise dp.delta"
+    assert lines[-1] == f"No group. {raised}, group more coarsely, or ask the owner."
+    lines = list(_advice(sql).fitted([f"No group. {OF_KEYS} or ask the owner."]))
+    assert lines == ["No group. Group more coarsely, or ask the owner."]
 
 
 @pytest.mark.parametrize(

@@ -227,6 +227,39 @@ def test_the_condition_leaves_out_groups_that_may_be_empty() -> None:
         assert (int(low) <= 0) == bool(list(empty_groups(block, noisy)))
 
 
+@pytest.mark.parametrize(
+    ("missing", "told"),
+    [
+        ([[0], []], "2 of 4 groups may be empty"),  # a group is told by its other count
+        ([[0, 1], [0, 1]], None),
+        ([[0, 1], []], "2 of 4 groups may be empty"),
+        ([[0, 1, 2, 3], [0, 1, 2, 3]], None),
+        ([[2, 3], [2, 3]], "2 of 4 groups may be empty"),
+        ([[0, 2], [0, 2]], "1 of 4 groups may be empty"),
+    ],
+)
+def test_a_group_whose_counts_are_null_is_not_below_its_error(
+    missing: list[list[int]], told: str | None
+) -> None:
+    """Another line says why it is NULL, and what helps: groups 0 and 1 have small counts."""
+    sql = "SELECT t, count(*) AS n, count(i4) AS m FROM people GROUP BY t"
+    block, noisy = _released(sql, [1, 1, 900, 900], [1, 1, 900, 900])
+    rows = [
+        replace(
+            row,
+            values=tuple(
+                replace(value, is_missing=place in missing[number])
+                for number, value in enumerate(row.values)
+            ),
+        )
+        for place, row in enumerate(noisy.rows)
+    ]
+    found = [
+        line.partition(",")[0] for line in empty_groups(block, replace(noisy, rows=tuple(rows)))
+    ]
+    assert found == ([] if told is None else [told])
+
+
 def test_a_condition_of_the_statement_says_what_is_left_out() -> None:
     sql = "SELECT t, count(*) AS n FROM people GROUP BY t HAVING dp.low(count(*)) > 0"
     block, noisy = _released(sql, [1, 900, 900, 900])

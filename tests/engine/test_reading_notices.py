@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
+from pathlib import Path
 
 import pytest
 
+import proxy
 from proxy.base.sql_types import SqlType
 from proxy.engine.advice import MORE, Advice
 from proxy.engine.answer_accuracy import accuracies
@@ -373,7 +376,26 @@ def test_bounds_have_the_names_of_the_columns_that_they_cut() -> None:
 
 def test_the_same_advice_is_given_once() -> None:
     lines = [f"a is NULL. {MORE}", "b", f"c is NULL. {MORE}", "b"]
-    assert list(Advice().fitted(lines)) == ["a is NULL.", "b", f"c is NULL. {MORE}"]
+    found = list(Advice(has_several=True).fitted(lines))
+    assert found == ["a is NULL.", "b", f"c is NULL. {MORE}"]
+
+
+def test_a_number_before_a_noun_is_counted() -> None:
+    """One group is no groups: counted() writes both."""
+    written = re.compile(r"\{[^{}]*(?::,|\bgroups|\brows)\} (?:groups|rows|units|columns)\b")
+    left = {
+        (file.name, found)
+        for file in (Path(proxy.__file__).parent / "engine").rglob("*.py")
+        for found in written.findall(file.read_text(encoding="utf-8"))
+    }
+    assert left == {
+        # Of more than one:
+        ("explain_text.py", "{block.neighbours.rows} rows"),
+        ("explain_text.py", "{neighbours.rows} rows"),
+        ("column_errors.py", "{one.groups:,} groups"),
+        ("expected_errors.py", "{groups:,} groups"),
+        ("policy_report.py", "{policy.units_about:,} units"),
+    }
 
 
 @pytest.mark.parametrize(("most", "told"), [(5_388, False), (1_000, False), (999, True), (3, True)])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tests.live.conftest import RELATIONS
 from tests.live_proxy import LiveProxy
 
@@ -28,6 +30,30 @@ def test_copied_and_prepared(live: LiveProxy) -> None:
         with connection.cursor().copy(copy.encode()) as copied:
             copied.set_types(["text", "int4", "int8"])
             assert sorted(copied.rows(), key=repr) == sorted(given, key=repr)
+
+
+def test_a_line_about_groups_names_their_level(live: LiveProxy) -> None:
+    """Of one level it is known which groups are meant."""
+    notes: dict[str, list[str]] = {}
+    with live.connect("shop", analyst=live.servers.new_analyst()) as connection:
+        heard: list[str] = []
+        connection.add_notice_handler(lambda notice: heard.append(str(notice.message_primary)))
+        connection.execute("SET dp.notice = on")
+        for keys in ("CUBE (category, status)", "category, status"):
+            heard.clear()
+            connection.execute(
+                "SELECT category, status, avg(total) FROM shop.orders o JOIN shop.products p ON p.id ="
+                f" o.product_id WHERE created_at = '2024-05-01' GROUP BY {keys}".encode()
+            )
+            lines = (line for text in heard for line in text.splitlines())
+            notes[keys] = [line for line in lines if line.startswith("avg is NULL in ")]
+    cube, plain = notes.values()
+    assert any(" groups by category and status: " in line for line in cube), cube
+    for line in cube:
+        assert re.search(r" of [0-9]+ groups by (category and status|category|status): ", line), (
+            line
+        )
+    assert plain and " groups: " in plain[0]
 
 
 def test_a_column_has_one_error_for_all_levels(live: LiveProxy) -> None:

@@ -95,7 +95,7 @@ HINTS: dict[str, str | tuple[str, ...]] = {
     "round and trunc take a constant number of digits there, from 0 to 20: round(avg(column), 2).": (
         f"SELECT dp.error(round(avg(total), 2)), dp.error(trunc(avg(total), 20)) {_ORDERS}",
     ),
-    "ORDER BY {} LIMIT {}: {}{} of the {} rows clearly belong to the list. Noise has a part in which others"
+    "ORDER BY {} LIMIT {}: {}{} of the {} clearly belong to the list. Noise has a part in which others"
     " are in it, and their numbers are too {} on average.": (
         f"SELECT status, count(*) AS n {_ORDERS} GROUP BY status ORDER BY n LIMIT 2",
     ),
@@ -230,20 +230,22 @@ HINTS: dict[str, str | tuple[str, ...]] = {
     "Name it in a subquery: SELECT max(t) FROM (SELECT created::date AS t FROM table) q.": (
         "SELECT max(t) FROM (SELECT (birth_date + 7)::timestamp AS t FROM shop.customers) q",
     ),
-    "Group by date_trunc('day', {}), or 'week' or 'month'. Of a column without bounds in the policy ask the"
-    " data owner for max_groups_per_unit.": (
+    "Group by date_trunc('day', {}), or 'week' or 'month', or leave at most {} groups in WHERE. Of a column"
+    " without bounds in the policy ask the data owner for max_groups_per_unit.": (
         "SELECT date_trunc('day', at), count(*) FROM kinds.things GROUP BY 1",
         "SELECT date_trunc('month', at), count(*) FROM kinds.things GROUP BY 1",
+        f"SELECT date_trunc('hour', created_at), count(*) {_ORDERS}"
+        " WHERE created_at >= '2026-01-01' AND created_at < '2026-02-01' GROUP BY 1",
     ),
-    "Ask the data owner for `values` of {}; or name those that you want, CASE {} WHEN {} THEN {}"
-    " WHEN {} THEN {} END; or ask the data owner for max_groups_per_unit. Of a time or number with bounds"
-    " WHERE has to leave at most {} groups.": (
+    "Write a text in single quotes: '{}'.": (f"{_COUNT} WHERE status = 'paid'",),
+    "Ask the data owner for `values` of {}{}; or ask the data owner for max_groups_per_unit. Of a time or"
+    " number with bounds WHERE has to leave at most {} groups.": (
+        f"SELECT created_at::date, count(*) {_ORDERS}"
+        " WHERE created_at >= '2026-01-01' AND created_at < '2026-02-01' GROUP BY 1",
         "SELECT CASE status WHEN 'paid' THEN 'paid' WHEN 'shipped' THEN 'shipped' END, count(*)"
         f" {_ORDERS} GROUP BY 1",
         f"SELECT CASE quantity WHEN 1 THEN 1 WHEN 2 THEN 2 END, count(*) {_ORDERS} GROUP BY 1",
         f"SELECT status, count(*) {_ORDERS} GROUP BY status",
-        f"SELECT created_at::date, count(*) {_ORDERS}"
-        " WHERE created_at >= '2026-01-01' AND created_at < '2026-02-01' GROUP BY 1",
     ),
     "GROUP BY it in a subquery and aggregate that: SELECT avg(n) FROM (SELECT unit, count(*) AS n FROM table"
     " GROUP BY unit) q; after a LEFT JOIN it is the left table's.": (
@@ -325,7 +327,7 @@ HINTS: dict[str, str | tuple[str, ...]] = {
         f"SELECT status, quantity, count(*) {_ORDERS} GROUP BY ROLLUP (status, quantity)"
         " HAVING dp.low(count(*)) > 0",
     ),
-    "ORDER BY {} LIMIT {}: NULL comes first, in {} of the {} rows. Write NULLS LAST to have it behind all"
+    "ORDER BY {} LIMIT {}: NULL comes first, in {} of the {}. Write NULLS LAST to have it behind all"
     " numbers.": (
         f"SELECT status, avg(total) AS a {_ORDERS} GROUP BY status ORDER BY a DESC NULLS LAST LIMIT 2",
     ),
@@ -552,6 +554,39 @@ def test_an_error_of_postgresql_says_what_to_do(
     assert caught.value.sqlstate == sqlstate
     assert caught.value.diag.message_hint == POSTGRES_HINTS[sqlstate]
     session.execute(f"EXPLAIN {right}".encode() if "dp.columns" not in right else right.encode())
+
+
+@pytest.mark.parametrize(
+    ("wrong", "hint", "right"),
+    [
+        ("SELECT count(*) FROM shop.order", "The nearest is shop.orders. ", _COUNT),
+        ("SELECT count(*) FROM shop.Custmers", "The nearest is shop.customers. ", _COUNT),
+        (f"SELECT cuont(*) {_ORDERS}", "The nearest is count().", _COUNT),
+        (
+            f"SELECT median(total) {_ORDERS}",
+            "Write percentile_cont(0.5) WITHIN GROUP (ORDER BY column).",
+            f"SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY total) {_ORDERS}",
+        ),
+        (
+            f'SELECT count(*) {_ORDERS} WHERE status = "paid"',
+            "Write a text in single quotes: 'paid'. ",
+            f"SELECT count(*) {_ORDERS} WHERE status = 'paid'",
+        ),
+    ],
+)
+@pytest.mark.parametrize("has_parameter", [False, True], ids=["simple", "extended"])
+def test_a_name_that_is_not_there_gets_the_nearest(
+    wrong: str,
+    hint: str,
+    right: str,
+    has_parameter: bool,
+    sessions: dict[str, psycopg.Connection],
+) -> None:
+    session = sessions["shop"]
+    with pytest.raises(psycopg.Error) as caught:
+        session.execute(f"EXPLAIN {wrong}".encode(), [] if has_parameter else None)
+    assert (caught.value.diag.message_hint or "").startswith(hint)
+    session.execute(f"EXPLAIN {right}".encode())
 
 
 def test_a_parameter_without_a_type_gets_a_cast(sessions: dict[str, psycopg.Connection]) -> None:

@@ -60,6 +60,36 @@ def test_over_the_wire(live: LiveProxy) -> None:
         assert "`mechanism: best`" in line
 
 
+@pytest.mark.parametrize(
+    ("database", "aggregate", "condition"),
+    [
+        ("census", "max(income)", "age = 77 AND hours_per_week = 98"),
+        ("census", "max(age)", "age = 77 AND hours_per_week = 98"),  # a smoothed median
+        ("census", "percentile_cont(0.5) WITHIN GROUP (ORDER BY income)", "age = 77 AND sex = 'x'"),
+        ("census", "avg(income)", "age = 77 AND sex = 'x'"),
+        ("shop", "max(total)", "created_at = '2024-05-01'"),
+        ("shop", "avg(total)", "created_at = '2024-05-01'"),
+    ],
+)
+def test_of_a_column_that_is_null_no_error_is_told(
+    live: LiveProxy, database: str, aggregate: str, condition: str
+) -> None:
+    """Nothing is "at least" NULL, nor has NULL an interval."""
+    table = {"census": "census.adult", "shop": "shop.orders"}[database]
+    for _ in range(_TRIES):
+        heard: list[str] = []
+        with live.connect(database, analyst=live.servers.new_analyst()) as connection:
+            connection.execute("SET dp.notice = on")
+            connection.add_notice_handler(lambda one: heard.append(str(one.message_primary)))  # noqa: B023
+            sql = f"SELECT {aggregate} AS x FROM {table} WHERE {condition}"
+            ((value,),) = connection.execute(sql.encode()).fetchall()
+        if value is None:
+            (line,) = (one.strip() for one in heard[0].splitlines() if one.startswith("  x: "))
+            assert line == "x: NULL"
+            return
+    pytest.fail("an answer each time")
+
+
 def test_many_rows_have_an_answer_and_no_notice(live: LiveProxy) -> None:
     rows, heard = _told(live, _MANY)
     assert None not in rows[0]

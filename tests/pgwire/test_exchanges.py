@@ -14,6 +14,7 @@ from proxy.pgwire.expectations import Expectation, Forwarded, MessageKind, Shado
 from proxy.pgwire.frames import ProtocolError
 from proxy.pgwire.wording import Wording
 from tests.pgwire.server_frames import NOTICE, ONE_OF_EACH, READY, ROW
+from tests.scripted_engine import ScriptedEngine
 
 _ERROR = frames.frame(
     b"E", frames.encode_report([(b"S", b"ERROR"), (b"C", b"42601"), (b"M", b"no"), (b"P", b"7")])
@@ -43,7 +44,7 @@ def _answers(draw: st.DrawFn, exchanges: list[list[MessageKind]]) -> bytes:
 
 class _Listener:
     def __init__(self, exchanges: list[list[MessageKind]], ends: bytes, *, is_one: bool) -> None:
-        self.answers = Answers(b"UTF8", bool)
+        self.answers = Answers(b"UTF8", ScriptedEngine(1))
         self.replies = [ShadowReply() for _ in exchanges]
         for number, (kinds, reply) in enumerate(zip(exchanges, self.replies, strict=True)):
             wording = Wording(has_position=number % 2 == 0)

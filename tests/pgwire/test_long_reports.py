@@ -7,6 +7,7 @@ import pytest
 from proxy.pgwire.answers import REPORT_BYTES, Answers
 from proxy.pgwire.expectations import Expectation, MessageKind
 from proxy.pgwire.frames import U32, decode_report, frame
+from tests.scripted_engine import ScriptedEngine
 
 
 @pytest.mark.parametrize("tag", [b"E", b"N"])
@@ -17,7 +18,7 @@ def test_a_long_report_is_truncated(tag: bytes, piece: int, letter: str) -> None
     fields = b"SERROR\0VERROR\0CP0001\0M" + text + b"\0Hhint\0\0"
     ready = frame(b"Z", b"I")
     stream = frame(tag, fields) + ready
-    answers = Answers(b"UTF8", bool)
+    answers = Answers(b"UTF8", ScriptedEngine(1))
     answers.expect(Expectation(MessageKind.QUERY))
     largest = 0
     out = b""
@@ -37,6 +38,6 @@ def test_a_long_report_is_truncated(tag: bytes, piece: int, letter: str) -> None
 
 def test_a_report_of_usual_length_passes_as_it_is() -> None:
     report = frame(b"N", b"SNOTICE\0C00000\0M" + b"y" * (REPORT_BYTES - 100) + b"\0\0")
-    answers = Answers(b"UTF8", bool)
+    answers = Answers(b"UTF8", ScriptedEngine(1))
     answers.expect(Expectation(MessageKind.QUERY))
     assert answers.feed(report) == report

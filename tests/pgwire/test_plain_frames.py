@@ -344,7 +344,7 @@ def test_nothing_passes_behind_the_end() -> None:
     ],
 )
 def test_at_rest_is_nothing_under_way(attribute: str, value: object) -> None:
-    answers = Answers(b"UTF8", bool)
+    answers = Answers(b"UTF8", ScriptedEngine(1))
     assert answers.at_rest
     setattr(answers, attribute, value)
     assert not answers.at_rest
@@ -381,7 +381,7 @@ def test_nothing_passes_while_something_waits() -> None:
     ],
 )
 def test_what_is_waited_for_or_changed_does_not_pass(expectation: Expectation) -> None:
-    answers = Answers(b"UTF8", bool)
+    answers = Answers(b"UTF8", ScriptedEngine(1))
     answers.expect(expectation)
     assert not any(answers.passes(frames.frame(tag)) for tag in (b"t", b"T", b"C", b"D", b"s"))
 
@@ -461,7 +461,7 @@ def test_a_round_is_as_its_frames_say(tags: bytes, data: bytes, back: int) -> No
     assert _state(quick) == _state(walked)
     assert quick._is_at_rest == walked._is_at_rest
     quick._settle()
-    known = {"_is_protected": None}  # of two engines
+    known = {"_tables": None}  # of two engines
     assert vars(quick._answers) | known == vars(walked._answers) | known
 
 
@@ -506,7 +506,7 @@ def test_all_else_is_read(data: bytes) -> None:
 
 
 def test_discarding_is_seen() -> None:
-    answers = Answers(b"UTF8", bool)
+    answers = Answers(b"UTF8", ScriptedEngine(1))
     for expectation in (BOUND, DESCRIBED, EXECUTED, SYNCED):
         answers.expect(expectation)
     answers.feed(_DISCARDED + READY)
@@ -523,7 +523,7 @@ def test_discarding_is_seen() -> None:
     ids=["rows", "bytes", "one row"],
 )
 def test_a_reply_to_our_own_exchange_is_bounded(reply: bytes) -> None:
-    answers = Answers(b"UTF8", bool)
+    answers = Answers(b"UTF8", ScriptedEngine(1))
     answers.expect(Expectation(MessageKind.EXECUTE, Forwarded.NOTHING, ShadowReply()))
     with pytest.raises(ProtocolError):
         answers.feed(reply)

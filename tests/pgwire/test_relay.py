@@ -194,14 +194,14 @@ def test_random_bytes_from_the_client_never_raise(pieces: list[bytes]) -> None:
     st.sampled_from([MessageKind.QUERY, MessageKind.EXECUTE, MessageKind.DESCRIBE]),
 )
 def test_random_bytes_from_the_shadow(data: bytes, kind: MessageKind) -> None:
-    answers = Answers(b"UTF8", bool)
+    answers = Answers(b"UTF8", ScriptedEngine(1))
     answers.expect(Expectation(kind))
     with contextlib.suppress(ProtocolError):  # no other error
         answers.feed(data)
 
 
 def test_rows_stream_through_before_they_are_whole() -> None:
-    answers = Answers(b"UTF8", bool)
+    answers = Answers(b"UTF8", ScriptedEngine(1))
     answers.expect(Expectation(MessageKind.QUERY))
     row = frames.frame(b"D", b"\0\1" + frames.U32.pack(100_000) + b"x" * 100_000)
     heard = b""

@@ -60,6 +60,9 @@ class RealReader:
     def is_protected(self, table: str) -> bool:
         return True
 
+    def unknown_table_hint(self, message: str) -> str | None:
+        return None
+
     def look(self, text: str) -> Verbatim | Inspect | ExecutePrepared | Refuse:
         self.looked.append(len(text))
         try:

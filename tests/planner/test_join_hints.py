@@ -66,6 +66,16 @@ def test_keys_that_would_allow_it(source: str, named: str | None) -> None:
             "Join on the privacy unit (person), or",
         ),
         (
+            "FROM w.orders o JOIN w.orders p ON p.t = o.t",
+            "Join on the privacy unit (uid of w.orders = uid of w.orders), or a public table on its key.",
+        ),
+        (  # by its unit a row would meet itself
+            "FROM w.members o JOIN w.members p ON p.t = o.t",
+            "Join a public table on its key; or join counts of each side: SELECT a.t, a.n, b.n FROM (SELECT t,"
+            " count(*) AS n FROM w.members GROUP BY t) a JOIN (SELECT t, count(*) AS n FROM w.members GROUP BY"
+            " t) b ON b.t = a.t",
+        ),
+        (
             "FROM w.people a JOIN w.people b ON a.t = b.t",
             "Join a public table on its key; or join counts of each side: SELECT a.t, a.n, b.n FROM (SELECT t,"
             " count(*) AS n FROM w.people GROUP BY t) a JOIN (SELECT t, count(*) AS n FROM w.people GROUP BY t)"
@@ -92,6 +102,22 @@ def test_the_names_are_those_of_the_tables(source: str, hint: str) -> None:
     assert (caught.value.hint or "").startswith(hint)
     for statement in re.findall("SELECT .*", hint):
         walk(statement)
+
+
+@pytest.mark.parametrize(
+    ("source", "is_one"),
+    [
+        ("w.people a JOIN w.people b ON a.t = b.t", True),
+        ("w.events a JOIN (SELECT * FROM w.events) b ON a.t = b.t", True),
+        ("w.people a JOIN w.trips b ON a.t = b.t", False),
+        ("w.people a JOIN w.members b ON a.t = b.t", False),
+    ],
+)
+def test_rows_of_one_table_have_no_different_units(source: str, is_one: bool) -> None:
+    with pytest.raises(Refusal) as caught:
+        walk(f"SELECT count(*) FROM {source}")
+    assert ("each row of the table is a privacy unit" in caught.value.message) == is_one
+    assert ("with different privacy units" in caught.value.message) == (not is_one)
 
 
 _PLACES, _REGIONS = TableName("w", "places"), TableName("w", "regions")

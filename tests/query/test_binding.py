@@ -14,6 +14,7 @@ from sqlglot import TokenType
 from proxy.base.errors import Code, Refusal
 from proxy.base.result_columns import IntervalEnd
 from proxy.base.sql_types import SqlType
+from proxy.catalog.catalog_model import TableName
 from proxy.engine.policy_statements import PolicyStatements
 from proxy.query.bind.outer_joins import NullColumns, adds_nothing, is_null, truths
 from proxy.query.bind.statement_binding import bind_statement
@@ -39,7 +40,7 @@ from proxy.query.syntax.placeholders import ClientParameter, ScalarAnswer
 from proxy.query.syntax.selects import selects
 from proxy.query.syntax.statements import Statement, look
 from proxy.query.syntax.tokens import lex
-from proxy.query.unknown_columns import unknown_name_hint
+from proxy.query.unknown_columns import unknown_name_hint, unknown_table_hint
 from proxy.servers.engine_adapter import _column_hint
 from tests.pipeline_world import EXPOSED, NAMES, read, resolve
 
@@ -280,6 +281,9 @@ def test_in_subqueries_and_ctes() -> None:
         ),
         ("SELECT count(*) FROM people p, other o", "column o.x does not exist"),
         ("SELECT count(*) FROM people", 'relation "x" does not exist'),
+        ("SELECT avg(d) FROM people", "function avg(date) does not exist"),
+        ("SELECT nosuchthing(d) FROM people", "function nosuchthing(date) does not exist"),
+        ("SELECT t + d FROM people", "operator does not exist: text + date"),
     ],
 )
 def test_of_other_names_the_message_stays_as_it_is(text: str, message: str) -> None:
@@ -287,10 +291,42 @@ def test_of_other_names_the_message_stays_as_it_is(text: str, message: str) -> N
 
 
 def test_it_names_the_nearest_table() -> None:
-    for word in ("ordes", "w.ordes"):
-        text = f"SELECT count(*) FROM members, {word}"
-        found = _hint(text, f'relation "{word}" does not exist')
-        assert found == f"The nearest is w.orders. {_ALL}"
+    """Of one name in two schemas that of the schema."""
+    for word, name in (("ordes", "w.orders"), ("w.ordes", "w.orders"), ("Oders", "w.orders")):
+        found = unknown_table_hint(EXPOSED, f'relation "{word}" does not exist')
+        assert found == f"The nearest is {name}. {_ALL}"
+    for other in (
+        'relation "nosuchthing" does not exist',
+        'missing FROM-clause entry for table "orders"',
+    ):
+        assert unknown_table_hint(EXPOSED, other) is None
+    two = [TableName("a", "orders"), TableName("b", "orders"), TableName("c", "orders")]
+    for schema in "abc":
+        found = unknown_table_hint(two, f'relation "{schema}.order" does not exist')
+        assert found == f"The nearest is {schema}.orders. {_ALL}"
+
+
+@pytest.mark.parametrize(
+    ("call", "hint"),
+    [
+        ("cuont()", "The nearest is count()."),
+        ("nosuch(numeric)", None),
+        ("median(numeric)", "Write percentile_cont(0.5) WITHIN GROUP (ORDER BY column)."),
+        ("year(date)", "Write extract(year FROM column)."),
+        ("rond(numeric)", "The nearest is round()."),
+    ],
+)
+def test_it_names_a_function(call: str, hint: str | None) -> None:
+    assert _hint("SELECT 1 FROM people", f"function {call} does not exist") == hint
+
+
+def test_it_names_a_text_in_the_quotes_of_a_name() -> None:
+    message = 'column "it\'s" does not exist'
+    told = "Write a text in single quotes: 'it''s'. Columns of w.people that can be used: "
+    found = _hint('SELECT count(*) FROM people WHERE t = "it\'s"', message)
+    assert found is not None and found.startswith(told)
+    found = _hint("SELECT count(*) FROM people WHERE nosuch = 1", 'column "nosuch" does not exist')
+    assert found is not None and found.startswith("Columns of w.people")
 
 
 def test_what_the_policy_leaves_out_is_like_what_is_nowhere() -> None:

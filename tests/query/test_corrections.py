@@ -85,6 +85,12 @@ def _candidates(sql: str, reason: str, word: str | None = None, hint: str = "") 
             "SELECT status, sum(total) FROM orders GROUP BY status",
         ),
         (
+            "SELECT status, sum(total), avg(total), max(total) FROM orders GROUP BY status",
+            "INFEASIBLE",
+            "max",
+            "SELECT status, sum(total), avg(total) FROM orders GROUP BY status",
+        ),
+        (
             "SELECT DISTINCT ON (status) status, total FROM orders ORDER BY status, created_at",
             "RAW_ROWS",
             "DISTINCT",
@@ -103,6 +109,123 @@ def _candidates(sql: str, reason: str, word: str | None = None, hint: str = "") 
 def test_the_first_candidate(sql: str, reason: str, word: str | None, first: str | None) -> None:
     found = _candidates(sql, reason, word)
     assert (found[0] if found else None) == first
+
+
+_BY_UNIT = "Join on the privacy unit (customer_id of shop.orders = id of shop.customers), or"
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        (
+            "orders o JOIN customers c ON c.id = o.total WHERE o.total > 5",
+            "orders o JOIN customers c ON o.customer_id = c.id WHERE o.total > 5",
+        ),
+        (
+            "shop.orders JOIN shop.customers ON (status = state) GROUP BY status",
+            "shop.orders JOIN shop.customers ON orders.customer_id = customers.id GROUP BY status",
+        ),
+        (
+            'orders "O" JOIN products p ON p.id = "O".total LEFT JOIN customers c ON c.id = p.id AND true',
+            'orders "O" JOIN products p ON p.id = "O".total LEFT JOIN customers c ON "O".customer_id = c.id',
+        ),
+        ("orders o, customers c WHERE c.id = o.total", None),
+        ("orders o JOIN orders c ON c.total = o.total", None),
+        ("orders o JOIN customers c USING (id)", None),
+        ("(SELECT * FROM orders) o JOIN customers c ON c.id = o.total", None),
+    ],
+)
+def test_a_join_is_on_the_unit_that_the_hint_names(source: str, found: str | None) -> None:
+    sql = "SELECT count(*) FROM "
+    expected = [] if found is None else [f"{sql}{found}"]
+    assert _candidates(f"{sql}{source}", "UNSUPPORTED", source, _BY_UNIT) == expected
+
+
+@pytest.mark.parametrize("explain", ["EXPLAIN", "EXPLAIN (VERBOSE, COSTS OFF)", "EXPLAIN VERBOSE"])
+def test_an_explained_statement_gets_an_explained_one(explain: str) -> None:
+    """Nobody is charged for what they did not ask: each statement and reason, as without EXPLAIN."""
+    seen = 0
+    texts = ["WITH q AS (SELECT * FROM orders) SELECT status, count(*), total FROM q", *_REFUSED]
+    for text in texts:
+        for reason in CORRECTIONS:
+            for place in (None, 1, text.index(" ") + 2, len(text) // 2):
+                found = _corrected(text, reason, place)
+                shifted = place and place + len(explain) + 1
+                assert _corrected(f"{explain} {text}", reason, shifted) == [
+                    f"{explain} {one}" for one in found
+                ]
+                seen += len(found)
+    assert seen > 100
+
+
+_REFUSED = [one.refused for one in HINTED.values() if one.refused.startswith(("SELECT", "WITH"))]
+
+
+def _corrected(text: str, reason: str, place: int | None) -> list[str]:
+    hint = " ".join(HINTED)
+    return list(
+        corrections(
+            RefusedStatement(text=text, reason=reason, hint=hint, position=place, tables=_TABLES)
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("sql", "reason", "word", "found"),
+    [
+        (
+            "SELECT avg(age(created_at)) FROM orders",
+            "FUNCTION",
+            "age",
+            [
+                "SELECT avg(extract(year FROM age(current_date, created_at))) FROM orders",
+                "SELECT avg(created_at <= current_date - interval '30 years') FROM orders",
+            ],
+        ),
+        (
+            "SELECT avg(age(now(), created_at)) FROM orders",
+            "FUNCTION",
+            "age",
+            [
+                "SELECT avg(extract(year FROM age(now(), created_at))) FROM orders",
+                "SELECT avg(created_at <= now() - interval '30 years') FROM orders",
+            ],
+        ),
+        ("SELECT avg(justify_days(created_at)) FROM orders", "FUNCTION", "justify", []),
+        ("SELECT cuont(*) FROM orders", "42883", "cuont", ["SELECT count(*) FROM orders"]),
+        (
+            'SELECT count(*) FROM orders WHERE status = "Paid" AND total > 5',
+            "42703",
+            '"Paid',
+            ["SELECT count(*) FROM orders WHERE status = 'Paid' AND total > 5"],
+        ),
+        ('SELECT "Paid" FROM orders', "42703", '"Paid', []),
+        (
+            "SELECT date_trunc('hour', created_at), count(*) FROM orders GROUP BY 1",
+            "NO_BOUNDS",
+            "date_trunc",
+            [
+                "SELECT date_trunc('day', created_at), count(*) FROM orders GROUP BY 1",
+                "SELECT date_trunc('month', created_at), count(*) FROM orders GROUP BY 1",
+                "SELECT extract(hour FROM created_at), count(*) FROM orders GROUP BY 1",
+                "SELECT floor(created_at), count(*) FROM orders GROUP BY 1",
+                "SELECT count(*) FROM orders",
+            ],
+        ),
+    ],
+)
+def test_a_candidate_means_what_was_asked(
+    sql: str, reason: str, word: str, found: list[str]
+) -> None:
+    """A form of two values is not filled with one twice: age(x, x) is 0."""
+    form = "Write extract(year FROM age(later, earlier)) or earlier <= later - interval '30 years', whole years"
+    assert _candidates(sql, reason, word, form) == found
+
+
+def test_as_many_aggregates_as_can_be_answered_are_offered() -> None:
+    columns = [f"max({n})" for n in range(7)]
+    found = _candidates(f"SELECT {', '.join(columns)} FROM orders", "INFEASIBLE", "max")
+    assert found[:3] == [f"SELECT {', '.join(columns[:n])} FROM orders" for n in (6, 3, 1)]
 
 
 def test_several_statements_are_not_corrected() -> None:

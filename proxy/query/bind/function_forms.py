@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from sqlglot import exp
+
+from proxy.query.syntax.selects import ANSWERED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,6 +232,33 @@ SUBSTITUTES: Mapping[str, Replacement] = {
     "regr_avgx": _instead("avg(column)", of="of the second argument"),
     "regr_avgy": _instead("avg(column)", of="of the first argument"),
 }
+
+# Functions of other databases.
+FOREIGN: Mapping[str, str] = {
+    **{
+        name: f"extract({name} FROM column)" for name in ("year", "quarter", "month", "day", "hour")
+    },
+    **dict.fromkeys(("ifnull", "nvl", "isnull"), "coalesce(column, other)"),
+    "len": "length(column)",
+    "ucase": "upper(column)",
+    "lcase": "lower(column)",
+    **dict.fromkeys(("countif", "count_if"), "count(*) FILTER (WHERE column)"),
+    **dict.fromkeys(("approx_distinct", "approx_count_distinct"), "count(DISTINCT column)"),
+    "datediff": "extract(epoch FROM column - other) / 86400",
+}
+
+
+def forms_instead(name: str) -> tuple[str, ...]:
+    """What to write in the place of a function that there is not, or that is not read."""
+    found = SUBSTITUTES.get(name)
+    return (FOREIGN[name],) if name in FOREIGN else () if found is None else found.written
+
+
+def functions_alike(name: str) -> list[str]:
+    """Names of functions that are answered and spelled like another one, the nearest first."""
+    known = ANSWERED | _BY_NAME.keys()
+    return [] if name in known else get_close_matches(name, sorted(known), n=1)
+
 
 # Window functions over the rows of a unit.
 _OVER = "OVER (PARTITION BY unit ORDER BY column)"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from proxy.query.ir import expressions as ir
 
@@ -59,6 +59,14 @@ def columns(expression: ir.Expression) -> frozenset[tuple[str, str]]:
     if isinstance(expression, ir.ColumnRef):
         return frozenset({(expression.relation, expression.column)})
     return frozenset().union(*(columns(child) for child in children(expression)))
+
+
+def column_refs(expression: ir.Expression) -> Iterator[ir.ColumnRef]:
+    """The columns that an expression reads, in order and as often as it does."""
+    if isinstance(expression, ir.ColumnRef):
+        yield expression
+    for part in children(expression):
+        yield from column_refs(part)
 
 
 def position_in(expression: ir.Expression) -> int | None:

@@ -239,7 +239,7 @@ def _executed(lexed: Lexed) -> tuple[int, str] | None:
         case "execute":
             return 0, ""
         case "explain":
-            place, _ = _behind_options(lexed)
+            place, _ = behind_options(lexed)
             around = "EXPLAIN"
             if place < len(lexemes) and lexemes[place].word == "create":
                 place = _behind_as(lexed)
@@ -383,7 +383,7 @@ def _is_verbose(options: Sequence[Lexeme]) -> bool:
     return bool(values) and values[-1] not in ("false", "off", "0")
 
 
-def _behind_options(lexed: Lexed) -> tuple[int, bool]:
+def behind_options(lexed: Lexed) -> tuple[int, bool]:
     """Where the statement begins that EXPLAIN is of, and whether it is asked for as JSON."""
     lexemes = lexed.lexemes
     index = 1
@@ -402,7 +402,7 @@ def _behind_options(lexed: Lexed) -> tuple[int, bool]:
 def _explained(lexed: Lexed) -> tuple[StatementKind, int, int, bool] | None:
     """Of DECLARE, CREATE TABLE AS and INSERT it is that of their query."""
     lexemes, end = lexed.lexemes, len(lexed.lexemes)
-    index, as_json = _behind_options(lexed)
+    index, as_json = behind_options(lexed)
     if index >= end:
         return None
     if _starts_query(lexemes[index]):

@@ -44,7 +44,7 @@ from proxy.pgwire.held_timeouts import TOO_OLD
 from proxy.pgwire.query_sequence import QuerySequence, QueryStep, Rewritten, answer, decide
 from proxy.pgwire.shadow_exchanges import JSONB_OID
 from proxy.pgwire.statement_look import LOOKED_AT_AT_ONCE, pieces_of
-from proxy.pgwire.wording import UNKNOWN_NAMES, reword_denied
+from proxy.pgwire.wording import UNKNOWN_NAMES, reword_table_error
 from proxy.query.syntax.explain_options import judging
 from proxy.query.syntax.statements import StatementKind
 from proxy.servers.engine_adapter import EngineAdapter
@@ -151,9 +151,15 @@ class LibpqDriver:
             if error.hint is not None:
                 told[b"H"] = error.hint.encode()
             is_unread = len(self._request.sql) > LOOKED_AT_BYTES
-            if reword_denied(told, self._engine.is_protected, is_unread=is_unread):
+            if reword_table_error(told, self._engine, is_unread=is_unread):
                 error.sqlstate, error.message = told[b"C"].decode(), told[b"M"].decode()
                 error.hint = told[b"H"].decode()
+            if error.sqlstate == Code.SYNTAX.sqlstate and error.position is None:
+                parts = self._engine.split(self._request.sql)
+                if not isinstance(parts, Refuse) and len(parts) > 1:
+                    error.hint = "Send each statement in a request of its own."
+                    start, second = parts[1]
+                    error.position = start + len(second) - len(second.lstrip()) + 1
             raise
 
     async def explain(self) -> dict[str, object] | None:

@@ -708,5 +708,5 @@ SELECT * FROM census.adult LIMIT 10
 SELECT count(*) FROM census.adult a JOIN census.adult b ON a.age = b.age
 -- => refused
 -- UNSUPPORTED at 37
--- protected tables with different privacy units cannot be joined
+-- each row of the table is a privacy unit by itself, so its rows are not joined
 -- Join a public table on its key; or join counts of each side: SELECT a.age, a.n, b.n FROM (SELECT age, count(*) AS n FROM census.adult GROUP BY age) a JOIN (SELECT age, count(*) AS n FROM census.adult GROUP BY age) b ON b.age = a.age

@@ -144,7 +144,7 @@ SELECT count(*) FROM people
 SELECT avg(i4) FROM people
 -- => refused
 -- INFEASIBLE at 8: avg(i4)
--- avg cannot be answered at epsilon 0.001, its share: the noise would cover the whole range; it needs 0.0059
+-- avg(i4) cannot be answered at epsilon 0.001, its share: the noise would cover the whole range; it needs 0.0059
 -- SET dp.epsilon = 0.0059 (over HTTP "epsilon": 0.0059); with `mechanism: best`, which the data owner can set, it is answered at any epsilon.
 
 -- case: no delta
@@ -282,7 +282,7 @@ SELECT count(*) FROM calls c FULL JOIN orders o ON o.uid = c.uid
 SELECT count(*) FROM people p JOIN people q ON p.i4 = q.i4
 -- => refused
 -- UNSUPPORTED at 31: JOIN
--- protected tables with different privacy units cannot be joined
+-- each row of the table is a privacy unit by itself, so its rows are not joined
 -- Join a public table on its key; or join counts of each side: SELECT a.i4, a.n, b.n FROM (SELECT i4, count(*) AS n FROM w.people GROUP BY i4) a JOIN (SELECT i4, count(*) AS n FROM w.people GROUP BY i4) b ON b.i4 = a.i4
 
 -- case: join on the reference alone
@@ -425,7 +425,7 @@ SELECT count(*) FROM people a JOIN notes b ON a.i4 = b.i4
 SELECT count(*) FROM people a JOIN people b ON a.t = b.t
 -- => refused
 -- UNSUPPORTED at 31: JOIN
--- protected tables with different privacy units cannot be joined
+-- each row of the table is a privacy unit by itself, so its rows are not joined
 -- Join a public table on its key; or join counts of each side: SELECT a.t, a.n, b.n FROM (SELECT t, count(*) AS n FROM w.people GROUP BY t) a JOIN (SELECT t, count(*) AS n FROM w.people GROUP BY t) b ON b.t = a.t
 
 -- case: a union by truncation

@@ -68,6 +68,9 @@ INSTEAD: dict[str, str | None] = {
     f"SELECT string_agg(status, ',') {_ORDERS}": _BY_STATUS,
     f"SELECT sum(DISTINCT total) {_ORDERS}": f"SELECT sum(total) {_ORDERS}",
     f"SELECT sum(ln(quantity - 1)) {_ORDERS}": f"SELECT sum(ln(greatest(quantity - 1, 1))) {_ORDERS}",
+    f"{_COUNT} o JOIN shop.customers c ON c.id = o.product_id WHERE o.total > 5": (
+        f"{_COUNT} o JOIN shop.customers c ON o.customer_id = c.id WHERE o.total > 5"
+    ),
     f"{_COUNT} o FULL JOIN shop.customers c ON c.id = o.customer_id": (
         f"{_COUNT} o LEFT JOIN shop.customers c ON c.id = o.customer_id"
     ),

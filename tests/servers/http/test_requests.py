@@ -227,6 +227,21 @@ def test_headers(listeners: BothListeners, headers: dict[str, str], status: int)
 
 
 @pytest.mark.parametrize(
+    ("sql", "position"),
+    [
+        ("SELECT count(*) FROM shop.orders; SELECT 'é'", 35),
+        ("SELECT 'é€𝄞' ;;\n SELECT count(*) FROM shop.orders;", 18),
+    ],
+)
+def test_two_statements_are_told_where_the_second_begins(
+    listeners: BothListeners, sql: str, position: int
+) -> None:
+    problem = listeners.query(sql).json()
+    assert problem["sqlstate"] == "42601" and problem["position"] == position
+    assert problem["hint"] == "Send each statement in a request of its own."
+
+
+@pytest.mark.parametrize(
     "head",
     [
         b"Host: localhost\r\nContent-Length: 2\r\nTransfer-Encoding: chunked",

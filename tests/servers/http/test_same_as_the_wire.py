@@ -46,6 +46,13 @@ ANSWERED = (
     "VALUES (1, 'a')",
 )
 REFUSED = (
+    "SELECT count(*) FROM shop.order",
+    "SELECT * FROM custmers",
+    "SELECT nosuchthing(1)",
+    f"SELECT cuont(*) FROM {_ORDERS}",
+    f"SELECT median(total) FROM {_ORDERS}",
+    f"SELECT avg(created_at) FROM {_ORDERS}",
+    'SELECT count(*) FROM shop.customers WHERE state = "TX"',
     "SELECT count(*) FROM shop.customers c LEFT JOIN shop.orders o ON o.customer_id = c.id WHERE o.idd IS NULL",
     "SELECT count(DISTINCT o.name) FROM shop.customers c JOIN shop.orders o ON o.customer_id = c.id",
     f"SELECT * FROM {_ORDERS}",
