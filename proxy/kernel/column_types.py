@@ -7,6 +7,7 @@ believes none of the plan's.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from enum import Enum
 from fractions import Fraction
@@ -106,6 +107,7 @@ _PARTS: frozenset[type[Any]] = frozenset(
 )
 _COVERED = FUNCTIONS_OF_A_ROW | _PARTS
 _WORDS = ("AND", "OR")  # printed as they are
+_LETTERS, _ENDLESS = re.compile("[A-Za-z]{3}"), ("infinity", "-infinity")
 _SECONDS = (SqlType.INTERVAL, SqlType.CLOCK_TIME)  # what is computed of times is numbers of seconds
 COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT, AggregateKind.COUNT_DISTINCT)
 
@@ -259,6 +261,9 @@ def _is_of_its_kind(node: object) -> bool:
         case Constant(value=value, type=claimed):  # True equals 1 here, and is printed otherwise
             if claimed is not None and is_printed_as_number(claimed):
                 return isinstance(value, Fraction) or value in NOT_FINITE
+            is_time = claimed is not None and (claimed.is_time or claimed.is_time_of_day)
+            if is_time and isinstance(value, str) and _LETTERS.search(value):
+                return value in _ENDLESS  # `now` is another time whenever the statement runs
             return isinstance(value, bool if claimed is SqlType.BOOL else str)
         case FormattedTime(type=claimed):
             return claimed.is_text and claimed is not SqlType.BPCHAR

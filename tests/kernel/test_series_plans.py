@@ -31,7 +31,14 @@ from proxy.mechanisms import zcdp
 from proxy.mechanisms.loss import Loss
 from proxy.planner.neighbours import choice_of
 from proxy.planner.series import SeriesTerms
-from proxy.query.ir.expressions import Case, ColumnRef, InPublic
+from proxy.query.ir.expressions import (
+    Case,
+    ColumnRef,
+    Comparator,
+    Comparison,
+    Constant,
+    InPublic,
+)
 from proxy.query.ir.relations import Join, Relation, Subquery, Truncate, UnionAll
 from tests.kernel.examples import (
     WORLD,
@@ -410,3 +417,15 @@ def test_rows_that_are_paid_are_those_that_sql_keeps(
         days = [[_of_day(text, tables) for text in texts] for tables in (here, there)]
         assert all(length <= allowed for _, length, allowed in _movements(one, *days))
     assert let_through  # units are counted once, whatever rows they have
+
+
+@pytest.mark.parametrize("word", ["now", "Today", "tomorrow 10:00", "yesterday", "epoch"])
+def test_no_constant_is_another_time_at_each_run(word: str) -> None:
+    """Rows of a person that were in a step would be gone when the next one is read."""
+    assert tiny_database().asked(f"SELECT '{word}'::timestamptz IS NULL") == [(False,)]
+    for kind, name in ((SqlType.TIMESTAMP, "ts"), (SqlType.TIMESTAMPTZ, "tz"), (SqlType.DATE, "d")):
+        later = Comparison(Comparator.GT, of_table("r1", "visits", name), Constant(word, kind))
+        block = replace(series_block(), where=later)
+        with pytest.raises(NotPrivate) as refused:
+            price_of_block(block, WORLD)
+        assert refused.value.rule is Rule.EXPRESSION
