@@ -7,7 +7,6 @@ believes none of the plan's.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from enum import Enum
 from fractions import Fraction
@@ -16,6 +15,7 @@ from typing import Any
 from proxy.base.node_parts import WITHOUT_PARTS, parts_getter
 from proxy.base.sql_types import SqlType
 from proxy.base.zones import Zone
+from proxy.kernel.listed_values import is_value
 from proxy.kernel.owners import ColumnName, check_alias, name
 from proxy.kernel.refusals import NotCovered, NotPrivate, Rule
 from proxy.kernel.statistics import Counted, Measured
@@ -107,7 +107,6 @@ _PARTS: frozenset[type[Any]] = frozenset(
 )
 _COVERED = FUNCTIONS_OF_A_ROW | _PARTS
 _WORDS = ("AND", "OR")  # printed as they are
-_LETTERS, _ENDLESS = re.compile("[A-Za-z]{3}"), ("infinity", "-infinity")
 _SECONDS = (SqlType.INTERVAL, SqlType.CLOCK_TIME)  # what is computed of times is numbers of seconds
 COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT, AggregateKind.COUNT_DISTINCT)
 
@@ -258,13 +257,21 @@ def _is_of_its_kind(node: object) -> bool:
             return claimed is not SqlType.BPCHAR and (is_known or not is_of_truth)
         case Constant(value=None):
             return True
-        case Constant(value=value, type=claimed):  # True equals 1 here, and is printed otherwise
-            if claimed is not None and is_printed_as_number(claimed):
-                return isinstance(value, Fraction) or value in NOT_FINITE
-            is_time = claimed is not None and (claimed.is_time or claimed.is_time_of_day)
-            if is_time and isinstance(value, str) and _LETTERS.search(value):
-                return value in _ENDLESS  # `now` is another time whenever the statement runs
-            return isinstance(value, bool if claimed is SqlType.BOOL else str)
+        case Constant(value=bool(), type=claimed):  # True equals 1 here, and is printed otherwise
+            return claimed is SqlType.BOOL
+        case Constant(value=Fraction(), type=claimed):
+            return claimed is not None and is_printed_as_number(claimed)
+        case Constant(value=str(text), type=claimed):
+            if (
+                claimed is None
+                or claimed.is_text
+                or claimed.is_container
+                or claimed is SqlType.UUID
+            ):
+                return True
+            if claimed.is_time:  # `now` is another time whenever the statement runs
+                return is_value(text, claimed)
+            return is_printed_as_number(claimed) and text in NOT_FINITE
         case FormattedTime(type=claimed):
             return claimed.is_text and claimed is not SqlType.BPCHAR
         case Comparison() | Not() | Is() | In() | Like():

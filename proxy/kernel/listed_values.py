@@ -26,8 +26,10 @@ _NO_NUMBERS = frozenset(["NaN", "Infinity", "-Infinity"])
 _TRUTHS = frozenset(["true", "false"])
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _DATE = re.compile(r"([0-9]{4}|[1-9][0-9]{4,5})(-[0-9]{2}-[0-9]{2})( BC)?")
-_TIME = re.compile(r"([0-9]{4}|[1-9][0-9]{4,5})(-[0-9]{2}-[0-9]{2}(?: [0-9:.+-]{1,32})?)( BC)?")
-ENDLESS = frozenset(["infinity", "-infinity"])
+_TIME = re.compile(
+    r"([0-9]{4}|[1-9][0-9]{4,5})(-[0-9]{2}-[0-9]{2}(?:[ T][0-9:.+-]{1,32}Z?)?)( BC)?"
+)
+_ENDLESS = frozenset(["infinity", "-infinity"])
 _BITS = {SqlType.INT2: 15, SqlType.INT4: 31, SqlType.INT8: 63}
 _LAST_YEAR, _LAST_YEAR_BC = 294_275, 4_712
 _CYCLE = 400  # years after which the calendar is the same
@@ -53,11 +55,16 @@ def check_listed(kind: SqlType, values: Iterable[str | None]) -> None:
     """
     if kind.is_text:
         return
-    if not all(value is None or _is_value(value, kind) for value in values):
+    if not all(value is None or is_value(value, kind) for value in values):
         raise refused("a listed key that is no value of its column")
 
 
-def _is_value(text: str, kind: SqlType) -> bool:
+def is_value(text: str, kind: SqlType) -> bool:
+    """Say whether PostgreSQL reads a text as one value of the type, whenever it does so.
+
+    >>> [is_value(one, SqlType.TIMESTAMP) for one in ("2024-02-29T10:00:00", "infinity", "now")]
+    [True, True, False]
+    """
     if kind.is_integer:
         end = 2 ** _BITS[kind]
         return _WHOLE.fullmatch(text) is not None and -end <= int(text) < end
@@ -65,7 +72,7 @@ def _is_value(text: str, kind: SqlType) -> bool:
         is_number = _is_float(text, kind) if kind.is_float else _is_numeric(text)
         return text in _NO_NUMBERS or is_number
     if kind.is_time:
-        return text in ENDLESS or _is_time(text, _DATE if kind is SqlType.DATE else _TIME)
+        return text in _ENDLESS or _is_time(text, _DATE if kind is SqlType.DATE else _TIME)
     match kind:
         case SqlType.BOOL:
             return text in _TRUTHS

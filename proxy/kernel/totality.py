@@ -41,7 +41,7 @@ from proxy.kernel.known_values import (
     refused,
     within,
 )
-from proxy.kernel.listed_values import ENDLESS, check_listed
+from proxy.kernel.listed_values import check_listed
 from proxy.kernel.neighbour_kinds import Neighbours, UnitNeighbours
 from proxy.kernel.number_totality import (
     arithmetic_rule,
@@ -444,30 +444,6 @@ def _check_compared(parts: Iterable[Expression]) -> None:
         raise refused("a value of an unknown type, or of any length, that is compared")
 
 
-def check_items(listed: In) -> None:
-    """Let a list pass of which no item raises when the first row comes.
-
-    Totality: an item is read when the statement begins. But items of several types of time meet in one, a day
-    in that of an instant by a cast that PostgreSQL makes for each row. Beyond the last timestamp it raises.
-
-    >>> from tests.kernel.examples import column
-    >>> days = [Constant(f"{year}-01-01", SqlType.DATE) for year in (2000, 500_000)]
-    >>> now = Constant("2000-01-01 00:00:00+00", SqlType.TIMESTAMPTZ)
-    >>> check_items(In(column("r1", "tz", SqlType.TIMESTAMPTZ), (now, days[0])))
-    >>> check_items(In(column("r1", "tz", SqlType.TIMESTAMPTZ), (now, days[1])))
-    Traceback (most recent call last):
-    proxy.kernel.refusals.NotPrivate: the statement could not be run
-    """
-    constants = [one for one in listed.items if isinstance(one, Constant)]
-    values = [constant_value(one) for one in constants]
-    if len({one.type for one in listed.items if one.type is not None}) < 2:
-        return
-    for one, value in zip(constants, values, strict=True):
-        is_time = one.type is not None and one.type.is_time and not value.is_null
-        if is_time and value.low is None and one.value not in ENDLESS:
-            raise refused("a time among others that may leave their calendar")
-
-
 def _cut(value: Value) -> Value:
     """The first characters of a text; anything else as it is."""
     most = limits.KEY_CHARACTERS
@@ -555,8 +531,6 @@ class _Judge:
             case In() | InPublic():
                 _check_compared((expression.operand,))
                 self._of(expression.operand, level)
-                if isinstance(expression, In):
-                    check_items(expression)
             case Like():
                 self._of(expression.operand, level)
                 return like_rule(expression)

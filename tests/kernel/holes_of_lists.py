@@ -32,7 +32,7 @@ _VISITOR = "DELETE FROM visits WHERE uid = 3"
 _FAR = Constant("5000000-01-01", SqlType.DATE)
 
 
-@hole(Rule.TOTALITY, _VISITS, _VISITOR, shown=Shown.ERROR)
+@hole(Rule.EXPRESSION, _VISITS, _VISITOR, shown=Shown.ERROR)
 def day_among_instants_that_is_none() -> BlockPlan:
     """A list of days and instants is one of instants, which PostgreSQL makes when the first row asks."""
     now = Constant("2010-01-01 00:00:00+00", SqlType.TIMESTAMPTZ)
