@@ -544,12 +544,12 @@ _TAKEN = {
         "1E5",
     ),
     "date_with_a_time": (
-        _weak(listed_values._is_value, "_DATE if kind is SqlType.DATE else _TIME", "_TIME"),
+        _weak(listed_values.is_value, "_DATE if kind is SqlType.DATE else _TIME", "_TIME"),
         SqlType.DATE,
         "2024-02-29 12:00:00",
     ),
     "whole_number_with_a_sign": (
-        _weak(listed_values._is_value, "_WHOLE.fullmatch(text) is not None and", ""),
+        _weak(listed_values.is_value, "_WHOLE.fullmatch(text) is not None and", ""),
         SqlType.INT4,
         "+1",
     ),
