@@ -131,7 +131,7 @@ NODES: dict[str, Callable[[SqlType], Expression]] = {
 _SIDES = (("r1", "people"), ("r2", "places"))
 _NUMBERS = frozenset({"smallint", "integer", "bigint", "numeric"})
 _TEXTS = frozenset({"text", "character varying"})
-_ROW = (
+ROW = (
     "INSERT INTO people(id, i2, i4, i8, n, f8, t, c, s, d, ts, e, j, iv) VALUES"
     " (1, 1, 1, 1, 1, 1, 'a', 'a', 'a', '2001-01-01', '2001-01-01', 'low', '{\"a\": 1}', '1 day')"
 )
@@ -148,7 +148,7 @@ def _accepted(made: Expression) -> tuple[Subquery, SqlType] | None:
     return relation, known.types["q", "x"]
 
 
-def _family(kind: SqlType) -> frozenset[str]:
+def family_of(kind: SqlType) -> frozenset[str]:
     if kind is SqlType.BPCHAR:
         return frozenset({"character"})
     if kind.is_text:
@@ -161,7 +161,7 @@ def _family(kind: SqlType) -> frozenset[str]:
 @pytest.mark.parametrize("node", NODES)
 def test_it_is_what_it_claims(node: str) -> None:
     database, found = tiny_database(), Counter[bool]()
-    database.fill(_ROW)
+    database.fill(ROW)
     for kind in SqlType:
         accepted = _accepted(NODES[node](kind))
         found[accepted is not None] += 1
@@ -172,7 +172,7 @@ def test_it_is_what_it_claims(node: str) -> None:
             actual = database.type_of(relation, ("q", "x"))
         except (psycopg.ProgrammingError, psycopg.DataError):
             continue  # whatever rows there are: it is seen when the statement is analysed
-        assert actual in _family(taken_for), (kind, taken_for)
+        assert actual in family_of(taken_for), (kind, taken_for)
     assert found[True], "the kernel lets none of them pass"
     assert found[False], "the kernel refuses none of them"
 
