@@ -300,11 +300,12 @@ def _is_time_of(node: DateTrunc | Shift | TimeBin, types: Types) -> bool:
 def _common_type(kinds: Set[SqlType]) -> SqlType:
     """Find the type in which operands meet: their own, or that of their kind which PostgreSQL prefers.
 
-    Texts of several types meet in text: the compiler casts them where character(n) is among them.
+    Texts of several types meet in text: the compiler casts them where character(n) is among them. Constants
+    without a type are text.
     """
     if len(kinds) == 1:
         return next(iter(kinds))
-    if all(kind.is_time for kind in kinds):
+    if kinds and all(kind.is_time for kind in kinds):
         return SqlType.TIMESTAMPTZ if SqlType.TIMESTAMPTZ in kinds else SqlType.TIMESTAMP
     return SqlType.TEXT if all(kind.is_text for kind in kinds) else SqlType.NUMERIC
 

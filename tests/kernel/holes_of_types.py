@@ -6,10 +6,12 @@ from dataclasses import replace
 from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
+from proxy.base.zones import zone_named
 from proxy.kernel.plan import BlockPlan
 from proxy.kernel.refusals import Rule
 from proxy.query.ir.expressions import (
     Arithmetic,
+    Case,
     Cast,
     Choice,
     Choose,
@@ -17,13 +19,15 @@ from proxy.query.ir.expressions import (
     Comparator,
     Comparison,
     Constant,
+    Expression,
+    Is,
     Operator,
     Parameter,
 )
 from proxy.query.ir.relations import Frame, Subquery, WindowColumn, WindowFunction
 from proxy.query.syntax.placeholders import ScalarAnswer
 from tests.kernel.examples import column, of_table, scan
-from tests.kernel.holes import ONE_PADDED, block_of, hole, joined_to_texts, units_of
+from tests.kernel.holes import ONE_PADDED, Shown, block_of, hole, joined_to_texts, units_of
 
 # Three rows of each unit: 1, and 1.00 twice, in no order.
 _TWO_FORMS = (
@@ -80,3 +84,33 @@ def answer_with_blanks() -> BlockPlan:
     outputs = (("x", computed), ("id", of_table("r1", "people", "id")))
     people = Subquery("q", scan("r1", "people"), None, outputs)
     return replace(joined_to_texts(people, SqlType.TEXT, 4), compared=frozenset({1}))
+
+
+_DAYS = (
+    "INSERT INTO visits(id, uid, d, tz) SELECT g, g, CASE g WHEN 0 THEN '5000000-01-01' ELSE '2010-01-01' END"
+    "::date, '2010-01-01' FROM generate_series(0, 9) g"
+)
+
+
+def _visits_without(value: Expression) -> BlockPlan:
+    return replace(block_of("SELECT count(*) FROM visits"), where=Is(value, None))
+
+
+@hole(Rule.EXPRESSION, _DAYS, _VISITOR, shown=Shown.ERROR)
+def texts_that_are_called_timestamps() -> BlockPlan:
+    """Constants without a type are texts. A day is read of one when the first row asks."""
+    no_one = Constant(Fraction(0), SqlType.INT8)
+    visitor = Comparison(Comparator.EQ, of_table("r1", "visits", "uid"), no_one)
+    whens = ((visitor, Constant("abc", None)),)
+    text = Case(whens, Constant("2010-01-01", None), SqlType.TIMESTAMP)
+    return _visits_without(Cast(text, SqlType.DATE))
+
+
+@hole(Rule.TOTALITY, _DAYS, _VISITOR, shown=Shown.ERROR)
+def day_by_a_clock_that_is_a_timestamp() -> BlockPlan:
+    """The time of another clock is printed, which a day beyond all timestamps meets as one."""
+    instant = of_table("r1", "visits", "tz")
+    clamped = Clamped(instant, Fraction(0), Fraction(10**9), SqlType.TIMESTAMPTZ)
+    by_clock = Cast(clamped, SqlType.DATE, zone_named("Europe/Berlin"))
+    later = (by_clock, of_table("r1", "visits", "d"))
+    return _visits_without(Choose(Choice.GREATEST, later, SqlType.DATE))
