@@ -376,7 +376,8 @@ class _Pricing:
                 return self._real_call(expression)
             case Bucket():
                 operand = self._numeric(expression.operand)
-                own = 400 + multiply_nanoseconds(operand.size.factor, 40)
+                ends = union(map(_number_size, (expression.low, expression.high))).digits
+                own = 400 + multiply_nanoseconds(operand.size.factor + ends, 40 + ends)
                 return _sum("width_bucket()", own, _INTEGER, (operand,))
             case Cast():
                 return self._cast(expression)

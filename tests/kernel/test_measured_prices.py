@@ -10,12 +10,14 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from proxy.base.decimals import decimal_text
 from proxy.base.sql_types import SqlType
 from proxy.compiler.binds import Binds
 from proxy.compiler.expression_sql import value_sql
 from proxy.kernel.work_prices import NodePrice, ResultSize, expression_price, type_size
 from proxy.query.ir.expressions import (
     Arithmetic,
+    Bucket,
     Clamped,
     ColumnRef,
     Comparator,
@@ -258,3 +260,13 @@ def test_numbers_without_a_scale_are_as_long_as_any(
     price = expression_price(call, columns, 0).nanoseconds
     row = f"{_number(16_000, 15_999)}::numeric AS x"
     assert _nanoseconds(connection, f"{function.value}(x)", row, 20) <= allowed_work(price)
+
+
+def test_ends_of_buckets_are_digits(connection: psycopg.Connection) -> None:
+    end = Fraction(1, 2**4_000)
+    bucket = Bucket(_clamped("1", "9"), end, 9 + end, 10)
+    columns = {("p", "x"): NodePrice(0.0, ResultSize(1, 0))}
+    price = expression_price(bucket, columns, 0).nanoseconds
+    low, high = decimal_text(end), decimal_text(9 + end)
+    expression = f"width_bucket(x, {low}::numeric, {high}::numeric, 10)"
+    assert _nanoseconds(connection, expression, "3::numeric AS x", 2_000) <= allowed_work(price)
