@@ -13,8 +13,11 @@ from proxy.catalog.catalog_model import TableName
 from proxy.kernel.attribution import relation_of
 from proxy.kernel.boundary import judging
 from proxy.kernel.column_types import check_column
+from proxy.kernel.key_plans import KeyPlan
 from proxy.kernel.measurements import price_of_choice
+from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.owners import Known, OfUnit, Public, Rows, name
+from proxy.kernel.plan import BlockPlan
 from proxy.kernel.plan_digest import canonical_text, named
 from proxy.kernel.price import NOTHING_PAID, Price, laplace_price, pure_price
 from proxy.kernel.proposal_plan import Proposed, ProposedBound, TableProposals
@@ -22,6 +25,7 @@ from proxy.kernel.refusals import NotPrivate, Rule
 from proxy.kernel.text_totality import check_printed
 from proxy.kernel.totality import check_relation
 from proxy.kernel.well_formed import check_well_formed
+from proxy.kernel.work import check_work
 from proxy.kernel.world import World
 from proxy.mechanisms.loss import NOTHING, Loss
 from proxy.policy.policy_model import IdentifierUnit, ProtectedTable
@@ -63,6 +67,7 @@ def check_proposals(tables: Sequence[TableProposals], world: World) -> CheckedPr
 
     Raises:
         NotPrivate: With the digest of the proposals.
+        TooMuchWork: The rows of one unit take too long, or too much room.
 
     >>> from tests.kernel.examples import WORLD, proposed_rows, scan
     >>> orders = proposed_rows(scan("r1", "orders"), "r1", "orders")
@@ -80,6 +85,7 @@ def check_proposals(tables: Sequence[TableProposals], world: World) -> CheckedPr
             raise NotPrivate(Rule.PROPOSAL, "a table that is charged once and read twice")
         read = [check_scans(table, world) for table in tables]
         prices = [price_of_table(table, world) for table in tables]
+        check_work(map(_rows_of, tables), world)
     charged: dict[str, Loss] = {}
     for of_one, price in zip(read, prices, strict=True):
         for table_name in map(str, of_one):
@@ -90,6 +96,26 @@ def check_proposals(tables: Sequence[TableProposals], world: World) -> CheckedPr
         tables=charged,
         world=world,
         made=_HERE,
+    )
+
+
+def _rows_of(table: TableProposals) -> BlockPlan:
+    """A block that reads the same rows, with the same keys: values are compared with constants beside them."""
+    keys = tuple(
+        KeyPlan(expression=one, type=one.type, type_name=one.type.sql, values=None, is_long=True)
+        for one in table.keys
+    )
+    return BlockPlan(
+        source=table.relation,
+        neighbours=RowNeighbours(rows=1, hashed_by=(), not_null=None),
+        where=None,
+        keys=keys,
+        grouped=bool(keys),
+        releases=(),
+        answers=(),
+        sub_partitions=0,
+        intervals=frozenset(),
+        selection=None,
     )
 
 

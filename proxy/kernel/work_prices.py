@@ -98,7 +98,7 @@ _LOOK_NODES = limits.EXPANDED_NODES // 128
 _MOST_AFTER = 16_383  # NUMERIC_DSCALE_MAX
 _REAL_AFTER = 1_000  # NUMERIC_MAX_DISPLAY_SCALE
 _CHARACTER = 4  # octets of one, at most
-_LARGEST_POWER = 300
+_LARGEST_POWER = 1_303
 _LARGEST_RATIO = 255  # of what is unpacked to what is stored (lz4)
 _TENFOLD = Fraction(23, 10)  # below ln(10)
 _DECLARED = re.compile(r"character(?: varying)?\((\d+)\)")
@@ -376,7 +376,8 @@ class _Pricing:
                 return self._real_call(expression)
             case Bucket():
                 operand = self._numeric(expression.operand)
-                own = 400 + multiply_nanoseconds(operand.size.factor, 40)
+                ends = union(map(_number_size, (expression.low, expression.high))).digits
+                own = 400 + multiply_nanoseconds(operand.size.factor + ends, 40 + ends)
                 return _sum("width_bucket()", own, _INTEGER, (operand,))
             case Cast():
                 return self._cast(expression)
@@ -533,7 +534,7 @@ class _Pricing:
         operand = self._numeric(call.operand)
         match call.function:
             case NumericFunction.ROUND | NumericFunction.TRUNC:
-                after = max(0, min(call.digits, operand.size.after))
+                after = max(0, min(call.digits, _MOST_AFTER))  # zeros that are asked for are digits
             case NumericFunction.FLOOR | NumericFunction.CEIL | NumericFunction.SIGN:
                 after = 0
             case NumericFunction.ABS | NumericFunction.NEGATE:
@@ -553,7 +554,7 @@ class _Pricing:
         constant = None if call.constant is None else Constant(call.constant, SqlType.NUMERIC)
         over, under = _result_digits(call, operand.size)
         digits = (
-            operand.size.digits + over + (0 if constant is None else constant_size(constant).digits)
+            operand.size.factor + over + (0 if constant is None else constant_size(constant).digits)
         )
         logarithm, exponential = _logarithm_nanoseconds(digits), _exponential_nanoseconds(digits)
         match call.function:
@@ -650,7 +651,7 @@ def _result_digits(call: RealCall, operand: ResultSize) -> tuple[int, int]:
 
 
 def _within(digits: float | Fraction) -> int:
-    """The planner lets nothing above 10^300 be computed (planner/bounds.py)."""
+    """Nothing above e^3,000 is computed (number_totality)."""
     return max(1, min(_LARGEST_POWER, math.ceil(digits) + 1))
 
 

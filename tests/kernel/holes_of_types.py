@@ -6,6 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
+from proxy.base.zones import zone_named
 from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.plan import BlockPlan
 from proxy.kernel.refusals import Rule
@@ -22,6 +23,7 @@ from proxy.query.ir.expressions import (
     Constant,
     ConstantValue,
     Expression,
+    Is,
     Operator,
     Parameter,
     TextCall,
@@ -179,3 +181,33 @@ def long_number_of_seconds() -> BlockPlan:
     assert isinstance(block.neighbours, RowNeighbours)
     rows = replace(block.neighbours, hashed_by=(person,))
     return replace(block, source=source, keys=(key,), neighbours=rows)
+
+
+_DAYS = (
+    "INSERT INTO visits(id, uid, d, tz) SELECT g, g, CASE g WHEN 0 THEN '5000000-01-01' ELSE '2010-01-01' END"
+    "::date, '2010-01-01' FROM generate_series(0, 9) g"
+)
+
+
+def _visits_without(value: Expression) -> BlockPlan:
+    return replace(block_of("SELECT count(*) FROM visits"), where=Is(value, None))
+
+
+@hole(Rule.EXPRESSION, _DAYS, _VISITOR, shown=Shown.ERROR)
+def texts_that_are_called_timestamps() -> BlockPlan:
+    """Constants without a type are texts. A day is read of one when the first row asks."""
+    no_one = Constant(Fraction(0), SqlType.INT8)
+    visitor = Comparison(Comparator.EQ, of_table("r1", "visits", "uid"), no_one)
+    whens = ((visitor, Constant("abc", None)),)
+    text = Case(whens, Constant("2010-01-01", None), SqlType.TIMESTAMP)
+    return _visits_without(Cast(text, SqlType.DATE))
+
+
+@hole(Rule.TOTALITY, _DAYS, _VISITOR, shown=Shown.ERROR)
+def day_by_a_clock_that_is_a_timestamp() -> BlockPlan:
+    """The time of another clock is printed, which a day beyond all timestamps meets as one."""
+    instant = of_table("r1", "visits", "tz")
+    clamped = Clamped(instant, Fraction(0), Fraction(10**9), SqlType.TIMESTAMPTZ)
+    by_clock = Cast(clamped, SqlType.DATE, zone_named("Europe/Berlin"))
+    later = (by_clock, of_table("r1", "visits", "d"))
+    return _visits_without(Choose(Choice.GREATEST, later, SqlType.DATE))

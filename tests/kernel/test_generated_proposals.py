@@ -12,6 +12,7 @@ from proxy.compiler.proposal_scan import proposal_scan
 from proxy.kernel import proposal_check
 from proxy.kernel.proposal_check import check_proposals
 from proxy.kernel.refusals import NotPrivate
+from proxy.kernel.work import TooMuchWork
 from proxy.query.ir.relations import scans
 from tests.kernel.made_blocks import WORLD
 from tests.kernel.made_proposals import ProposalMaker, bands
@@ -44,7 +45,7 @@ def _verified(seed: int, tried: int) -> Counter[str]:
         try:
             check_proposals([proposed], WORLD)
             query = proposal_scan(unchecked_proposals(proposed), 0)
-        except NotPrivate:
+        except (NotPrivate, TooMuchWork):
             continue
         except OverflowError:  # a bound that is no day: there is no statement
             continue

@@ -10,12 +10,14 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from proxy.base.decimals import decimal_text
 from proxy.base.sql_types import SqlType
 from proxy.compiler.binds import Binds
 from proxy.compiler.expression_sql import value_sql
-from proxy.kernel.work_prices import NodePrice, ResultSize, expression_price
+from proxy.kernel.work_prices import NodePrice, ResultSize, expression_price, type_size
 from proxy.query.ir.expressions import (
     Arithmetic,
+    Bucket,
     Clamped,
     ColumnRef,
     Comparator,
@@ -24,6 +26,8 @@ from proxy.query.ir.expressions import (
     Expression,
     In,
     Like,
+    NumericCall,
+    NumericFunction,
     Operator,
     Quotient,
     RealCall,
@@ -226,3 +230,43 @@ def test_lists(connection: psycopg.Connection, of: str) -> None:
     )  # to make the table of hashes takes as long as 2,000 rows
     row = f"CASE WHEN g < 0 THEN NULL ELSE {value} END AS v"
     assert _nanoseconds(connection, f"{printed} OR NULL", row, rows) <= allowed_work(price)
+
+
+_ROUNDED = Clamped(
+    NumericCall(NumericFunction.ROUND, _clamped("1", "9"), 1_000, _NUMERIC),
+    Fraction(1),
+    Fraction(9),
+    _NUMERIC,
+)
+
+
+@pytest.mark.parametrize("function", [RealFunction.LN, RealFunction.SQRT, RealFunction.EXP])
+def test_zeros_that_are_asked_for_are_digits(
+    connection: psycopg.Connection, function: RealFunction
+) -> None:
+    columns = {("p", "x"): NodePrice(0.0, ResultSize(1, 0))}
+    price = expression_price(RealCall(function, _ROUNDED, None, _NUMERIC), columns, 0).nanoseconds
+    expression = f"{function.value}(round(x, 1000))"
+    assert _nanoseconds(connection, expression, "3::numeric AS x", 50) <= allowed_work(price)
+
+
+@pytest.mark.parametrize("function", [RealFunction.LN, RealFunction.SQRT, RealFunction.EXP])
+def test_numbers_without_a_scale_are_as_long_as_any(
+    connection: psycopg.Connection, function: RealFunction
+) -> None:
+    """A plan may leave them as long as they are stored."""
+    columns = {("p", "x"): NodePrice(0.0, type_size(_NUMERIC, 0))}
+    call = RealCall(function, _clamped("1", "9"), None, _NUMERIC)
+    price = expression_price(call, columns, 0).nanoseconds
+    row = f"{_number(16_000, 15_999)}::numeric AS x"
+    assert _nanoseconds(connection, f"{function.value}(x)", row, 20) <= allowed_work(price)
+
+
+def test_ends_of_buckets_are_digits(connection: psycopg.Connection) -> None:
+    end = Fraction(1, 2**4_000)
+    bucket = Bucket(_clamped("1", "9"), end, 9 + end, 10)
+    columns = {("p", "x"): NodePrice(0.0, ResultSize(1, 0))}
+    price = expression_price(bucket, columns, 0).nanoseconds
+    low, high = decimal_text(end), decimal_text(9 + end)
+    expression = f"width_bucket(x, {low}::numeric, {high}::numeric, 10)"
+    assert _nanoseconds(connection, expression, "3::numeric AS x", 2_000) <= allowed_work(price)

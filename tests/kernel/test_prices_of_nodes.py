@@ -368,7 +368,7 @@ _EXP, _SQRT, _LN = RealFunction.EXP, RealFunction.SQRT, RealFunction.LN
         (Quotient(_c("huge"), _c("huge"), False, SqlType.NUMERIC), 1_890, 1_000),
         (Quotient(_c("few"), _c("few"), False, SqlType.NUMERIC), 8, 32),
         (_number(_ROUND, "few", 1), 6, 1),
-        (_number(_ROUND, "few", 40), 6, 3),
+        (_number(_ROUND, "few", 40), 6, 40),
         (_number(_ROUND, "few", -2), 6, 0),
         (_number(_ABS, "few"), 6, 3),
         (_real(_LN, _c("few")), 7, 40),
@@ -390,7 +390,7 @@ def test_sizes_of_powers() -> None:
     assert _power("-1000", "1", "2") == _power("-1", "1000", "2")
     assert _power("-1000", "1", "2").before > _power("-1", "1", "2").before
     assert _power("1", "1000", "5").before > _power("1", "1000", "2").before
-    assert _power("1", "1" + "0" * 200, "9").before == 301  # the planner lets no more be computed
+    assert _power("1", "1" + "0" * 200, "9").before == 1_304  # no more is computed
     assert _power("0.01", "10", "-1").before == 4
     assert _power("0", "10", "-1").before > 300  # as small as the number has digits after the point
     assert _power("0", "0", "2").before == 2

@@ -8,17 +8,29 @@ from typing import Any
 
 import pytest
 
+from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
 from proxy.kernel import proposal_check
 from proxy.kernel.bound_choices import BoundChoice
 from proxy.kernel.proposal_check import CheckedProposals, check_proposals
 from proxy.kernel.proposal_plan import Proposed, ProposedBound, TableProposals
 from proxy.kernel.refusals import NotPrivate, Rule
+from proxy.kernel.work import TooMuchWork
 from proxy.kernel.world import World
 from proxy.mechanisms.loss import Loss
 from proxy.planner.bound_proposals import proposal_plan
 from proxy.planner.facts import PlanningContext
 from proxy.planner.neighbours import choice_of
+from proxy.query.ir.expressions import (
+    Arithmetic,
+    Clamped,
+    Comparator,
+    Comparison,
+    Constant,
+    Operator,
+    RealCall,
+    RealFunction,
+)
 from proxy.query.ir.relations import Relation, Subquery, UnionAll
 from tests.kernel.examples import PREPARED, joined, of_table, scan, scan_of_copy
 from tests.kernel.test_weakened_kernel import _weak
@@ -125,4 +137,21 @@ _WEAKENED = {
 @pytest.mark.parametrize("name", _WEAKENED)
 def test_without_the_condition_it_gets_through(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     _WEAKENED[name].put(monkeypatch)
+    # Of such rows it is also unknown how long they take.
+    monkeypatch.setattr(proposal_check, "check_work", lambda *_: None)
     check_proposals([_OTHERS[name]], _WORLD)
+
+
+def test_rows_that_take_too_long_are_not_read() -> None:
+    index = Clamped(of_table("r1", "orders", "n2"), Fraction(1), Fraction(9), SqlType.NUMERIC)
+    three = Constant(Fraction(3), SqlType.INT4)
+    for _ in range(12):
+        logarithm = RealCall(RealFunction.LN, index, None, SqlType.NUMERIC)
+        above = Arithmetic(Operator.ADD, logarithm, three, SqlType.NUMERIC)
+        index = Clamped(above, Fraction(1), Fraction(9), SqlType.NUMERIC)
+    where = Comparison(Comparator.GT, index, three)
+    outputs = (("uid", of_table("r1", "orders", "uid")),)
+    rows = [Subquery("q", scan("r1", "orders"), one, outputs) for one in (None, where)]
+    check_proposals([_rows_of(rows[0], "q")], _WORLD)
+    with pytest.raises(TooMuchWork):
+        check_proposals([_rows_of(rows[1], "q")], _WORLD)
