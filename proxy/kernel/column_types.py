@@ -252,6 +252,8 @@ def _is_of_its_kind(node: object) -> bool:
             return is_printed_as_number(node.type)
         case Clamped(type=claimed):
             return claimed.is_time or is_printed_as_number(claimed)
+        case Cast(type=SqlType.DATE, zone=Zone()):  # what a clock shows is printed as a timestamp
+            return node.operand.type is not SqlType.TIMESTAMPTZ
         case Cast(operand=operand, type=claimed):  # of others totality._cast judges
             is_of_truth = operand.type is SqlType.BOOL
             is_known = claimed.is_text or is_printed_as_number(claimed)
