@@ -231,13 +231,14 @@ def _output(expression: ir.Expression, binds: Binds) -> str:
         computed = kind is not None and kind.is_float
     if computed and kind is not None and kind.is_number:
         return numeric_sql(expression, binds)
+    is_text = kind is not None and kind.is_text
     if isinstance(expression, ir.Inside):
         found = carried_sql(expression, binds)
-        is_text = kind is not None and kind.is_text
         return f"{first_characters(found, limits.KEY_CHARACTERS)}::text" if is_text else found
-    if kind is not None and kind.is_text and _makes_text(expression):
+    if is_text and _makes_text(expression):
         return f"{first_characters(value_sql(expression, binds), limits.KEY_CHARACTERS)}::text"
-    if computed and kind is SqlType.TEXT and _has_blank_padded(expression):
+    if computed and is_text and kind is not SqlType.BPCHAR:
+        # Of several types of text PostgreSQL takes the first, by which a join would compare it.
         return f"({value_sql(expression, binds)})::text"
     return value_sql(expression, binds)
 
@@ -248,14 +249,6 @@ def _makes_text(expression: ir.Expression) -> bool:
     if isinstance(expression, ir.TextCall | ir.Concat | ir.Inside):
         return True
     return any(map(_makes_text, children(expression)))
-
-
-def _has_blank_padded(expression: ir.Expression) -> bool:
-    """What CASE makes of character(n) and other texts PostgreSQL may take for character(n), whereas the planner
-    says text: which decides how a join compares it (planner.joins)."""
-    if isinstance(expression, ir.ColumnRef | ir.Constant) and expression.type is SqlType.BPCHAR:
-        return True
-    return any(map(_has_blank_padded, children(expression)))
 
 
 def _per_unit(grouped: GroupByUnit, binds: Binds) -> str:

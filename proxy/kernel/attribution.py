@@ -565,7 +565,8 @@ def _columns_by_place(union: UnionAll) -> Mapping[ColumnName, list[ColumnName]]:
 
 
 def _common_type(kinds: set[SqlType]) -> SqlType:
-    """Find the type in which columns of several parts meet: numbers in numeric, texts in text.
+    """Find the type in which columns of several parts meet: numbers in numeric, texts in the first one's, which
+    may be character varying: it is the one that other texts meet less exactly.
 
     A float would make a float of all, and character(n) be compared without trailing blanks.
     """
@@ -574,5 +575,5 @@ def _common_type(kinds: set[SqlType]) -> SqlType:
     if all(kind.is_number and not kind.is_float for kind in kinds):
         return SqlType.NUMERIC
     if all(kind.is_text and kind is not SqlType.BPCHAR for kind in kinds):
-        return SqlType.TEXT
+        return SqlType.VARCHAR if SqlType.VARCHAR in kinds else SqlType.TEXT
     raise NotPrivate(Rule.UNION_ALL, "a column of several types")

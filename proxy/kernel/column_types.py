@@ -108,6 +108,7 @@ _PARTS: frozenset[type[Any]] = frozenset(
 _COVERED = FUNCTIONS_OF_A_ROW | _PARTS
 _WORDS = ("AND", "OR")  # printed as they are
 _SECONDS = (SqlType.INTERVAL, SqlType.CLOCK_TIME)  # what is computed of times is numbers of seconds
+_NULL = Constant(None, None)
 COUNTS = (AggregateKind.COUNT_ROWS, AggregateKind.COUNT, AggregateKind.COUNT_DISTINCT)
 
 
@@ -227,7 +228,8 @@ def _check_computed(node: object, types: Types) -> None:
             if not _is_of_its_kind(node):
                 raise NotPrivate(Rule.EXPRESSION, "a computed value of another kind")
             return
-    kinds = {printed_type(one, types) for one in operands if one.type is not None}
+    is_nullif = isinstance(node, NullIf)  # whose sides have to meet; NULL is of any type elsewhere
+    kinds = {printed_type(one, types) for one in operands if is_nullif or one != _NULL}
     is_right = claimed is _common_type(kinds)
     # Text that is called by another name for text, of operands that are all compared as they are.
     is_text = claimed.is_text and all(k.is_text for k in kinds) and SqlType.BPCHAR not in kinds
@@ -251,6 +253,8 @@ def _is_of_its_kind(node: object) -> bool:
             return is_printed_as_number(node.type)
         case Clamped(type=claimed):
             return claimed.is_time or is_printed_as_number(claimed)
+        case Cast(type=SqlType.DATE, zone=Zone()):  # what a clock shows is printed as a timestamp
+            return node.operand.type is not SqlType.TIMESTAMPTZ
         case Cast(operand=operand, type=claimed):  # of others totality._cast judges
             is_of_truth = operand.type is SqlType.BOOL
             is_known = claimed.is_text or is_printed_as_number(claimed)

@@ -44,7 +44,6 @@ from proxy.planner.neighbours import choice_of
 from proxy.policy.policy_model import Bounds
 from proxy.query.ir.expressions import (
     Arithmetic,
-    Case,
     Cast,
     Clamped,
     ColumnRef,
@@ -54,7 +53,6 @@ from proxy.query.ir.expressions import (
     Constant,
     Expression,
     InPublic,
-    Is,
     Like,
     Operator,
     Parameter,
@@ -691,16 +689,6 @@ def joined_to_texts(people: Subquery | UnionAll, kind: SqlType, changed: int) ->
     block = block_of("SELECT count(*) FROM people")
     neighbours = rows_that_change(changed)
     return noise_for(replace(block, source=source, neighbours=neighbours), changed)
-
-
-@hole(Rule.EXPRESSION, ONE_PADDED, "DELETE FROM people WHERE id = 1", is_unseeded=True)
-def case_of_another_type() -> BlockPlan:
-    """CASE over character(n) that is taken for character varying: 'a' meets 'a', 'a ', 'a  '."""
-    padded, number = of_table("r1", "people", "c"), of_table("r1", "people", "i4")
-    computed = Case(((Is(number, None), padded),), padded, SqlType.VARCHAR)
-    outputs = (("x", computed), ("id", of_table("r1", "people", "id")))
-    people = Subquery("q", scan("r1", "people"), None, outputs)
-    return joined_to_texts(people, SqlType.VARCHAR, 4)
 
 
 @hole(Rule.UNION_ALL, ONE_PADDED, "DELETE FROM people WHERE id = 1", is_unseeded=True)

@@ -23,16 +23,28 @@ from proxy.query.ir.expressions import (
     Constant,
     ConstantValue,
     Expression,
-    Is,
     Operator,
-    Parameter,
     TextCall,
     TextFunction,
 )
-from proxy.query.ir.relations import Frame, Relation, Subquery, WindowColumn, WindowFunction
-from proxy.query.syntax.placeholders import ScalarAnswer
+from proxy.query.ir.relations import (
+    Frame,
+    Join,
+    Relation,
+    Subquery,
+    Truncate,
+    UnionAll,
+    WindowColumn,
+    WindowFunction,
+)
 from tests.kernel.examples import column, of_table, scan
-from tests.kernel.holes import ONE_PADDED, Shown, block_of, hole, joined_to_texts, units_of
+from tests.kernel.holes import (
+    Shown,
+    block_of,
+    hole,
+    rows_that_change,
+    units_of,
+)
 
 # Three rows of each unit: 1, and 1.00 twice, in no order.
 _TWO_FORMS = (
@@ -78,17 +90,6 @@ def number_that_is_called_a_uuid() -> BlockPlan:
 def number_that_is_called_an_interval() -> BlockPlan:
     """Differences of times are numbers of seconds, which have several forms like others."""
     return _first_form(SqlType.INTERVAL)
-
-
-@hole(Rule.EXPRESSION, ONE_PADDED, "DELETE FROM people WHERE id = 1", is_unseeded=True)
-def answer_with_blanks() -> BlockPlan:
-    """An answer as character(n) makes what coalesce() gives one, too: 'a' meets 'a', 'a ', 'a  '."""
-    answer = Parameter(ScalarAnswer(0), SqlType.BPCHAR)
-    text = of_table("r1", "people", "s")
-    computed = Choose(Choice.COALESCE, (answer, text), SqlType.TEXT)
-    outputs = (("x", computed), ("id", of_table("r1", "people", "id")))
-    people = Subquery("q", scan("r1", "people"), None, outputs)
-    return replace(joined_to_texts(people, SqlType.TEXT, 4), compared=frozenset({1}))
 
 
 _PEOPLE = "INSERT INTO people(id, i4, t) VALUES (1, 1, 'abc'), (2, 0, NULL)"
@@ -183,31 +184,54 @@ def long_number_of_seconds() -> BlockPlan:
     return replace(block, source=source, keys=(key,), neighbours=rows)
 
 
-_DAYS = (
-    "INSERT INTO visits(id, uid, d, tz) SELECT g, g, CASE g WHEN 0 THEN '5000000-01-01' ELSE '2010-01-01' END"
-    "::date, '2010-01-01' FROM generate_series(0, 9) g"
+@hole(
+    Rule.TOTALITY,
+    "INSERT INTO people(id, iv)"
+    " VALUES (1, '-178956970 years -8 mons -2147483648 days -2562047788:00:54.775807')",
+    _FIRST,
+    shown=Shown.LONG_KEY,
 )
+def key_of_long_intervals() -> BlockPlan:
+    """The longest interval has more characters than the longest number or time."""
+    block = block_of("SELECT n, count(*) FROM people GROUP BY n")
+    text = Cast(of_table("r1", "people", "iv"), SqlType.TEXT)
+    key = replace(block.keys[0], expression=Concat((text,) * 25), type=SqlType.TEXT, is_long=False)
+    return replace(block, keys=(key,))
 
 
-def _visits_without(value: Expression) -> BlockPlan:
-    return replace(block_of("SELECT count(*) FROM visits"), where=Is(value, None))
+@hole(
+    Rule.EXPRESSION,
+    "INSERT INTO people(id, d) VALUES (1, '300000-01-01'), (2, '2001-01-01')",
+    _FIRST,
+    shown=Shown.ERROR,
+)
+def day_of_a_clock() -> BlockPlan:
+    """What a clock shows is a timestamp, which no date so late can be."""
+    ends = Fraction(0), Fraction(86_400)
+    moment = Clamped(of_table("r1", "people", "tz"), *ends, SqlType.TIMESTAMPTZ)
+    shown = Cast(moment, SqlType.DATE, zone_named("America/New_York"))
+    latest = Choose(Choice.GREATEST, (of_table("r1", "people", "d"), shown), SqlType.DATE)
+    return _people_where(Comparison(Comparator.EQ, latest, Constant("2001-01-01", SqlType.DATE)))
 
 
-@hole(Rule.EXPRESSION, _DAYS, _VISITOR, shown=Shown.ERROR)
-def texts_that_are_called_timestamps() -> BlockPlan:
-    """Constants without a type are texts. A day is read of one when the first row asks."""
-    no_one = Constant(Fraction(0), SqlType.INT8)
-    visitor = Comparison(Comparator.EQ, of_table("r1", "visits", "uid"), no_one)
-    whens = ((visitor, Constant("abc", None)),)
-    text = Case(whens, Constant("2010-01-01", None), SqlType.TIMESTAMP)
-    return _visits_without(Cast(text, SqlType.DATE))
-
-
-@hole(Rule.TOTALITY, _DAYS, _VISITOR, shown=Shown.ERROR)
-def day_by_a_clock_that_is_a_timestamp() -> BlockPlan:
-    """The time of another clock is printed, which a day beyond all timestamps meets as one."""
-    instant = of_table("r1", "visits", "tz")
-    clamped = Clamped(instant, Fraction(0), Fraction(10**9), SqlType.TIMESTAMPTZ)
-    by_clock = Cast(clamped, SqlType.DATE, zone_named("Europe/Berlin"))
-    later = (by_clock, of_table("r1", "visits", "d"))
-    return _visits_without(Choose(Choice.GREATEST, later, SqlType.DATE))
+@hole(
+    Rule.JOIN,
+    "INSERT INTO people(id, c) VALUES (1, 'a');"
+    " INSERT INTO places SELECT 'k' || g, 'a' || repeat(' ', g) FROM generate_series(0, 9) g",
+    _FIRST,
+)
+def union_of_texts_that_begins_with_varying() -> BlockPlan:
+    """PostgreSQL makes character varying of it, of which ten texts equal one character(n)."""
+    code, zone = (of_table("r2", "places", name) for name in ("code", "zone"))
+    never = Comparison(Comparator.LT, code, Constant("", SqlType.TEXT))
+    word = Constant("z", SqlType.VARCHAR)
+    first = Subquery("u1", scan("r2", "places"), never, (("x", word), ("code", code)))
+    other = Subquery("u2", scan("r2", "places"), None, (("x", zone), ("code", code)))
+    text, key = (column("e", name, SqlType.TEXT) for name in ("x", "code"))
+    texts = UnionAll("e", (first, other))
+    few = Truncate(texts, text, 1, (text, key), (text,), ("x", "code"), "place")
+    pair = (of_table("r1", "people", "c"), text)
+    source = Join(scan("r1", "people"), few, False, (pair,), None, is_seeded=False)
+    return replace(
+        block_of("SELECT count(*) FROM people"), source=source, neighbours=rows_that_change(1)
+    )

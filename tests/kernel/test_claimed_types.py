@@ -119,6 +119,9 @@ NODES: dict[str, Callable[[SqlType], Expression]] = {
     "answer": lambda kind: Parameter(ScalarAnswer(0), kind),
     "no text": lambda kind: NullIf(_of("c"), _of("s"), kind),
     "no number": lambda kind: NullIf(_NUMBER, _ONE, kind),
+    "varying first": lambda kind: Choose(Choice.GREATEST, (_of("s"), _TEXT), kind),
+    "blanks below": lambda kind: Case((), Case(((_ALIKE, _of("c")),), _TEXT, SqlType.TEXT), kind),
+    "untyped": lambda kind: Case((), Constant("a", None), kind),
     "printed": lambda kind: Cast(_of("i4"), kind),
     "printed truth": lambda kind: Cast(_ALIKE, kind),
     "printed time": lambda kind: Cast(_TIME, kind),
@@ -151,8 +154,8 @@ def _accepted(made: Expression) -> tuple[Subquery, SqlType] | None:
 def family_of(kind: SqlType) -> frozenset[str]:
     if kind is SqlType.BPCHAR:
         return frozenset({"character"})
-    if kind.is_text:
-        return _TEXTS
+    if kind.is_text:  # text is the one that others meet exactly
+        return _TEXTS if kind is SqlType.VARCHAR else frozenset({"text"})
     if is_printed_as_number(kind) and not kind.is_float:
         return _NUMBERS | {kind.sql}  # a constant that is an interval is one
     return frozenset({kind.sql})

@@ -111,7 +111,7 @@ _OF_HOLES = {
     "partitions_by_forms_of_jsonb": _weak(
         block_price._check_partitions, "is_grouped_in_one_form(source.types[column])", "True"
     ),
-    "case_of_another_type": _weak(
+    "untyped_texts_that_are_called_times": _weak(
         column_types._check_computed, "and not is_right and not is_alike", "and False"
     ),
     "union_with_padded_texts": _weak(
@@ -163,11 +163,6 @@ _OF_HOLES = {
         column_types.has_one_form,
         "is_printed_as_number(kind) or kind in several",
         "kind.is_number or kind in several",
-    ),
-    "answer_with_blanks": _weak(
-        column_types._check_computed,
-        'if claimed is SqlType.BPCHAR:\n                raise NotPrivate(Rule.EXPRESSION, "an answer',
-        'if False:\n                raise NotPrivate(Rule.EXPRESSION, "an answer',
     ),
     "alias_with_further_rows": _weak(
         owners.check_alias, "_ALIAS.fullmatch(alias) is None", "False"
