@@ -20,8 +20,9 @@ Argument, from the tables up:
   PostgreSQL stores, as the analyst decides how often it is unpacked. A single row of the longest values takes
   no more than a unit may. So only what looks at beginnings passes: `left(x, 1024)`, which the planner puts.
 
-CASE, AND and OR may stop early; all is counted. What is computed once for all rows (constants, lists) costs
-no row anything. Of identifiers (keys, references, units) values are short: an index holds them.
+CASE, AND and OR may stop early; all is counted. What is computed once for all rows (constants) costs no row
+anything, but for the hashes of a list, which the first row that asks has to wait for, at each mention. Of
+identifiers (keys, references, units) values are short: an index holds them.
 """
 
 from __future__ import annotations
@@ -132,7 +133,8 @@ class TooManyNodes(TooMuchWork):
 @dataclass(slots=True, kw_only=True)
 class UnitWork:
     """Nanoseconds and octets of one unit: of all the rows of which there is a bounded number, and of each row
-    that a unit stores; nodes: of all expressions, which PostgreSQL plans. It is added up as a walk meets it."""
+    that a unit stores; nodes: of all expressions, which PostgreSQL plans; once: of one statement, whatever the
+    number of rows, for hashes of lists that the first row asks for. It is added up as a walk meets it."""
 
     nanoseconds: float = 0.0
     octets: float = 0.0
@@ -141,6 +143,7 @@ class UnitWork:
     stored_octets: float = 0.0
     rows: int = 0
     nodes: int = 0
+    once: float = 0.0
     dearest: Dearest = NO_NODE
 
     def take(self, nanoseconds: float, rows: RowCount) -> None:
@@ -156,6 +159,7 @@ class UnitWork:
     def look_at(self, price: NodePrice) -> None:
         self.dearest = self.dearest.or_dearer(price.dearest)
         self.nodes += price.nodes
+        self.once += price.once
 
     def repeat(self, times: int) -> None:
         """Rows are read so often; what they carry has a place until the next time."""
@@ -173,6 +177,7 @@ class UnitWork:
             stored_octets=max(self.stored_octets, other.stored_octets),
             rows=max(self.rows, other.rows),
             nodes=self.nodes + other.nodes,
+            once=self.once + other.once,
             dearest=self.dearest.or_dearer(other.dearest),
         )
 
@@ -318,6 +323,7 @@ def _walked(plan: BlockPlan, walk: _Pricer) -> UnitWork:
     statements = _statements(plan)
     walk.tally.repeat(statements)
     _weigh_top(plan, source, walk, statements)
+    walk.tally.nanoseconds += walk.tally.once * statements
     return walk.tally
 
 

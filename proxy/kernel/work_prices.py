@@ -90,6 +90,7 @@ _CONSTANT = 5.0
 _TIME = 700.0
 _LOOK = 6_000.0
 _SLICE = 2_000.0  # what is stored beside its row is fetched
+_HASH = 200.0  # of an element, before the first row
 _UNHASHED = 40.0  # an item that is compared, and cast, for each row
 _INTEGER_ENDS = {SqlType.INT2: 2**15, SqlType.INT4: 2**31}
 HASHED_LIST = 9  # PostgreSQL hashes what it looks for in longer ones
@@ -157,13 +158,14 @@ NO_COLUMNS: frozenset[ColumnName] = frozenset()
 class NodePrice:
     """Of computing an expression once. nodes: with subqueries put in, what PostgreSQL plans; leaves: the
     columns of tables, groups, windows and cuts that it is made of, which a row that is sorted carries until
-    it is computed."""
+    it is computed. once: nanoseconds that the first row takes, for the hashes of lists."""
 
     nanoseconds: float
     size: ResultSize
     leaves: frozenset[ColumnName] = NO_COLUMNS
     dearest: Dearest = NO_NODE
     nodes: int = 1
+    once: float = 0.0
 
 
 Prices = Mapping[ColumnName, NodePrice]
@@ -420,7 +422,8 @@ class _Pricing:
             longest = max((constant_size(item).octets for item in listed.items), default=0)
             octets = min(octets, longest * several)
         each = 10.0 * min(several, 8) if is_hashed_list(listed) else _UNHASHED * several
-        return _sum("IN", 200 + each + octets + operand.size.digits, _TRUTH, (operand,))
+        found = _sum("IN", 200 + each + octets + operand.size.digits, _TRUTH, (operand,))
+        return replace(found, once=found.once + _HASH * several)
 
     def _in_public(self, listed: InPublic) -> NodePrice:
         operand = self._numeric(listed.operand)
@@ -428,7 +431,8 @@ class _Pricing:
         kinds = (listed.operand.type, listed.output.type)
         if any(kind is not None and kind.is_time for kind in kinds) and kinds[0] is not kinds[1]:
             own += _UNHASHED * limits.PUBLIC_LIST_ELEMENTS
-        return _sum("IN (SELECT ...)", own, _TRUTH, (operand,))
+        found = _sum("IN (SELECT ...)", own, _TRUTH, (operand,))
+        return replace(found, once=found.once + _HASH * limits.PUBLIC_LIST_ELEMENTS)
 
     def _like(self, like: Like) -> NodePrice:
         operand = self.of(like.operand)
@@ -479,7 +483,8 @@ class _Pricing:
         total = _sum("CASE", own, union(one.size for one in arms), (*conditions, taken))
         leaves = total.leaves.union(*(one.leaves for one in arms))
         nodes = 1 + sum(one.nodes for one in (*conditions, *arms))
-        return replace(total, leaves=leaves, nodes=nodes)
+        once = sum(one.once for one in (*conditions, *arms))
+        return replace(total, leaves=leaves, nodes=nodes, once=once)
 
     def _choose(self, choose: Choose) -> NodePrice:
         operands = tuple(map(self._numeric, choose.operands))
@@ -616,13 +621,14 @@ def _sum(
     total, dearest = own, NO_NODE
     if written:
         dearest = Dearest(own, written, size.digits if digits is None else digits)
-    leaves, nodes = NO_COLUMNS, 1
+    leaves, nodes, once = NO_COLUMNS, 1, 0.0
     for one in operands:
         total += one.nanoseconds
         nodes += one.nodes
+        once += one.once
         leaves = one.leaves if not leaves else leaves | one.leaves if one.leaves else leaves
         dearest = dearest.or_dearer(one.dearest)
-    return NodePrice(total, size, leaves, dearest, nodes)
+    return NodePrice(total, size, leaves, dearest, nodes, once)
 
 
 def _result_digits(call: RealCall, operand: ResultSize) -> tuple[int, int]:
