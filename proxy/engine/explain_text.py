@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import chain
 
@@ -25,6 +25,7 @@ from proxy.policy.odds_words import odds_json, odds_text
 from proxy.query.ir.noisy_expressions import AnswerOf, answers_in
 from proxy.query.ir.query import AggregateBlock, OutputColumn
 from proxy.query.ir.relations import scans
+from proxy.release.cached_block import CachedBlock, as_shown
 
 # How EXPLAIN names the answers of a plan: as the output columns that show them.
 
@@ -130,11 +131,12 @@ _COLUMNS = 110  # psql draws a result as wide as its longest line
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FreeBlock:
     """made_of: what it is answered from; setting: without which it is drawn, "" if it never is; source: of an
-    answer that is made of it alone, None: nothing is read for it."""
+    answer that is made of it alone, None: nothing is read for it; shown: its numbers, where they are known."""
 
     made_of: str
     setting: str = ""
     source: AnswerSource | None = None
+    shown: CachedBlock | None = None
 
     def text(self) -> str:
         anew = f" ({self.setting} asks anew)" if self.setting else ""
@@ -223,6 +225,16 @@ def units_of(plan: PrivatePlan) -> str:
     return " or ".join(
         dict.fromkeys("a unit" if is_of_copy(block) else one_unit(block) for block in plan.blocks)
     )
+
+
+def plan_as_shown(plan: PrivatePlan, free: Mapping[int, FreeBlock]) -> PrivatePlan:
+    """The plan as exact as its answer will be, which is perhaps made of another one."""
+    shown = {number: one.shown for number, one in free.items()}
+    blocks = (
+        block if (cached := shown.get(number)) is None else as_shown(block, cached)
+        for number, block in enumerate(plan.blocks)
+    )
+    return replace(plan, blocks=tuple(blocks))
 
 
 def charge_of(plan: PrivatePlan, free: Mapping[int, FreeBlock]) -> Loss:

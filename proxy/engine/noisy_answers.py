@@ -52,7 +52,7 @@ from proxy.query.ir.noisy_expressions import NoisyExpression, count_parts
 from proxy.query.ir.query_aggregates import AggregateKind
 from proxy.query.ir.rebuilding import with_parts
 from proxy.query.syntax.placeholders import ScalarAnswer
-from proxy.release.cached_block import CachedBlock, lifted_groups, with_noises, with_releases
+from proxy.release.cached_block import CachedBlock, as_shown, lifted_groups
 from proxy.release.choosing_bounds import Chosen
 from proxy.release.noisy_relation import NoisyTable, relation_json
 from proxy.release.presenting import presented, with_coarse
@@ -404,10 +404,7 @@ async def noisy_relation(
                 )
             block = bounded_here.block
             clipped += clipped_units(block, cached.chosen, number + 1)
-        if cached.noises:
-            block = with_noises(block, cached.noises)
-        if cached.releases:
-            block = with_releases(block, cached.releases)
+        block = as_shown(block, cached)
         work += _displayed(block, cached)
         with run.in_stage(Stage.PRESENT):
             noisy = await turn.in_thread_if_long(work, presented, block, cached.drawn)

@@ -314,6 +314,7 @@ def free_blocks(derived: Mapping[int, DerivedBlock]) -> Mapping[int, FreeBlock]:
             made_of=block.made_of,
             setting="dp.fresh" if block.published is None else "dp.published = off",
             source=block.source,
+            shown=block.block,
         )
         for number, block in derived.items()
     }

@@ -29,6 +29,7 @@ from proxy.engine.explain_text import (
     FreeBlock,
     charge_of,
     explain_json,
+    plan_as_shown,
     summary_lines,
     verbose_lines,
 )
@@ -591,11 +592,12 @@ class Engine:
     ) -> Explained:
         """Gather what EXPLAIN tells. Reads nothing, charges nothing."""
         query = PlannedQuery(question=question, prepared=found, run=run)
+        free = await self._charged.explained(query)
         return Explained(
-            plan=found.private,
+            plan=plan_as_shown(found.private, free),
             sql=_shapes(found),
             remaining=await self._ledger.remaining(run.analyst),
-            free=await self._charged.explained(query),
+            free=free,
             lifts=found.lifts,
             times=found.times,
             mechanism=_mechanism_of(found),

@@ -123,6 +123,13 @@ def lifted_groups(cached: CachedBlock, lift: Lift, plan: BlockPlan) -> CachedBlo
     return replace(cached, drawn=DrawnBlock(found))
 
 
+def as_shown(block: BlockPlan, cached: CachedBlock) -> BlockPlan:
+    """The plan with the releases that its numbers are of."""
+    if cached.noises:
+        block = with_noises(block, cached.noises)
+    return with_releases(block, cached.releases) if cached.releases else block
+
+
 def with_noises(block: BlockPlan, noises: Sequence[Noise]) -> BlockPlan:
     """The plan as exact as what is shown for it."""
     releases = (

@@ -3,6 +3,7 @@ a fresh one would say of the same rows."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import psycopg
@@ -201,6 +202,57 @@ def test_less_exact_serves_only_who_accepts_it(deriving: LiveProxy) -> None:
     (fresh,) = answers_to(deriving, analyst, text, accept_error="1.7")
     assert deriving.when_settled(analyst)[1] == pytest.approx(2)
     assert 1.4 < one[0][0] / fresh[0][0] <= 2
+
+
+@pytest.mark.parametrize(
+    ("first", "epsilon", "accepted", "text"),
+    [
+        ("region, count(*) {} GROUP BY 1", "1", "2", "count(*) {}"),  # three are added up
+        ("region, count(*) {} GROUP BY 1", "1", "2", "count(*) {} AND region IN ('north', 'east')"),
+        ("region, count(*) {} GROUP BY 1", "0.6", "2", "region, count(*) {} GROUP BY 1"),
+        (
+            "region, count(*) {} GROUP BY 1",
+            "8",
+            "1",
+            "count(*) {}",
+        ),  # and more exact than a fresh one
+        (
+            "region, count(*) {} GROUP BY ROLLUP (region)",
+            "1",
+            "3",
+            "region, count(*) {} GROUP BY 1",
+        ),
+        (
+            "region, count(*) {} GROUP BY ROLLUP (region)",
+            "1",
+            "3",
+            "region, count(*) {} GROUP BY 1 UNION ALL SELECT NULL, count(*) {}",
+        ),
+        ("region, count(*), sum(age) {} GROUP BY 1", "1", "9", "sum(age) {}"),
+    ],
+)
+def test_explain_has_the_error_of_what_is_shown(
+    deriving: LiveProxy, first: str, epsilon: str, accepted: str, text: str
+) -> None:
+    """Not that of a draw of its own, which is not made."""
+    rows, heard = "FROM k.people WHERE age < 47", list[str]()
+    analyst = deriving.servers.new_analyst()
+    with deriving.connect(DATABASE, analyst=analyst) as connection:
+        connection.execute(f"SET dp.epsilon = {epsilon}".encode())
+        connection.execute(f"SELECT {first.format(rows)}".encode())
+        connection.execute(f"SET dp.epsilon = 1; SET dp.accept_error = {accepted}".encode())
+        connection.execute("SET dp.notice = on")
+        connection.add_notice_handler(lambda notice: heard.append(str(notice.message_primary)))
+        asked = f"SELECT {text.format(rows, rows)}"
+        plan = str(connection.execute(f"EXPLAIN {asked}".encode()).fetchall())
+        connection.execute(asked.encode())
+    assert "at no cost: " in plan and "charged epsilon 0," in heard[-1]
+    said, shown = (
+        [float(one.replace(",", "")) for one in re.findall(r"\+-([0-9.,]*[0-9])", text)]
+        for text in (plan, heard[-1])
+    )
+    # EXPLAIN has three digits.
+    assert shown and said[: len(shown)] == pytest.approx(shown, rel=0.01), (plan, heard)
 
 
 def test_nothing_is_made_of_what_others_were_shown(deriving: LiveProxy) -> None:

@@ -97,7 +97,8 @@ def test_conditions_at_the_bounds_are_told(
 ) -> None:
     said = _notices(live, analyst, f"SELECT count(*) FROM kinds.things WHERE {where}")
     rule = "is beyond its bounds in the policy count in conditions as at the nearest bound"
-    assert said == ([] if column is None else [f"Rows whose {column} {rule}."])
+    lines = [line for text in said for line in text.splitlines() if "of few rows" not in line]
+    assert lines == ([] if column is None else [f"Rows whose {column} {rule}."])
 
 
 def test_explain_says_the_same(live: LiveProxy, analyst: str) -> None:

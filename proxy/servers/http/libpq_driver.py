@@ -157,7 +157,7 @@ class LibpqDriver:
             if error.sqlstate == Code.SYNTAX.sqlstate and error.position is None:
                 parts = self._engine.split(self._request.sql)
                 if not isinstance(parts, Refuse) and len(parts) > 1:
-                    error.hint = "Send each statement in a request of its own."
+                    error.hint = "Send one statement, with none behind it."
                     start, second = parts[1]
                     error.position = start + len(second) - len(second.lstrip()) + 1
             raise

@@ -238,7 +238,7 @@ def test_two_statements_are_told_where_the_second_begins(
 ) -> None:
     problem = listeners.query(sql).json()
     assert problem["sqlstate"] == "42601" and problem["position"] == position
-    assert problem["hint"] == "Send each statement in a request of its own."
+    assert problem["hint"] == "Send one statement, with none behind it."
 
 
 @pytest.mark.parametrize(
