@@ -170,7 +170,7 @@ def template_rule(formatted: FormattedTime, operand: Value) -> Value:
     """Let to_char() pass of a timestamp that has ends, by a template of base.time_templates.
 
     Totality: its fields print numbers and English names. A date would be cast to a timestamp first, which is
-    total where it has ends.
+    total where it has ends. Of a number the template would be another one, which may raise.
 
     >>> from tests.kernel.examples import column
     >>> month = FormattedTime(column("r1", "ts", SqlType.TIMESTAMP), "YYYY-MM")
@@ -180,8 +180,8 @@ def template_rule(formatted: FormattedTime, operand: Value) -> Value:
     Traceback (most recent call last):
     proxy.kernel.refusals.NotPrivate: the statement could not be run
     """
-    found = template(formatted.template)
-    if found is None:
+    found, kind = template(formatted.template), formatted.operand.type
+    if found is None or kind is None or not kind.is_time:
         raise refused("a template that is not known")
     _moved(operand, Fraction(0), Fraction(0))
     return Value()

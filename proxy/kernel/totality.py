@@ -25,7 +25,7 @@ from typing_extensions import assert_never
 from proxy.base import limits
 from proxy.base.result_columns import UNIT_COLUMN, aggregate_column, key_column
 from proxy.base.sql_types import SqlType
-from proxy.kernel.column_types import COUNTS, is_printed_as_number
+from proxy.kernel.column_types import COUNTS, is_hashed, is_printed_as_number
 from proxy.kernel.key_plans import KeyPlan
 from proxy.kernel.known_values import (
     ANYTHING,
@@ -444,6 +444,12 @@ def _check_compared(parts: Iterable[Expression]) -> None:
         raise refused("a value of an unknown type, or of any length, that is compared")
 
 
+def _check_met(one: SqlType, other: SqlType) -> None:
+    """What is looked for is cast to the type of the list, which raises where that is of another kind."""
+    if not is_hashed(one, other) and not (one.is_time and other.is_time):
+        raise refused("a list of another kind of values")
+
+
 def _cut(value: Value) -> Value:
     """The first characters of a text; anything else as it is."""
     most = limits.KEY_CHARACTERS
@@ -531,6 +537,8 @@ class _Judge:
             case In() | InPublic():
                 _check_compared((expression.operand,))
                 self._of(expression.operand, level)
+                if isinstance(expression, InPublic):
+                    _check_met(expression.operand.type or SqlType.TEXT, expression.output.type)
             case Like():
                 self._of(expression.operand, level)
                 return like_rule(expression)

@@ -6,6 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
+from proxy.catalog.catalog_model import TableName
 from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.plan import BlockPlan
 from proxy.kernel.refusals import Rule
@@ -17,7 +18,10 @@ from proxy.query.ir.expressions import (
     Comparator,
     Comparison,
     Constant,
+    FormattedTime,
     In,
+    InPublic,
+    Is,
     Operator,
 )
 from proxy.query.ir.relations import Subquery
@@ -41,6 +45,28 @@ def day_among_instants_that_is_none() -> BlockPlan:
     visitor = Comparison(Comparator.EQ, of_table("r1", "visits", "uid"), third)
     where = Case(((visitor, listed),), Constant(False, SqlType.BOOL), SqlType.BOOL)
     return replace(block_of("SELECT count(*) FROM visits"), where=where)
+
+
+_TEXT = "INSERT INTO people(id, s) VALUES (7, 'x')"
+_GONE = "DELETE FROM people"
+
+
+@hole(Rule.TOTALITY, _TEXT, _GONE, shown=Shown.ERROR)
+def text_among_whole_numbers() -> BlockPlan:
+    """Each text is cast to a whole number, to be looked for in the list."""
+    key = ColumnRef("k", SqlType.INT8, None, "q")
+    listed = InPublic(of_table("r1", "people", "s"), TableName("w", "rates"), "q", key, None)
+    return replace(block_of("SELECT count(*) FROM people"), where=listed)
+
+
+@hole(Rule.TOTALITY, _TEXT, _GONE, shown=Shown.ERROR)
+def number_by_the_template_of_a_day() -> BlockPlan:
+    """The template of a number has a decimal point in it once; it is read when the first row asks."""
+    printed = FormattedTime(Constant(Fraction(1), SqlType.INT4), "YYYY-MM-DD")
+    text, truth = of_table("r1", "people", "s"), Constant(True, SqlType.BOOL)
+    found = Comparison(Comparator.EQ, printed, text)
+    where = Case(((Is(text, None), truth),), found, SqlType.BOOL)
+    return replace(block_of("SELECT count(*) FROM people"), where=where)
 
 
 def _seconds(kind: SqlType) -> BlockPlan:
