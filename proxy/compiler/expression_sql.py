@@ -296,7 +296,8 @@ def _column_and_constants(
 ) -> tuple[str, list[str]]:
     """The column as it is, and the constants in a type that it meets; else all of them in numeric.
 
-    A long list is hashed in the column's own type alone (kernel.work_prices.is_hashed_list)."""
+    PostgreSQL hashes a long list only if items and column have one type, so whole numbers are printed in the
+    column's (kernel.work_prices.is_hashed_list)."""
     kind, is_long = constants_type(column, constants), len(constants) >= HASHED_LIST
     if is_long and kind == "bigint" and is_hashed_list(ir.In(column, constants)):
         kind = column.type.sql
@@ -341,7 +342,7 @@ def _in_public(expression: ir.InPublic, binds: Binds) -> str:
         and kind != "numeric"
         and expression.operand.type is not expression.output.type
     ):
-        operand, kind = f"({operand})::{larger}", larger  # hashed in one type alone
+        operand, kind = f"({operand})::{larger}", larger  # a list is hashed in one type only
     table = f"{identifier(expression.table.schema)}.{identifier(expression.table.name)}"
     own = Binds()
     found = f"SELECT DISTINCT ({output})::{kind} AS v FROM {table} AS {expression.alias}"

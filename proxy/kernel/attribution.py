@@ -111,8 +111,9 @@ def scan_rule(scan: Scan, world: World) -> Known:
     Seeded hashes of it are taken, and nothing else is made of it (A2.6, `check_expressions`). Of rows of a
     prepared copy as many change as `bound_of_copy` says (35 P3).
 
-    Totality: of a type that is not read are columns of a key alone, which an index holds. To read another one
-    may raise, if it is generated at each reading; so may its text, by which rows are put in order.
+    Totality: a column of a type that is not read is there only if it is in a key. Its values are stored, and
+    short, as an index holds them: PostgreSQL has no key on a column that is generated at each reading. To read
+    such a one may raise; so may the text of a long value, by which rows are put in order.
 
     Raises:
         NotPrivate: A table that the policy or the catalogue does not have, or a reference that leads to no
@@ -565,10 +566,10 @@ def _columns_by_place(union: UnionAll) -> Mapping[ColumnName, list[ColumnName]]:
 
 
 def _common_type(kinds: set[SqlType]) -> SqlType:
-    """Find the type in which columns of several parts meet: numbers in numeric, texts in the first one's, which
-    may be character varying: it is the one that other texts meet less exactly.
+    """Find the type in which columns of several parts meet: numbers in numeric.
 
-    A float would make a float of all, and character(n) be compared without trailing blanks.
+    PostgreSQL gives texts the type of the first part. The rule says character varying if any part is:
+    character(n) meets that without trailing blanks, so fewer joins pass. A float would make a float of all.
     """
     if len(kinds) == 1:
         return next(iter(kinds))

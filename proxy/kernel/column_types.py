@@ -241,27 +241,36 @@ def _check_computed(node: object, types: Types) -> None:
 def _is_of_its_kind(node: object) -> bool:
     """Say whether what PostgreSQL always computes in one way claims no type of another kind.
 
-    A number that is taken for a date or a uuid would be one that has one form.
+    A number that is taken for a date or a uuid would be one that has one form. A constant is of its type's
+    kind, as rules look into it by that. One of a time is the same time whenever the statement runs: a series is
+    read step by step (PROOFS.md 33 C3).
 
     >>> one = Constant(Fraction(1), SqlType.INT4)
     >>> kinds = (SqlType.INT4, SqlType.INTERVAL, SqlType.DATE)
     >>> [_is_of_its_kind(Quotient(one, one, False, kind)) for kind in kinds]
     [True, True, False]
+    >>> constants = [("-5", SqlType.INT4), (True, SqlType.INT4), ("now", SqlType.TIMESTAMP), ("x", None)]
+    >>> [_is_of_its_kind(Constant(*one)) for one in constants]
+    [False, False, False, True]
     """
     match node:
         case Arithmetic() | Quotient() | NumericCall() | RealCall() | Bucket() | Extract():
             return is_printed_as_number(node.type)
         case Clamped(type=claimed):
             return claimed.is_time or is_printed_as_number(claimed)
-        case Cast(type=SqlType.DATE, zone=Zone()):  # what a clock shows is printed as a timestamp
-            return node.operand.type is not SqlType.TIMESTAMPTZ
+        case Cast(
+            type=SqlType.DATE, zone=Zone() as zone
+        ):  # what a clock shows is printed as a timestamp
+            return zone.is_utc or node.operand.type is not SqlType.TIMESTAMPTZ
         case Cast(operand=operand, type=claimed):  # of others totality._cast judges
             is_of_truth = operand.type is SqlType.BOOL
             is_known = claimed.is_text or is_printed_as_number(claimed)
             return claimed is not SqlType.BPCHAR and (is_known or not is_of_truth)
         case Constant(value=None):
             return True
-        case Constant(value=bool(), type=claimed):  # True equals 1 here, and is printed otherwise
+        case Constant(
+            value=bool(), type=claimed
+        ):  # Python takes True for 1, so that two constants were equal
             return claimed is SqlType.BOOL
         case Constant(value=Fraction(), type=claimed):
             return claimed is not None and is_printed_as_number(claimed)
@@ -308,7 +317,7 @@ def _is_time_of(node: DateTrunc | Shift | TimeBin, types: Types) -> bool:
 def _common_type(kinds: Set[SqlType]) -> SqlType:
     """Find the type in which operands meet: their own, or that of their kind which PostgreSQL prefers.
 
-    Texts of several types meet in text: the compiler casts them where character(n) is among them. Constants
+    Texts of several types meet in text: a subquery casts all that is computed of them. Constants
     without a type are texts.
     """
     if len(kinds) == 1:

@@ -1,4 +1,5 @@
-"""Listed keys of a column are values of its type: the server reads them when the first row comes.
+"""Listed keys of a column are values of its type: the server reads them when the first row comes. So are
+constants of times (`column_types.check_expressions`).
 
 A list is sent as texts and cast to the column's type (compiler.select_list). Such a cast is not made before a
 row asks for it, so a text that is no value of the type raises on the first row that meets other conditions.
@@ -60,7 +61,7 @@ def check_listed(kind: SqlType, values: Iterable[str | None]) -> None:
 
 
 def is_value(text: str, kind: SqlType) -> bool:
-    """Say whether PostgreSQL reads a text as one value of the type, whenever it does so.
+    """Say whether PostgreSQL reads a text as a value of the type, the same at each run, in a session of UTC.
 
     >>> [is_value(one, SqlType.TIMESTAMP) for one in ("2024-02-29T10:00:00", "infinity", "now")]
     [True, True, False]

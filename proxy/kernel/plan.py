@@ -621,7 +621,8 @@ class BlockPlan:
 
 def _is_of_means(release: Release) -> bool:
     """Whether a unit with more rows than count adds its mean so many times: numbers of rows, and what is added
-    up about the middle of its bounds (compiler.unit_scan). One with a cut of its own goes by that alone."""
+    up about the middle of its bounds (compiler.unit_scan). A sum with a bound on its own total is cut by that
+    bound, not by the one on rows, so it does not follow from rows (PROOFS.md 23 B6)."""
     if not isinstance(release, NoisyStatistic) or release.total is not None:
         return False
     return release.statistic is Statistic.ROWS or release.statistic.is_centred

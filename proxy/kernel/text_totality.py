@@ -40,11 +40,14 @@ _NO_LONGER = (
     *(TextFunction.BTRIM, TextFunction.LTRIM, TextFunction.RTRIM),
     *(TextFunction.LEFT, TextFunction.RIGHT, TextFunction.SUBSTR),
 )
-_SHORT = (
-    40  # characters of an integer, a truth value, a time, seconds; a stored interval has 66 at most
-)
+_SHORT = 40  # characters of an integer, a truth value, a time
+_OF_DURATION = 80  # a stored interval has 66 in IntervalStyle postgres, 77 in postgres_verbose
 _OF_NUMERIC = 1_010  # of a numeric(p, s), which has 1,000 digits at most
-_OF_DIGITS = (SqlType.NUMERIC, SqlType.INTERVAL, SqlType.CLOCK_TIME)  # as many as are computed
+_OF_DIGITS = (
+    SqlType.NUMERIC,
+    SqlType.INTERVAL,
+    SqlType.CLOCK_TIME,
+)  # numbers, and seconds that are computed
 _PRINTED_SHORT = (Extract, TextCall, Bucket, Inside)
 _MEMBERS = {
     InsideLook.MEMBER: SqlType.JSONB,
@@ -269,7 +272,7 @@ def check_printed(expression: Expression) -> None:
 def printed_characters(operand: Expression, value: Value) -> int | None:
     """The most characters that a value is printed with; None: not known."""
     if isinstance(operand, ColumnRef) and operand.type not in _OF_DIGITS:
-        return 2 * _SHORT if operand.type is SqlType.DURATION else _SHORT
+        return _OF_DURATION if operand.type is SqlType.DURATION else _SHORT
     if isinstance(operand, _PRINTED_SHORT) or operand.type is SqlType.BOOL:
         return _SHORT
     if isinstance(operand, ColumnRef):

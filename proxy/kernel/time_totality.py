@@ -153,11 +153,11 @@ def bin_rule(time_bin: TimeBin, operand: Value) -> Value:
     (compiler.expression_sql).
 
     >>> from tests.kernel.examples import column
-    >>> width = TimeBin(column("r1", "d", SqlType.DATE), 10**6, 0, SqlType.TIMESTAMP)
+    >>> width = TimeBin(column("r1", "ts", SqlType.TIMESTAMP), 10**6, 0, SqlType.TIMESTAMP)
     >>> bin_rule(width, within(Fraction(0), Fraction(9))).low
     Fraction(-1, 1)
     """
-    if not 0 < time_bin.width <= _MOST_WIDTH or time_bin.type is SqlType.DATE:
+    if not 0 < time_bin.width <= _MOST_WIDTH:
         raise refused("bins of no width, or too large a one")
     if not operand.is_null:
         low, high = operand.low, operand.high
@@ -226,8 +226,6 @@ def cast_time_rule(cast: Cast, operand: Value) -> Value:
         raise refused("a cast of what is no time")
     _check_zone(cast.zone)
     is_by_clock = cast.zone is not None and not cast.zone.is_utc
-    if is_by_clock and cast.type is SqlType.DATE:  # it is printed as a time of that day
-        raise refused("a day by a clock")
     if is_by_clock or (below is SqlType.DATE and cast.type is not SqlType.DATE):
         return _moved(operand, _DAY, _DAY)
     return Value() if operand.low is None else _moved(operand, _DAY, _DAY)
