@@ -20,9 +20,9 @@ Argument, from the tables up:
   PostgreSQL stores, as the analyst decides how often it is unpacked. A single row of the longest values takes
   no more than a unit may. So only what looks at beginnings passes: `left(x, 1024)`, which the planner puts.
 
-CASE, AND and OR may stop early; all is counted. What is computed once for all rows (constants) costs no row
-anything, but for the hashes of a list, which the first row that asks has to wait for, at each mention. Of
-identifiers (keys, references, units) values are short: an index holds them.
+CASE, AND and OR may stop early; all is counted. What is computed once costs a row nothing. The hashes of a list
+are computed when the first row needs them, once for each place that prints the list. Of identifiers (keys,
+references, units) values are short: an index holds them.
 """
 
 from __future__ import annotations
@@ -351,6 +351,8 @@ def _weigh_top(plan: BlockPlan, source: _Level, walk: _Pricer, statements: int) 
     own = statements * (each + _SORTED_ROW)
     own += sum(times * price.nanoseconds for price, times in measured)
     walk.tally.take(own, rows)
+    said = zip(keys, map(_times_said, plan.keys), strict=True)
+    walk.tally.once += sum((times - 1) * price.once for price, times in (*said, *measured))
     carried = (where, *keys, *(price for price, _ in measured))
     width = sum(key.size.width for key in keys) + walk.width(carried)
     most = max((price.size.width for price, _ in measured), default=0)
@@ -371,7 +373,7 @@ def _release_prices(
 ) -> Iterator[tuple[NodePrice, int]]:
     """What is computed of each row for each release, and how often its statement says it
     (compiler/statistic_sql.py, value_scan.py): twice what is summed and counted, three times what is
-    squared, and twice more for squares beside a mean, and for what is read twice."""
+    squared or divided by a count, and twice more for squares beside a mean, and for what is read twice."""
     for number, release in enumerate(plan.releases):
         match release:
             case NoisyStatistic(of=Counted() as counted):
@@ -391,9 +393,9 @@ def _release_prices(
                     walk.measured(release.measured, source),
                     4 if plan.looks_at_ends([number]) else 2,
                 )
-            case RecentredMean() | UnitExtreme() | KeptUnits():
+            case UnitExtreme() | KeptUnits():
                 yield walk.measured(release.measured, source), 2
-            case SampleAggregate():
+            case RecentredMean() | SampleAggregate():
                 yield walk.measured(release.measured, source), 3
             case _:
                 raise NotPriced(type(release).__name__)
@@ -596,6 +598,7 @@ class _Pricer:
         # Keys are computed once more, to be hashed.
         own = _GROUPED_ROW + sum(one.nanoseconds for one in (where, *keys, *keys[1:], *operands))
         own += sum(self.key_nanoseconds(key.size) for key in keys)
+        self.tally.once += sum(one.once for one in keys[1:])
         sizes = [self._aggregated(one, source) for one in group.aggregates]
         own += sum(_SORTED_ROW + add_nanoseconds(size.digits, size.digits) for size in sizes)
         own += sum(
@@ -708,12 +711,13 @@ class _Pricer:
 
 
 def _together(prices: Iterable[NodePrice], own: float, size: ResultSize) -> NodePrice:
-    total, leaves, dearest = own, frozenset[ColumnName](), NO_NODE
+    total, once, leaves, dearest = own, 0.0, frozenset[ColumnName](), NO_NODE
     for one in prices:
         total += one.nanoseconds
+        once += one.once
         leaves |= one.leaves
         dearest = dearest.or_dearer(one.dearest)
-    return NodePrice(total, size, leaves, dearest)
+    return NodePrice(total, size, leaves, dearest, once=once)
 
 
 def _cut_text(price: NodePrice, expression: Expression) -> NodePrice:

@@ -7,10 +7,13 @@ from fractions import Fraction
 
 import pytest
 
+from proxy.base import limits
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
+from proxy.kernel import work_prices
 from proxy.kernel.plan import BlockPlan
-from proxy.kernel.work import TooMuchWork, check_work
+from proxy.kernel.work import TooMuchWork, block_work, check_work
+from proxy.kernel.world import World
 from proxy.query.ir.expressions import (
     Arithmetic,
     Clamped,
@@ -22,6 +25,8 @@ from proxy.query.ir.expressions import (
 )
 from tests.kernel.examples import WORLD, of_table
 from tests.kernel.holes import block_of
+from tests.pipeline_world import CATALOG, POLICIES
+from tests.unchecked_blocks import compiled
 
 _FEW, _MANY = 20, 100
 
@@ -41,6 +46,32 @@ def _public(added: int) -> Expression:
 def _block(*conditions: Expression) -> BlockPlan:
     where = Connective("OR", conditions)
     return replace(block_of("SELECT count(*) FROM members"), where=where)
+
+
+_LISTED = "i4 IN (SELECT k FROM rates)"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        f"SELECT count(*) FROM members WHERE {_LISTED}",
+        f"SELECT count(*) FILTER (WHERE {_LISTED}) FROM members",
+        f"SELECT avg(i4) FILTER (WHERE {_LISTED}), stddev(i4) FILTER (WHERE {_LISTED}) FROM members",
+        f"SELECT corr(i4, n2) FILTER (WHERE {_LISTED}) FROM members",
+        f"SELECT max(i4) FILTER (WHERE {_LISTED}) FROM members",
+        f"SELECT t, max(i4) FILTER (WHERE {_LISTED}), avg(n2) FILTER (WHERE {_LISTED}) FROM visits GROUP BY t",
+        f"SELECT count(DISTINCT i4) FILTER (WHERE {_LISTED}) FROM members",
+        f"SELECT max(k) FROM (SELECT uid, count(*) FILTER (WHERE {_LISTED}) AS k FROM visits GROUP BY uid) q",
+        "SELECT count(*) FROM (SELECT DISTINCT uid, floor(i4 / 10) AS k FROM visits WHERE i8 IN"
+        " (SELECT k FROM rates)) q",
+    ],
+)
+def test_each_place_that_prints_a_list_is_priced(question: str) -> None:
+    for policy in ("world", "best"):
+        block = block_of(question, policy)
+        printed = sum(query.sql.count("= ANY(") for query in compiled(block))
+        priced = block_work(block, World(POLICIES[policy], CATALOG)).once
+        assert 0 < printed * work_prices._HASH * limits.PUBLIC_LIST_ELEMENTS <= priced
 
 
 def test_many_mentions_take_too_long() -> None:

@@ -553,9 +553,9 @@ _ACCOUNTS: Mapping[tuple[str, str], Mapping[str, tuple[float, ...]]] = {
         "_INDEX": (18, 0, 18, 0, 0),
     },
     ("best", "SELECT avg(i4) FROM people"): {
-        "_MENTION": (2, 0, 2, 0, 0),
+        "_MENTION": (3, 0, 3, 0, 0),
         "_SORTED_ROW": (1, 0, 1, 0, 0),
-        "_INDEX": (2, 0, 2, 0, 0),
+        "_INDEX": (3, 0, 3, 0, 0),
     },
     ("best", "SELECT avg(i4) FROM orders"): {
         "_MENTION": (0, 2, 2, 0, 0),
