@@ -102,13 +102,12 @@ def check_proposals(tables: Sequence[TableProposals], world: World) -> CheckedPr
 def _rows_of(table: TableProposals) -> BlockPlan:
     """A block that reads the same rows, by which their work is priced.
 
-    Time: each column that a bound is proposed for counts as a key. A key of a number is hashed and compared
-    three times, which takes as long as the search among the edges of its bands.
+    Time: the search among the edges of bands is not in the price: 1.3 µs at most for each bound, of columns of
+    the table alone, whatever is in a row.
     """
-    columns = [one.column for one in table.bounds if one.column is not None]
     keys = tuple(
         KeyPlan(expression=one, type=one.type, type_name=one.type.sql, values=None, is_long=True)
-        for one in (*table.keys, *columns)
+        for one in table.keys
     )
     return BlockPlan(
         source=table.relation,
