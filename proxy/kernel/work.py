@@ -721,11 +721,14 @@ def _together(prices: Iterable[NodePrice], own: float, size: ResultSize) -> Node
 
 
 def _cut_text(price: NodePrice, expression: Expression) -> NodePrice:
-    """A computed text is cut to its first characters where a subquery puts it out
-    (compiler/relation_sql.py)."""
-    return (
-        price if isinstance(expression, ColumnRef) else replace(price, size=_cut_size(price.size))
-    )
+    """A computed text is cut to its first characters where a subquery puts it out, a member of a jsonb to what
+    can be looked into (compiler/relation_sql.py)."""
+    if isinstance(expression, ColumnRef):
+        return price
+    if expression.type is not None and expression.type.is_container:
+        octets = min(price.size.octets, limits.INSIDE_STORED_BYTES)
+        return replace(price, size=replace(price.size, octets=octets))
+    return replace(price, size=_cut_size(price.size))
 
 
 def _cut_size(size: ResultSize) -> ResultSize:

@@ -25,6 +25,7 @@ exp and power those of the result too), x octets of texts.
 | float of a column, among numbers | 600 | of the type | 471 |
 | IN list; list of a public table | 200 + 10 min(k, 8); 300 | truth | 2,000 integers: 5,400 with planning |
 | hashes of a list of k, once for each place that prints it | 200 k | | 171 k |
+| the same of k >= 9 of one hash | 4 k more, 12 k of texts and numerics; k times that once | | 3.5; texts 11.3 |
 | the same, not hashed: of k of another type of time, of integers beyond the column's | 40 k more | truth | 39 |
 | look into jsonb or an array | 6,000 each step, 16 kB | 1,024 octets | 16 kB: 18,000 to 95,000 |
 | numeric without a scale that a join repeats | 12,000 more to unpack | | 131,000 digits: 11,200 |
@@ -92,6 +93,7 @@ _TIME = 700.0
 _LOOK = 6_000.0
 _SLICE = 2_000.0  # what is stored beside its row is fetched
 _HASH = 200.0  # of an element, when the first row asks
+_ALIKE = 4.0  # an item of the same hash is looked at; of texts and numerics three times as long
 _UNHASHED = 40.0  # an item that is compared, and cast, for each row
 _INTEGER_ENDS = {SqlType.INT2: 2**15, SqlType.INT4: 2**31}
 HASHED_LIST = 9  # PostgreSQL hashes what it looks for in longer ones
@@ -423,8 +425,14 @@ class _Pricing:
             longest = max((constant_size(item).octets for item in listed.items), default=0)
             octets = min(octets, longest * several)
         each = 10.0 * min(several, 8) if is_hashed_list(listed) else _UNHASHED * several
+        once = _HASH * several
+        if several >= HASHED_LIST:  # an analyst may choose items of one hash, as it has no seed
+            kind = listed.operand.type
+            is_fixed = kind is not None and (kind.is_integer or kind.is_time)
+            alike = _ALIKE if is_fixed else 3 * _ALIKE
+            each, once = each + alike * several, once + alike * several**2
         found = _sum("IN", 200 + each + octets + operand.size.digits, _TRUTH, (operand,))
-        return replace(found, once=found.once + _HASH * several)
+        return replace(found, once=found.once + once)
 
     def _in_public(self, listed: InPublic) -> NodePrice:
         operand = self._numeric(listed.operand)
@@ -469,8 +477,10 @@ class _Pricing:
             looked_for = sum(map(number_of_values, constants))
         times = {InsideLook.TEXT: 3, InsideLook.MEMBER: 2}.get(inside.look, 1)
         looks = times * len(inside.path) + max(1, looked_for, len(inside.arguments))
-        size = type_size(inside.type, self.text_octets)
-        operand = self.of(inside.operand)
+        operand = self.of(
+            inside.operand
+        )  # where a join repeats it, a text in it is as long as it may be
+        size = type_size(inside.type, max(self.text_octets, operand.size.octets))
         each = _LOOK * max(1.0, operand.size.octets / limits.INSIDE_STORED_BYTES)
         found = _sum("a look into jsonb or an array", each * looks, size, (operand,))
         return replace(found, nodes=found.nodes + _LOOK_NODES * looks)

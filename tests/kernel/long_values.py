@@ -102,6 +102,7 @@ OF_PAIRS = {
     "distinct numbers of a person": _per_person("count(DISTINCT a.n)"),
     "window in order of a number": _numbered("PARTITION BY pid ORDER BY n"),
     "member of a jsonb": _pairs("a.j -> 'a' ->> 0 = '1'"),
+    "text in a jsonb": _pairs("left(a.j ->> 'b', 100000) LIKE '%aab%'"),
     "key of a jsonb": _pairs("a.j ? 'c'"),
     "contained in a jsonb": _pairs("a.j @> '{\"a\": [1]}'"),
     "element of an array": _pairs("8 = ANY(a.ia)"),

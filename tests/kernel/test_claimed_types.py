@@ -113,9 +113,6 @@ NODES: dict[str, Callable[[SqlType], Expression]] = {
     "case of times": lambda kind: Case(((_ALIKE, _TIME),), _of("ts"), kind),
     "padded or not": lambda kind: Choose(Choice.COALESCE, (_PADDED, _of("s")), kind),
     "padded": lambda kind: Choose(Choice.COALESCE, (_of("c"), _PADDED), kind),
-    "answer or not": lambda kind: Choose(
-        Choice.COALESCE, (Parameter(ScalarAnswer(0), kind), _of("s")), SqlType.TEXT
-    ),
     "answer": lambda kind: Parameter(ScalarAnswer(0), kind),
     "no text": lambda kind: NullIf(_of("c"), _of("s"), kind),
     "no number": lambda kind: NullIf(_NUMBER, _ONE, kind),
@@ -203,6 +200,15 @@ def test_what_is_chosen_beside_blanks_meets_several_keys() -> None:
     of_both = "SELECT coalesce('a'::{0}, 'b'::varchar) = 'a  '::varchar"
     assert tiny_database().asked(of_both.format("bpchar")) == [(True,)]
     assert tiny_database().asked(of_both.format("text")) == [(False,)]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in SqlType if kind.is_text])
+def test_an_answer_is_no_text(kind: SqlType) -> None:
+    """What is once given as a text would be cast to a time wherever it is named as one: at each row."""
+    assert _accepted(Parameter(ScalarAnswer(0), kind)) is None
+    asked = "SELECT a::timestamp FROM (SELECT '17'::text AS a) s WHERE a <> ''"
+    with pytest.raises(psycopg.DataError):
+        tiny_database().asked(asked)
 
 
 def test_every_function_of_a_row_is_there() -> None:

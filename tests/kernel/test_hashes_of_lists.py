@@ -1,4 +1,8 @@
-"""PostgreSQL hashes a list when the first row asks for it, for each mention: one person's row waits for all."""
+"""PostgreSQL hashes a list when the first row asks for it, for each mention: one person's row waits for all.
+
+It does so without a seed, so an analyst can write a list of which all items have one hash: each is compared
+with all others.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +24,13 @@ from proxy.query.ir.expressions import (
     Connective,
     Constant,
     Expression,
+    In,
     InPublic,
     Operator,
 )
 from tests.kernel.examples import WORLD, of_table
 from tests.kernel.holes import block_of
+from tests.kernel.tiny_database import tiny_database
 from tests.pipeline_world import CATALOG, POLICIES
 from tests.unchecked_blocks import compiled
 
@@ -78,3 +84,26 @@ def test_many_mentions_take_too_long() -> None:
     check_work([_block(*map(_public, range(_FEW)))], WORLD)
     with pytest.raises(TooMuchWork):
         check_work([_block(*map(_public, range(_MANY)))], WORLD)
+
+
+def _of_one_hash(items: int) -> Expression:
+    """hashint8() folds both halves of a number."""
+    numbers = (Fraction(high << 32 | high ^ 5) for high in range(1, items + 1))
+    return In(
+        of_table("r1", "members", "i8"), tuple(Constant(one, SqlType.INT8) for one in numbers)
+    )
+
+
+def test_items_of_one_hash_take_too_long() -> None:
+    of_one_hash = _of_one_hash(limits.LIST_ELEMENTS)
+    check_work([_block(of_one_hash, of_one_hash)], WORLD)
+    with pytest.raises(TooMuchWork):
+        check_work([_block(*[of_one_hash] * _MANY)], WORLD)
+
+
+def test_they_have_one_hash() -> None:
+    listed = _of_one_hash(limits.LIST_ELEMENTS)
+    assert isinstance(listed, In)
+    numbers = ", ".join(str(one.value) for one in listed.items if isinstance(one, Constant))
+    asked = f"SELECT count(DISTINCT hashint8(v)), count(DISTINCT v) FROM unnest(ARRAY[{numbers}]) v"
+    assert tiny_database().asked(asked) == [(1, limits.LIST_ELEMENTS)]

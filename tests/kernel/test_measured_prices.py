@@ -203,7 +203,15 @@ def _integers(kind: SqlType, last: int = 0) -> tuple[Constant, ...]:
     return tuple(Constant(Fraction(one), kind) for one in (*range(1, 2_000), last))
 
 
+def _of_one_hash() -> tuple[Constant, ...]:
+    """hashint8() folds both halves of a number."""
+    return tuple(
+        Constant(Fraction(high << 32 | high ^ 5), SqlType.INT8) for high in range(1, 2_001)
+    )
+
+
 _ON_LISTS: dict[str, tuple[str, In]] = {
+    "of one hash": ("5::bigint", _list(SqlType.INT8, _of_one_hash())),
     "integers": ("7000::integer", _list(SqlType.INT4, _integers(SqlType.INT4))),
     "one beyond them": ("7000::integer", _list(SqlType.INT4, _integers(SqlType.INT8, 2**31))),
     "reals": ("7000::real", _list(SqlType.FLOAT4, _integers(SqlType.FLOAT8))),

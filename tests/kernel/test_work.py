@@ -132,6 +132,13 @@ def test_the_dearest_step_is_named() -> None:
     assert _block(question("round(a.x, 2) + round(b.x, 2)"))
 
 
+def test_a_text_in_a_jsonb_that_a_join_repeats_is_as_long_as_any() -> None:
+    """16 KiB that are stored of a jsonb are 4 MiB in memory."""
+    joined = "SELECT count(*) FROM orders a JOIN visits b ON a.uid = b.uid WHERE b.i4 = 77 OR"
+    assert "LIKE" in _refused(f"{joined} left(a.j ->> 'k', 100000) LIKE '%{'b' * 200}%'").message
+    assert _block(f"{joined} a.j ->> 'k' LIKE '%b%'")  # of which the planner takes the beginning
+
+
 def test_numbers_without_a_scale_are_cut_in_arithmetic() -> None:
     found = walk("SELECT sum(n * n), sum(n2 * n2), sum(n) FROM orders")
     assert found is not None
