@@ -273,14 +273,10 @@ def _choices_of(block: BlockPlan) -> object:
 
 
 def _read_before(block: BlockPlan, of: BlockPlan) -> object:
-    """What is read for the block that was charged, before its bounds are chosen, and drawn after.
-
-    Args:
-        block: The block with bounds, or the same as `of`.
-        of: The block that was charged.
-    """
+    """What is read for the block that was charged, `of`, before its bounds are chosen, and drawn after."""
     numbers = (*of.sums_of_totals, *(of.deviation_means if of.is_of_totals else ()))
-    return block.is_of_totals, [_of_any_rows(block.releases[number]) for number in numbers]
+    kinds = [type(one) for one in block.releases]  # what was read is found by their places
+    return block.is_of_totals, kinds, [_of_any_rows(block.releases[number]) for number in numbers]
 
 
 def _of_any_rows(release: Release) -> object:

@@ -17,6 +17,7 @@ from proxy.base import limits
 from proxy.base.errors import Fault
 from proxy.kernel import checked_plan
 from proxy.kernel.block_price import price_of_block
+from proxy.kernel.bound_choices import UnitTotal
 from proxy.kernel.checked_plan import (
     CheckedBlock,
     CheckedPlan,
@@ -35,7 +36,7 @@ from proxy.kernel.plan import (
 from proxy.kernel.price import NOTHING_PAID, Price
 from proxy.kernel.proposal_check import CheckedProposals
 from proxy.kernel.refusals import NotPrivate, Rule
-from proxy.kernel.sensitivities import laplace, of_sum
+from proxy.kernel.sensitivities import laplace, of_sum, of_total
 from proxy.kernel.shape import shape_of
 from proxy.kernel.statistics import Counted, Measured, Statistic
 from proxy.kernel.work import TooMuchWork
@@ -320,6 +321,43 @@ def test_what_was_read_before_its_bound_gets_the_noise_for_it(answers: str) -> N
     assert refused.value.rule is Rule.PRICE
     assert "sums" in refused.value.where
     check_bounded(charged.block, charged)
+
+
+def test_a_mean_that_was_not_read_has_no_bound() -> None:
+    """What is read with the totals of units is numbered by how many means there are: the squares of one would
+    be the rows of the next."""
+    pipeline = walk("SELECT count(*), variance(i4) FROM visits", POLICIES["chosen"])
+    assert pipeline is not None
+    (charged,) = pipeline.checked.blocks
+    count, mean = charged.block.releases
+    assert charged.block.is_of_totals and isinstance(count, NoisyStatistic) and count.choice
+    half = Loss(count.noise_loss.epsilon / 2, Fraction(0))
+    assert count.total is not None
+    total = replace(count.total, high=count.choice.bounds[0])
+    noise = laplace(of_total(total), half.epsilon)
+    count = replace(count, total=total, noise=noise, loss=half + count.choice.loss)
+    check_bounded(replace(charged.block, releases=(count, mean)), charged)
+    more = replace(charged.block, releases=(count, mean, replace(mean, loss=half)))
+    assert charged.price.covers(price_of_block(more, charged.world, is_bounded=True))
+    with pytest.raises(NotPrivate) as refused:
+        check_bounded(more, charged)
+    assert refused.value.where == "other sums than were read with the totals of units"
+
+
+def test_a_sum_that_was_read_with_others_gets_no_cut_of_its_own() -> None:
+    """It was read as of rows."""
+    pipeline = walk("SELECT covar_pop(i4, i2) FROM visits", POLICIES["chosen"])
+    assert pipeline is not None
+    (charged,) = pipeline.checked.blocks
+    (number, *_) = charged.block.sums_of_totals
+    release = charged.block.releases[number]
+    assert isinstance(release, NoisyStatistic)
+    total = UnitTotal(low=-1, high=1, parts=1, choice=None)
+    cut = replace(release, total=total, noise=laplace(of_total(total), release.loss.epsilon))
+    releases = (*charged.block.releases[:number], cut, *charged.block.releases[number + 1 :])
+    with pytest.raises(NotPrivate) as refused:
+        check_bounded(replace(charged.block, releases=releases), charged)
+    assert refused.value.where == "other sums than were read with the totals of units"
 
 
 def _other_statistic(release: Release) -> Release:
