@@ -350,6 +350,8 @@ def _weigh_top(plan: BlockPlan, source: _Level, walk: _Pricer, statements: int) 
         each += _times_said(key) * price.nanoseconds + walk.key_nanoseconds(price.size)
     own = statements * (each + _SORTED_ROW)
     own += sum(times * price.nanoseconds for price, times in measured)
+    said = [*zip(keys, map(_times_said, plan.keys), strict=True), *measured]
+    walk.tally.once += sum((times - 1) * price.once for price, times in said)  # counted once before
     walk.tally.take(own, rows)
     carried = (where, *keys, *(price for price, _ in measured))
     width = sum(key.size.width for key in keys) + walk.width(carried)
@@ -708,12 +710,13 @@ class _Pricer:
 
 
 def _together(prices: Iterable[NodePrice], own: float, size: ResultSize) -> NodePrice:
-    total, leaves, dearest = own, frozenset[ColumnName](), NO_NODE
+    total, once, leaves, dearest = own, 0.0, frozenset[ColumnName](), NO_NODE
     for one in prices:
         total += one.nanoseconds
+        once += one.once
         leaves |= one.leaves
         dearest = dearest.or_dearer(one.dearest)
-    return NodePrice(total, size, leaves, dearest)
+    return NodePrice(total, size, leaves, dearest, once=once)
 
 
 def _cut_text(price: NodePrice, expression: Expression) -> NodePrice:
