@@ -230,6 +230,10 @@ def _check_computed(node: object, types: Types) -> None:
             return
     is_nullif = isinstance(node, NullIf)  # whose sides have to meet; NULL is of any type elsewhere
     kinds = {printed_type(one, types) for one in operands if is_nullif or one != _NULL}
+    if (
+        SqlType.BPCHAR in kinds and _NULL in operands
+    ):  # it is printed as a text, which the others become
+        kinds.add(SqlType.TEXT)
     is_right = claimed is _common_type(kinds)
     # Text that is called by another name for text, of operands that are all compared as they are.
     is_text = claimed.is_text and all(k.is_text for k in kinds) and SqlType.BPCHAR not in kinds

@@ -350,6 +350,8 @@ def _weigh_top(plan: BlockPlan, source: _Level, walk: _Pricer, statements: int) 
         each += _times_said(key) * price.nanoseconds + walk.key_nanoseconds(price.size)
     own = statements * (each + _SORTED_ROW)
     own += sum(times * price.nanoseconds for price, times in measured)
+    said = [*zip(keys, map(_times_said, plan.keys), strict=True), *measured]
+    walk.tally.once += sum((times - 1) * price.once for price, times in said)  # counted once before
     walk.tally.take(own, rows)
     said = zip(keys, map(_times_said, plan.keys), strict=True)
     walk.tally.once += sum((times - 1) * price.once for price, times in (*said, *measured))

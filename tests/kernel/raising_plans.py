@@ -652,7 +652,7 @@ def pattern_that_is_long(node: Expression) -> Expression | None:
 def pattern_of_an_answer(node: Expression) -> Expression | None:
     if not isinstance(node, Like):
         return None
-    return replace(node, pattern=Parameter(ScalarAnswer(0), SqlType.TEXT))
+    return replace(node, pattern=Parameter(ScalarAnswer(0), SqlType.NUMERIC))
 
 
 def _called(

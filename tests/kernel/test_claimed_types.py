@@ -112,6 +112,9 @@ NODES: dict[str, Callable[[SqlType], Expression]] = {
     "case of texts": lambda kind: Case(((_ALIKE, _of("c")),), _of("s"), kind),
     "case of times": lambda kind: Case(((_ALIKE, _TIME),), _of("ts"), kind),
     "padded or not": lambda kind: Choose(Choice.COALESCE, (_PADDED, _of("s")), kind),
+    "padded or nothing": lambda kind: Choose(
+        Choice.COALESCE, (Constant(None, None), _PADDED), kind
+    ),
     "padded": lambda kind: Choose(Choice.COALESCE, (_of("c"), _PADDED), kind),
     "answer": lambda kind: Parameter(ScalarAnswer(0), kind),
     "no text": lambda kind: NullIf(_of("c"), _of("s"), kind),

@@ -1,4 +1,5 @@
-"""What is composed at random has the type that the kernel takes it for, or no statement computes it."""
+"""What is composed at random has the type that the kernel takes it for, or no statement computes it, whatever
+rows there are."""
 
 from __future__ import annotations
 
@@ -11,12 +12,14 @@ import pytest
 
 from proxy.base.sql_types import SqlType
 from proxy.base.zones import zone_named
+from proxy.catalog.catalog_model import TableName
 from proxy.kernel.attribution import relation_of
 from proxy.kernel.refusals import NotPrivate
 from proxy.kernel.totality import check_relation
 from proxy.kernel.world import World
 from proxy.query.ir.expressions import (
     Arithmetic,
+    Bucket,
     Case,
     Cast,
     Choice,
@@ -28,15 +31,22 @@ from proxy.query.ir.expressions import (
     Constant,
     DateTrunc,
     Expression,
+    Extract,
     FormattedTime,
+    In,
+    InPublic,
+    Inside,
+    InsideLook,
     NullIf,
     Operator,
+    Parameter,
     Shift,
     TextCall,
     TextFunction,
     TimeBin,
 )
 from proxy.query.ir.relations import Relation, Subquery, UnionAll
+from proxy.query.syntax.placeholders import ScalarAnswer
 from tests.kernel.examples import of_table, scan
 from tests.kernel.test_claimed_types import ROW, family_of
 from tests.kernel.tiny_database import tiny_database
@@ -55,6 +65,10 @@ _WRITTEN: tuple[tuple[Fraction | str | bool | None, SqlType | None], ...] = (
     ),
     *((Fraction(1), SqlType.INT4), (Fraction(1), SqlType.INTERVAL), (True, SqlType.BOOL)),
     *(("2001-01-01", SqlType.DATE), ("2001-01-01", SqlType.TIMESTAMP), (None, SqlType.BPCHAR)),
+)
+_LISTS = tuple(
+    (TableName("w", table), "l", of_table("l", table, column))
+    for table, column in (("rates", "k"), ("rates", "fee"), ("regions", "t"))
 )
 _BERLIN = zone_named("Europe/Berlin")
 _YEAR = Fraction(365 * 86_400)
@@ -101,8 +115,22 @@ class _Composer:
             lambda: Concat((one, other), kind),
             lambda: TextCall(TextFunction.LEFT, one, few, kind),
             lambda: FormattedTime(one, "YYYY-MM-DD", kind),
+            lambda: Extract("year", one, kind),
+            lambda: Bucket(one, Fraction(0), Fraction(9), 3, kind),
+            lambda: Comparison(Comparator.LT, one, other),
+            lambda: In(one, self.written(one.type)),
+            lambda: InPublic(one, *self.random.choice(_LISTS), None),
+            lambda: Inside(
+                self.random.choice([*InsideLook]), of_table("r1", "people", "j"), few, few, kind
+            ),
+            lambda: Parameter(ScalarAnswer(0), kind),
         )
         return self.random.choice(made)()
+
+    def written(self, kind: SqlType | None) -> tuple[Constant, ...]:
+        """Constants of a type; of others the compiler prints no list."""
+        there = (Constant(value, one) for value, one in _WRITTEN if one is kind)
+        return (Constant(None, kind), *there)
 
     def relation(self) -> tuple[Relation, Expression]:
         """A relation with a column x: of one subquery, or of two."""
@@ -129,7 +157,10 @@ def test_it_is_what_the_kernel_takes_it_for(seed: int) -> None:
         try:
             actual = database.type_of(relation, ("q", "x"))
         except (psycopg.ProgrammingError, psycopg.DataError):
-            continue  # whatever rows there are: it is seen when the statement is analysed
+            # Whatever rows there are: it is seen when the statement is analysed.
+            with database.without("DELETE FROM people"), pytest.raises(psycopg.Error):
+                database.rows(relation, [("q", "x")])
+            continue
         tried += 1
         assert actual in family_of(known.types["q", "x"]), relation
         if isinstance(relation, Subquery):

@@ -184,6 +184,7 @@ def test_a_column_of_two_types_holds_no_unit() -> None:
     assert relation_of(of_two, WORLD).types["u", "uid"] is SqlType.NUMERIC
 
 
-def test_texts_of_a_union_meet_in_text() -> None:
+def test_texts_of_a_union_may_be_character_varying() -> None:
+    """Of the first part they are: the type that other texts meet less exactly is taken for it."""
     texts = UnionAll("u", (columns_of("orders", "t"), columns_of("calls", "s")))
-    assert relation_of(texts, WORLD).types["u", "t"] is SqlType.TEXT
+    assert relation_of(texts, WORLD).types["u", "t"] is SqlType.VARCHAR
