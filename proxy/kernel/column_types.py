@@ -230,9 +230,7 @@ def _check_computed(node: object, types: Types) -> None:
             return
     is_nullif = isinstance(node, NullIf)  # whose sides have to meet; NULL is of any type elsewhere
     kinds = {printed_type(one, types) for one in operands if is_nullif or one != _NULL}
-    if (
-        SqlType.BPCHAR in kinds and _NULL in operands
-    ):  # it is printed as a text, which the others become
+    if SqlType.BPCHAR in kinds and _NULL in operands:  # it is printed as a text
         kinds.add(SqlType.TEXT)
     is_right = claimed is _common_type(kinds)
     # Text that is called by another name for text, of operands that are all compared as they are.

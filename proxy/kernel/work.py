@@ -351,10 +351,8 @@ def _weigh_top(plan: BlockPlan, source: _Level, walk: _Pricer, statements: int) 
     own = statements * (each + _SORTED_ROW)
     own += sum(times * price.nanoseconds for price, times in measured)
     said = [*zip(keys, map(_times_said, plan.keys), strict=True), *measured]
-    walk.tally.once += sum((times - 1) * price.once for price, times in said)  # counted once before
+    walk.tally.once += sum((times - 1) * price.once for price, times in said)  # priced once before
     walk.tally.take(own, rows)
-    said = zip(keys, map(_times_said, plan.keys), strict=True)
-    walk.tally.once += sum((times - 1) * price.once for price, times in (*said, *measured))
     carried = (where, *keys, *(price for price, _ in measured))
     width = sum(key.size.width for key in keys) + walk.width(carried)
     most = max((price.size.width for price, _ in measured), default=0)
