@@ -342,15 +342,16 @@ def _is_held(again: ProtectedQuery, question: ProtectedQuery) -> bool:
 def _exposed(name: TableName, table: ProtectedTable | PublicTable, catalog: Catalog) -> Exposed:
     """The columns that questions can name: the listed ones and, for conditions and joins, the unit column or
     the reference that leads to it (which is not the unit: several of its values belong to one). Of units in
-    blocks of time the person, who is several of them."""
+    blocks of time the person, who is several of them. Columns of a type that is not read are in no plan."""
     described = catalog.tables[name]
+    read = [column for column in described.columns if column.type is not SqlType.OTHER]
     if isinstance(table, PublicTable):
-        displayed = {c.name: c for c in described.columns if table.has(c.name)}
+        displayed = {c.name: c for c in read if table.has(c.name)}
         return Exposed(name, displayed, protected=False, key=described.key_among(displayed))
     held = table.unit.column if isinstance(table.unit, IdentifierUnit) else None
     found = isinstance(table.unit, IdentifierUnit) and not table.unit.is_in_column
     listed = {*table.columns, held}
-    displayed = {c.name: c for c in described.columns if c.name in listed}
+    displayed = {c.name: c for c in read if c.name in listed}
     key = described.key_among(displayed)
     if found or not isinstance(table.unit, IdentifierUnit):
         return Exposed(name, displayed, key=key)
