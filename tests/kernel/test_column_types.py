@@ -8,6 +8,7 @@ from fractions import Fraction
 import pytest
 
 from proxy.base.sql_types import SqlType
+from proxy.base.zones import zone_named
 from proxy.catalog.catalog_model import TableName
 from proxy.kernel.column_types import (
     aggregate_type,
@@ -34,10 +35,14 @@ from proxy.query.ir.expressions import (
     FormattedTime,
     InPublic,
     Is,
+    NullIf,
+    Parameter,
     Shift,
+    TimeBin,
 )
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import Frame, WindowColumn, WindowFunction
+from proxy.query.syntax.placeholders import ScalarAnswer
 from tests.kernel.examples import WORLD, column
 
 _KINDS = {
@@ -128,6 +133,48 @@ def test_a_computed_value_has_its_type(part: Expression, where: str | None) -> N
     with pytest.raises(NotPrivate) as refused:
         check_expressions((part,), _TYPES, WORLD)
     assert (refused.value.rule, refused.value.where) == (Rule.EXPRESSION, where)
+
+
+_UNTYPED = Constant("a", None)
+_ZONE, _UTC = zone_named("Europe/Berlin"), zone_named("UTC")
+
+
+def _case_of(one: Expression, other: Expression, kind: SqlType) -> Case:
+    return Case(((_TRUTH, one),), other, kind)
+
+
+@pytest.mark.parametrize(
+    ("part", "passes"),
+    [
+        (Parameter(ScalarAnswer(0), SqlType.TEXT), False),
+        (Parameter(ScalarAnswer(0), SqlType.DATE), True),
+        (NullIf(_NULL, _of("c"), SqlType.BPCHAR), False),
+        (NullIf(_of("c"), _of("c"), SqlType.BPCHAR), True),
+        (_case_of(_NULL, _of("c"), SqlType.BPCHAR), False),
+        (_case_of(_NULL, _of("c"), SqlType.TEXT), True),
+        (_case_of(_NULL, _of("d"), SqlType.DATE), True),
+        (_case_of(_of("c"), _of("c"), SqlType.BPCHAR), True),
+        (_case_of(_UNTYPED, _UNTYPED, SqlType.TIMESTAMP), False),
+        (_case_of(_NULL, _NULL, SqlType.TEXT), True),
+        (_case_of(_NULL, _NULL, SqlType.TIMESTAMP), False),
+        (Cast(_of("tz"), SqlType.DATE, _ZONE), False),
+        (Cast(_of("tz"), SqlType.DATE, _UTC), True),
+        (Cast(_of("ts"), SqlType.DATE, _ZONE), True),
+        (Constant(Fraction(1), SqlType.DATE), False),
+        (Constant("-5", SqlType.INT4), False),
+        (Constant("NaN", SqlType.FLOAT8), True),
+        (Constant("NaN", SqlType.BOOL), False),
+        (Constant("a", SqlType.UUID), True),
+        (TimeBin(_of("d"), 10**6, 0, SqlType.DATE), False),
+        (TimeBin(_of("ts"), 10**6, 0, SqlType.TIMESTAMP), True),
+    ],
+)
+def test_a_type_is_that_of_what_is_printed(part: Expression, passes: bool) -> None:
+    if passes:
+        check_expressions(part, _TYPES, WORLD)
+        return
+    with pytest.raises(NotPrivate):
+        check_expressions(part, _TYPES, WORLD)
 
 
 def test_what_is_in_no_list_is_refused() -> None:

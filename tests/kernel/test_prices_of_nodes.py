@@ -811,6 +811,52 @@ def test_what_is_read_again_takes_as_long_again_and_no_more_room() -> None:
     assert found.rows == 5
 
 
+_LISTED = {
+    ("r1", name): NodePrice(0.0, ResultSize(0)) for name in ("d", "ts", "t", "i2", "i4", "free")
+}
+_DAY, _MOMENT = Constant("2001-01-01", SqlType.DATE), Constant("2001-01-01", SqlType.TIMESTAMP)
+_WHOLE, _LARGE = (Constant(Fraction(one), SqlType.INT8) for one in (1, 2**40))
+
+
+@pytest.mark.parametrize(
+    ("operand", "item", "several", "each", "once"),
+    [
+        (ColumnRef("d", SqlType.DATE, None, "r1"), _DAY, 10, 80 + 40, 2_000 + 400),
+        (ColumnRef("d", SqlType.DATE, None, "r1"), _MOMENT, 10, 400 + 40, 2_000 + 400),
+        (ColumnRef("d", SqlType.DATE, None, "r1"), _MOMENT, 5, 200, 1_000),
+        (ColumnRef("i4", SqlType.INT4, None, "r1"), _WHOLE, 10, 80 + 40, 2_000 + 400),
+        (ColumnRef("i4", SqlType.INT4, None, "r1"), _WHOLE, 5, 50, 1_000),
+        (ColumnRef("i4", SqlType.INT4, None, "r1"), _LARGE, 10, 400 + 40, 2_000 + 400),
+        (ColumnRef("t", SqlType.TEXT, None, "r1"), Constant("", None), 10, 80 + 120, 2_000 + 1_200),
+        (Constant("a", None), Constant("", None), 10, 81 + 120, 2_000 + 1_200),
+    ],
+)
+def test_a_list_is_hashed_or_compared(
+    operand: Expression, item: Constant, several: int, each: float, once: float
+) -> None:
+    found = expression_price(In(operand, (item,) * several), _LISTED, 1024)
+    alone = expression_price(In(operand, (item,)), _LISTED, 1024)
+    other = 10 if each // several < 40 else 40
+    assert (found.nanoseconds - alone.nanoseconds, found.once) == (each - other, once)
+
+
+def test_a_public_list_of_another_type_of_time_is_cast_for_each_row() -> None:
+    rates = TableName("w", "rates")
+    alike, cast, number = (
+        expression_price(InPublic(operand, rates, "l", output, None), _LISTED, 1024).nanoseconds
+        for operand, output in (
+            (ColumnRef("d", SqlType.DATE, None, "r1"), ColumnRef("d", SqlType.DATE, None, "l")),
+            (
+                ColumnRef("d", SqlType.DATE, None, "r1"),
+                ColumnRef("d", SqlType.TIMESTAMP, None, "l"),
+            ),
+            (Constant("a", None), ColumnRef("t", SqlType.TEXT, None, "l")),
+        )
+    )
+    assert cast - alike == 40 * limits.PUBLIC_LIST_ELEMENTS
+    assert number < cast
+
+
 def test_a_selection_reads_the_rows_once_more() -> None:
     of_mean, _ = _planned("SELECT avg(i4) FROM orders")
     of_keys, _ = _planned("SELECT i4, count(*) FROM orders GROUP BY i4")
