@@ -228,8 +228,7 @@ def _check_computed(node: object, types: Types) -> None:
             if not _is_of_its_kind(node):
                 raise NotPrivate(Rule.EXPRESSION, "a computed value of another kind")
             return
-    is_nullif = isinstance(node, NullIf)  # whose sides have to meet; NULL is of any type elsewhere
-    kinds = {printed_type(one, types) for one in operands if is_nullif or one != _NULL}
+    kinds = {printed_type(one, types) for one in operands if one != _NULL}
     if SqlType.BPCHAR in kinds and _NULL in operands:  # it is printed as a text
         kinds.add(SqlType.TEXT)
     is_right = claimed is _common_type(kinds)

@@ -550,7 +550,7 @@ class _Pricing:
         operand = self._numeric(call.operand)
         match call.function:
             case NumericFunction.ROUND | NumericFunction.TRUNC:
-                after = max(0, min(call.digits, _MOST_AFTER))  # zeros that are asked for are digits
+                after = max(0, call.digits)  # zeros that are asked for are digits
             case NumericFunction.FLOOR | NumericFunction.CEIL | NumericFunction.SIGN:
                 after = 0
             case NumericFunction.ABS | NumericFunction.NEGATE:

@@ -35,6 +35,7 @@ from proxy.kernel.work_prices import (
     column_size,
     constant_size,
     expression_price,
+    is_hashed_list,
     longest_size,
     union,
 )
@@ -815,7 +816,7 @@ _LISTED = {
     ("r1", name): NodePrice(0.0, ResultSize(0)) for name in ("d", "ts", "t", "i2", "i4", "free")
 }
 _DAY, _MOMENT = Constant("2001-01-01", SqlType.DATE), Constant("2001-01-01", SqlType.TIMESTAMP)
-_WHOLE, _LARGE = (Constant(Fraction(one), SqlType.INT8) for one in (1, 2**40))
+_WHOLE, _LARGE = (Constant(Fraction(one), SqlType.INT4) for one in (1, 2**40))
 
 
 @pytest.mark.parametrize(
@@ -838,6 +839,22 @@ def test_a_list_is_hashed_or_compared(
     alone = expression_price(In(operand, (item,)), _LISTED, 1024)
     other = 10 if each // several < 40 else 40
     assert (found.nanoseconds - alone.nanoseconds, found.once) == (each - other, once)
+
+
+@pytest.mark.parametrize(
+    ("operand", "value", "is_hashed"),
+    [
+        (_WHOLE, Fraction(2**31), True),
+        (ColumnRef("i4", SqlType.INT4, None, "r1"), None, True),
+        (ColumnRef("i4", SqlType.INT4, None, "r1"), Fraction(-(2**31)), True),
+        (ColumnRef("i4", SqlType.INT4, None, "r1"), Fraction(-(2**31) - 1), False),
+        (ColumnRef("f", SqlType.FLOAT4, None, "r1"), Fraction(0), False),
+    ],
+)
+def test_a_column_of_integers_holds_all_items_of_a_hashed_list(
+    operand: Expression, value: Fraction | None, is_hashed: bool
+) -> None:
+    assert is_hashed_list(In(operand, (Constant(value, SqlType.INT8),))) is is_hashed
 
 
 def test_a_public_list_of_another_type_of_time_is_cast_for_each_row() -> None:
