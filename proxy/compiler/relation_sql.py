@@ -238,7 +238,7 @@ def _output(expression: ir.Expression, binds: Binds) -> str:
     if is_text and _makes_text(expression):
         return f"{first_characters(value_sql(expression, binds), limits.KEY_CHARACTERS)}::text"
     if computed and is_text and kind is not SqlType.BPCHAR:
-        # PostgreSQL gives CASE the type of one of its texts. By character(n) a join would compare without blank
+        # CASE has the type of one of its texts in PostgreSQL: as character(n) a join compares without blanks.
         return f"({value_sql(expression, binds)})::text"
     return value_sql(expression, binds)
 

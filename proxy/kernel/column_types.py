@@ -259,9 +259,8 @@ def _is_of_its_kind(node: object) -> bool:
             return is_printed_as_number(node.type)
         case Clamped(type=claimed):
             return claimed.is_time or is_printed_as_number(claimed)
-        case Cast(
-            type=SqlType.DATE, zone=Zone() as zone
-        ):  # what a clock shows is printed as a timestamp
+        case Cast(type=SqlType.DATE, zone=Zone() as zone):
+            # What a clock shows is printed as a timestamp.
             return zone.is_utc or node.operand.type is not SqlType.TIMESTAMPTZ
         case Cast(operand=operand, type=claimed):  # of others totality._cast judges
             is_of_truth = operand.type is SqlType.BOOL
@@ -269,19 +268,15 @@ def _is_of_its_kind(node: object) -> bool:
             return claimed is not SqlType.BPCHAR and (is_known or not is_of_truth)
         case Constant(value=None):
             return True
-        case Constant(
-            value=bool(), type=claimed
-        ):  # Python takes True for 1, so that two constants were equal
+        case Constant(value=bool(), type=claimed):
+            # Python takes True for 1, so that two constants would be equal.
             return claimed is SqlType.BOOL
         case Constant(value=Fraction(), type=claimed):
             return claimed is not None and is_printed_as_number(claimed)
         case Constant(value=str(text), type=claimed):
-            if (
-                claimed is None
-                or claimed.is_text
-                or claimed.is_container
-                or claimed is SqlType.UUID
-            ):
+            if claimed is None or claimed is SqlType.UUID:
+                return True
+            if claimed.is_text or claimed.is_container:
                 return True
             if claimed.is_time:  # `now` is another time whenever the statement runs
                 return is_value(text, claimed)

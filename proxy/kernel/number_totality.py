@@ -42,7 +42,7 @@ from proxy.query.ir.expressions import (
 )
 
 _SMALLEST_BITS = 54_500  # a numeric that is not 0 has 16,383 digits after the point at most
-_MOST_EXPONENT = 3_000  # of e: a result of 1,303 digits; PostgreSQL raises above 6,000
+MOST_EXPONENT = 3_000  # of e: a result of 1,303 digits; PostgreSQL raises above 6,000
 _MOST_POWER = 1_000
 _MOST_POWER_BITS = 2_100
 _MOST_BUCKETS = 10_000
@@ -262,9 +262,9 @@ def real_call_rule(call: RealCall, operand: Value) -> Value:
 
 def _exponential(low: Fraction, high: Fraction, logarithm: Fraction) -> Value:
     """Bound a power of which the base has at most this logarithm: e is below 4."""
-    if max(abs(low), abs(high)) * logarithm > _MOST_EXPONENT:
+    if max(abs(low), abs(high)) * logarithm > MOST_EXPONENT:
         raise refused("a power that may be too large")
-    return around(2 * _MOST_EXPONENT)
+    return around(2 * MOST_EXPONENT)
 
 
 def _power(exponent: Fraction | None, base: Value) -> Value:

@@ -43,11 +43,8 @@ _NO_LONGER = (
 _SHORT = 40  # characters of an integer, a truth value, a time
 _OF_DURATION = 80  # a stored interval has 66 in IntervalStyle postgres, 77 in postgres_verbose
 _OF_NUMERIC = 1_010  # of a numeric(p, s), which has 1,000 digits at most
-_OF_DIGITS = (
-    SqlType.NUMERIC,
-    SqlType.INTERVAL,
-    SqlType.CLOCK_TIME,
-)  # numbers, and seconds that are computed
+# Numbers, and seconds that are computed.
+_OF_DIGITS = (SqlType.NUMERIC, SqlType.INTERVAL, SqlType.CLOCK_TIME)
 _PRINTED_SHORT = (Extract, TextCall, Bucket, Inside)
 _MEMBERS = {
     InsideLook.MEMBER: SqlType.JSONB,

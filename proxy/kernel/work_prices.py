@@ -24,7 +24,7 @@ exp and power those of the result too), x octets of texts.
 | to_char of a template of c characters | 1,200 + 64 c | 16 c | 509 |
 | float of a column, among numbers | 600 | of the type | 471 |
 | IN list; list of a public table | 200 + 10 min(k, 8); 300 | truth | 2,000 integers: 5,400 with planning |
-| hashes of a list of k, once for each place that prints it | 200 k | | 171 k |
+| hashes of a list of k >= 9, once for each place that prints it | 200 k | | 171 k |
 | the same of k >= 9 of one hash | 4 k more, 12 k of texts and numerics; k times that once | | 3.5; texts 11.3 |
 | the same, not hashed: of k of another type of time, of integers beyond the column's | 40 k more | truth | 39 |
 | look into jsonb or an array | 6,000 each step, 16 kB | 1,024 octets | 16 kB: 18,000 to 95,000 |
@@ -45,6 +45,7 @@ from typing_extensions import assert_never
 from proxy.base import limits
 from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Column as StoredColumn
+from proxy.kernel.number_totality import MOST_EXPONENT
 from proxy.kernel.owners import ColumnName
 from proxy.query.ir.expressions import (
     Arithmetic,
@@ -102,7 +103,7 @@ _LOOK_NODES = limits.EXPANDED_NODES // 128
 _MOST_AFTER = 16_383  # NUMERIC_DSCALE_MAX
 _REAL_AFTER = 1_000  # NUMERIC_MAX_DISPLAY_SCALE
 _CHARACTER = 4  # octets of one, at most
-_LARGEST_POWER = 1_303
+_LARGEST_POWER = math.ceil(MOST_EXPONENT / math.log(10))
 _LARGEST_RATIO = 255  # of what is unpacked to what is stored (lz4)
 _TENFOLD = Fraction(23, 10)  # below ln(10)
 _DECLARED = re.compile(r"character(?: varying)?\((\d+)\)")
@@ -425,12 +426,12 @@ class _Pricing:
             longest = max((constant_size(item).octets for item in listed.items), default=0)
             octets = min(octets, longest * several)
         each = 10.0 * min(several, 8) if is_hashed_list(listed) else _UNHASHED * several
-        once = _HASH * several
+        once = 0.0
         if several >= HASHED_LIST:  # an analyst may choose items of one hash, as it has no seed
             kind = listed.operand.type
             is_fixed = kind is not None and (kind.is_integer or kind.is_time)
             alike = _ALIKE if is_fixed else 3 * _ALIKE
-            each, once = each + alike * several, once + alike * several**2
+            each, once = each + alike * several, (_HASH + alike * several) * several
         found = _sum("IN", 200 + each + octets + operand.size.digits, _TRUTH, (operand,))
         return replace(found, once=found.once + once)
 
@@ -477,9 +478,8 @@ class _Pricing:
             looked_for = sum(map(number_of_values, constants))
         times = {InsideLook.TEXT: 3, InsideLook.MEMBER: 2}.get(inside.look, 1)
         looks = times * len(inside.path) + max(1, looked_for, len(inside.arguments))
-        operand = self.of(
-            inside.operand
-        )  # where a join repeats it, a text in it is as long as it may be
+        operand = self.of(inside.operand)
+        # Where a join repeats it, a text in it is as long as it may be.
         size = type_size(inside.type, max(self.text_octets, operand.size.octets))
         each = _LOOK * max(1.0, operand.size.octets / limits.INSIDE_STORED_BYTES)
         found = _sum("a look into jsonb or an array", each * looks, size, (operand,))
@@ -616,7 +616,9 @@ def is_hashed_list(listed: In) -> bool:
         return all(one.type is kind for one in listed.items)
     if not isinstance(operand, ColumnRef) or kind not in (*_INTEGER_ENDS, SqlType.FLOAT4):
         return True
-    end = _INTEGER_ENDS.get(kind, 0)
+    if kind is SqlType.FLOAT4:  # it meets double precision
+        return False
+    end = _INTEGER_ENDS[kind]
     values = [one.value if isinstance(one, Constant) else "" for one in listed.items]
     return all(one is None or (isinstance(one, Fraction) and -end <= one < end) for one in values)
 

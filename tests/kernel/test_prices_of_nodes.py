@@ -824,9 +824,9 @@ _WHOLE, _LARGE = (Constant(Fraction(one), SqlType.INT4) for one in (1, 2**40))
     [
         (ColumnRef("d", SqlType.DATE, None, "r1"), _DAY, 10, 80 + 40, 2_000 + 400),
         (ColumnRef("d", SqlType.DATE, None, "r1"), _MOMENT, 10, 400 + 40, 2_000 + 400),
-        (ColumnRef("d", SqlType.DATE, None, "r1"), _MOMENT, 5, 200, 1_000),
+        (ColumnRef("d", SqlType.DATE, None, "r1"), _MOMENT, 5, 200, 0),
         (ColumnRef("i4", SqlType.INT4, None, "r1"), _WHOLE, 10, 80 + 40, 2_000 + 400),
-        (ColumnRef("i4", SqlType.INT4, None, "r1"), _WHOLE, 5, 50, 1_000),
+        (ColumnRef("i4", SqlType.INT4, None, "r1"), _WHOLE, 5, 50, 0),
         (ColumnRef("i4", SqlType.INT4, None, "r1"), _LARGE, 10, 400 + 40, 2_000 + 400),
         (ColumnRef("t", SqlType.TEXT, None, "r1"), Constant("", None), 10, 80 + 120, 2_000 + 1_200),
         (Constant("a", None), Constant("", None), 10, 81 + 120, 2_000 + 1_200),

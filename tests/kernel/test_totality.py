@@ -272,7 +272,7 @@ _WEAKENED: dict[str, Weakened] = {
     ),
     "root_of_less_than_0": _weak(_N.real_call_rule, "operand.low < 0", "False"),
     "exponent_too_large": _weak(
-        _N._exponential, "max(abs(low), abs(high)) * logarithm > _MOST_EXPONENT", "False"
+        _N._exponential, "max(abs(low), abs(high)) * logarithm > MOST_EXPONENT", "False"
     ),
     "power_of_a_base_below_0": _weak(
         _N.real_call_rule,
