@@ -452,7 +452,7 @@ def _told(
     noisy = [table for table, _ in tables.values()]
     has_levels = len({block.keys for block in private.blocks}) > 1
     lines = [
-        *chain.from_iterable(map(_notices, private.blocks, noisy, repeat(has_levels))),
+        *chain.from_iterable(map(block_notices, private.blocks, noisy, repeat(has_levels))),
         *(one.text() for one in clipped if one.is_poor and noisy[one.block - 1].rows),
     ]
     is_advised = any(line.endswith(MORE) for line in lines)
@@ -480,7 +480,7 @@ def _columns(
     return column_errors(blocks, partial(accuracies, private), question.result_columns)
 
 
-def _notices(block: BlockPlan, noisy: NoisyTable, has_levels: bool) -> Iterator[str]:
+def block_notices(block: BlockPlan, noisy: NoisyTable, has_levels: bool) -> Iterator[str]:
     """Of one block; its groups are named where others have other keys."""
     keys = (next(column_refs(key.expression), None) for key in block.keys)
     names = dict.fromkeys(key.column for key in keys if key is not None)

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 
-from proxy.engine.answer_notices import answer_notices
 from proxy.engine.column_errors import reported
+from proxy.engine.noisy_answers import block_notices
 from proxy.engine.unit_words import aggregate_word, answer_name
 from proxy.exact.table import ExactRow, ExactTable
 from proxy.release.drawn_values import ordered_groups
@@ -23,16 +23,28 @@ def _told(sql: str, policy: str, rows: int) -> list[str]:
     """Of groups of so many rows."""
     found, pipeline = read(sql), walk(sql, POLICIES[policy], settings={"dp.epsilon": "0.2"})
     assert found is not None and pipeline is not None
-    (block,), (queries,) = pipeline.plan.blocks, pipeline.queries
-    tables = []
-    for query in queries:
-        width = 1 + max((n for slots in query.slots for n in _places(slots)), default=0)
-        groups = ordered_groups(block, ())
-        read_rows = tuple(ExactRow(keys, 0, (rows,) * width, rows) for keys in groups)
-        tables.append(ExactTable(read_rows, query.slots, query.releases))
-    noisy = release_block(block, tables, SeededBits(1))
-    block = replace(block, outputs=reported(found[1].query.blocks[0]).outputs)
-    return list(answer_notices(block, noisy))
+    lines: list[str] = []
+    blocks = tuple(zip(pipeline.plan.blocks, pipeline.queries, found[1].query.blocks, strict=True))
+    for block, queries, asked in blocks:
+        tables = []
+        for query in queries:
+            width = 1 + max((n for slots in query.slots for n in _places(slots)), default=0)
+            groups = ordered_groups(block, ())
+            read_rows = tuple(ExactRow(keys, 0, (rows,) * width, rows) for keys in groups)
+            tables.append(ExactTable(read_rows, query.slots, query.releases))
+        noisy = release_block(block, tables, SeededBits(1))
+        block = replace(block, outputs=reported(asked).outputs)
+        lines.extend(block_notices(block, noisy, len(blocks) > 1))
+    return lines
+
+
+def test_a_level_of_grouping_sets_is_named_by_its_keys() -> None:
+    heard = _told("SELECT t, b, avg(i4) AS mean FROM people GROUP BY CUBE (t, b)", "best", 0)
+    levels = [line.split(": ")[0] for line in heard if line.startswith("mean is NULL in ")]
+    for keys in ("t and b", "t", "b"):
+        assert any(one.endswith(f" groups by {keys}") for one in levels), heard
+    plain = _told("SELECT t, b, avg(i4) AS mean FROM people GROUP BY t, b", "best", 0)
+    assert any(re.match(r"mean is NULL in \d+ of \d+ groups: ", line) for line in plain), plain
 
 
 @pytest.mark.every(4)
