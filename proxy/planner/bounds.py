@@ -418,12 +418,12 @@ def of_column(column: ColumnRef, columns: Facts) -> Bounds:
         raise Refusal(
             Code.NO_BOUNDS,
             _without_bounds(column.column),
-            "Ask the data owner for `bounds` on this column, or count its rows instead.",
+            "Ask the data owner for `bounds` on this column, count its rows, or compare it as it is.",
             column.position,
         )
     raise Refusal(
         Code.NO_BOUNDS,
-        f'column "{column.column}" of a subquery cannot be aggregated: {reason.message}',
+        f'column "{column.column}" of a subquery cannot be computed with: {reason.message}',
         reason.hint,
         column.position,
     )
@@ -434,9 +434,9 @@ def stored_without_bounds(name: str) -> Refusal:
     return Refusal(
         Code.NO_BOUNDS,
         _without_bounds(name),
-        f'Ask the data owner for `bounds` on column "{name}", or count its rows instead.',
+        f'Ask the data owner for `bounds` on column "{name}", count its rows, or compare it as it is.',
     )
 
 
 def _without_bounds(name: str) -> str:
-    return f'column "{name}" has no bounds in the policy, so its values cannot be aggregated'
+    return f'column "{name}" has no bounds in the policy, so nothing can be computed from its values'

@@ -170,8 +170,8 @@ SELECT corr(i4, s) FROM people
 SELECT corr(i4, free) FROM people
 -- => refused
 -- NO_BOUNDS at 17: free)
--- column "free" has no bounds in the policy, so its values cannot be aggregated
--- Ask the data owner for `bounds` on this column, or count its rows instead.
+-- column "free" has no bounds in the policy, so nothing can be computed from its values
+-- Ask the data owner for `bounds` on this column, count its rows, or compare it as it is.
 
 -- case: correlation per unit
 SELECT avg(c) FROM (SELECT uid, corr(i4, n2) AS c FROM orders GROUP BY uid) q

@@ -58,29 +58,29 @@ SELECT sum(U&"\0069\0034") FROM people
 SELECT avg(free) FROM people
 -- => refused
 -- NO_BOUNDS at 12: free)
--- column "free" has no bounds in the policy, so its values cannot be aggregated
--- Ask the data owner for `bounds` on this column, or count its rows instead.
+-- column "free" has no bounds in the policy, so nothing can be computed from its values
+-- Ask the data owner for `bounds` on this column, count its rows, or compare it as it is.
 
 -- case: no bounds in an expression
 SELECT sum(i4 + free) FROM people
 -- => refused
 -- NO_BOUNDS at 17: free)
--- column "free" has no bounds in the policy, so its values cannot be aggregated
--- Ask the data owner for `bounds` on this column, or count its rows instead.
+-- column "free" has no bounds in the policy, so nothing can be computed from its values
+-- Ask the data owner for `bounds` on this column, count its rows, or compare it as it is.
 
 -- case: no bounds in a condition
 SELECT count(*) FROM people WHERE free + 1 > 5
 -- => refused
 -- NO_BOUNDS at 35: free
--- column "free" has no bounds in the policy, so its values cannot be aggregated
--- Ask the data owner for `bounds` on this column, or count its rows instead.
+-- column "free" has no bounds in the policy, so nothing can be computed from its values
+-- Ask the data owner for `bounds` on this column, count its rows, or compare it as it is.
 
 -- case: sum of the unit column
 SELECT sum(uid) FROM orders
 -- => refused
 -- NO_BOUNDS at 12: uid)
--- column "uid" has no bounds in the policy, so its values cannot be aggregated
--- Ask the data owner for `bounds` on this column, or count its rows instead.
+-- column "uid" has no bounds in the policy, so nothing can be computed from its values
+-- Ask the data owner for `bounds` on this column, count its rows, or compare it as it is.
 
 -- case: group by the unit column
 SELECT count(*) FROM orders GROUP BY uid

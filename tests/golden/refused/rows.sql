@@ -135,8 +135,8 @@ SELECT count(*), rank() OVER (ORDER BY i4) FROM people
 SELECT sum(x) FROM (SELECT uid AS x FROM orders) q
 -- => refused
 -- NO_BOUNDS at 12: x)
--- column "x" of a subquery cannot be aggregated: column "uid" has no bounds in the policy, so its values cannot be aggregated
--- Ask the data owner for `bounds` on column "uid", or count its rows instead.
+-- column "x" of a subquery cannot be computed with: column "uid" has no bounds in the policy, so nothing can be computed from its values
+-- Ask the data owner for `bounds` on column "uid", count its rows, or compare it as it is.
 
 -- case: rows in a union
 SELECT count(*) FROM people UNION SELECT i4 FROM people
