@@ -323,7 +323,10 @@ def _walked(plan: BlockPlan, walk: _Pricer) -> UnitWork:
     statements = _statements(plan)
     walk.tally.repeat(statements)
     _weigh_top(plan, source, walk, statements)
-    walk.tally.nanoseconds += walk.tally.once * statements
+    hashing = walk.tally.once * statements
+    if hashing > limits.UNIT_NANOSECONDS / 2:
+        walk.tally.dearest = Dearest(hashing, "IN")
+    walk.tally.nanoseconds += hashing
     return walk.tally
 
 

@@ -439,4 +439,6 @@ def stored_without_bounds(name: str) -> Refusal:
 
 
 def _without_bounds(name: str) -> str:
-    return f'column "{name}" has no bounds in the policy, so nothing can be computed from its values'
+    return (
+        f'column "{name}" has no bounds in the policy, so nothing can be computed from its values'
+    )

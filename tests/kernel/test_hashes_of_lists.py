@@ -83,8 +83,10 @@ def test_each_place_that_prints_a_list_is_priced(question: str) -> None:
 
 def test_many_mentions_take_too_long() -> None:
     check_work([_block(*map(_public, range(_FEW)))], WORLD)
-    with pytest.raises(TooMuchWork):
+    with pytest.raises(TooMuchWork) as refused:
         check_work([_block(*map(_public, range(_MANY)))], WORLD)
+    assert "IN is the dearest step" in refused.value.message
+    assert refused.value.hint == "Use IN fewer times."
 
 
 def _of_one_hash(items: int) -> Expression:
@@ -93,6 +95,11 @@ def _of_one_hash(items: int) -> Expression:
     return In(
         of_table("r1", "members", "i8"), tuple(Constant(one, SqlType.INT8) for one in numbers)
     )
+
+
+def test_lists_are_no_dearest_step_beside_what_many_rows_compute() -> None:
+    block = block_of("SELECT sum(ln(greatest(n2, 1))) FROM visits WHERE i8 IN (SELECT k FROM rates)")
+    assert block_work(block, WORLD).dearest.written == "ln()"
 
 
 def test_items_of_one_hash_take_too_long() -> None:
