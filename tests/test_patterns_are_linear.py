@@ -155,6 +155,7 @@ def test_no_text_takes_long() -> None:
     assert not {name: one for name, one in found.items() if not one[0] < _LONGEST}
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("pattern", "method"),
     [

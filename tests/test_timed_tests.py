@@ -13,6 +13,13 @@ from pathlib import Path
 import pytest
 
 _ROOT = Path(__file__).parent
+
+
+@functools.cache
+def _nodes(tree: ast.AST) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(tree))
+
+
 _CLOCKS = {"monotonic", "perf_counter", "time", "process_time", "thread_time"}
 _WAITS = {"until", "_until", "within"}
 _SHORTEST_WAIT = 20
@@ -75,7 +82,7 @@ def _is_elapsed(node: ast.AST) -> bool:
 
 
 def _calls(tree: ast.AST) -> set[str]:
-    return {_name(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    return {_name(node.func) for node in _nodes(tree) if isinstance(node, ast.Call)}
 
 
 def _with_callers(names: set[str], calls: Mapping[str, set[str]]) -> set[str]:
@@ -89,13 +96,13 @@ def _measuring(functions: list[_Function]) -> set[str]:
     """Names of functions that return a duration, themselves or by another."""
     returned: dict[str, list[ast.expr]] = {}
     for function in functions:  # of which several may have one name
-        for node in ast.walk(function):
+        for node in _nodes(function):
             if isinstance(node, ast.Return) and node.value is not None:
                 returned.setdefault(function.name, []).append(node.value)
     found = {
         name
         for name, values in returned.items()
-        if any(_is_elapsed(node) for value in values for node in ast.walk(value))
+        if any(_is_elapsed(node) for value in values for node in _nodes(value))
     }
     calls = {n: set[str]().union(*map(_calls, values)) for n, values in returned.items()}
     return _with_callers(found, calls)
@@ -105,10 +112,10 @@ def _bounds_a_time(tree: ast.AST, measuring: set[str]) -> bool:
     """An assertion that a duration is less than something."""
     return any(
         isinstance(node.ops[-1], ast.Lt | ast.LtE)
-        and (any(map(_is_elapsed, ast.walk(node))) or bool(_calls(node) & measuring))
-        for check in ast.walk(tree)
+        and (any(map(_is_elapsed, _nodes(node))) or bool(_calls(node) & measuring))
+        for check in _nodes(tree)
         if isinstance(check, ast.Assert)
-        for node in ast.walk(check.test)
+        for node in _nodes(check.test)
         if isinstance(node, ast.Compare)
     )
 
@@ -124,12 +131,12 @@ def _is_marked(decorators: list[ast.expr], module: ast.Module) -> bool:
     return any(
         isinstance(node, ast.Attribute) and node.attr == "timed"
         for mark in marks
-        for node in ast.walk(mark)
+        for node in _nodes(mark)
     )
 
 
 def _unmarked(module: ast.Module) -> Iterator[str]:
-    functions = [node for node in ast.walk(module) if isinstance(node, _Function)]
+    functions = [node for node in _nodes(module) if isinstance(node, _Function)]
     measuring = _measuring(functions)
     found = {f.name for f in functions if _bounds_a_time(f, measuring)}
     calls: dict[str, set[str]] = {}
@@ -162,7 +169,7 @@ def _is_allowed(bound: ast.expr, names: set[str]) -> bool:
 
 
 def _has_allowed(tree: ast.AST, names: set[str]) -> bool:
-    return any(isinstance(node, ast.expr) and _is_allowed(node, names) for node in ast.walk(tree))
+    return any(isinstance(node, ast.expr) and _is_allowed(node, names) for node in _nodes(tree))
 
 
 def _durations(function: _Function, measuring: set[str]) -> set[str]:
@@ -170,12 +177,12 @@ def _durations(function: _Function, measuring: set[str]) -> set[str]:
     found: set[str] = set()
     while True:
         more = set(found)
-        for node in ast.walk(function):
+        for node in _nodes(function):
             match node:
                 case ast.Assign(targets=targets, value=value) if _has_duration(
                     value, found, measuring
                 ):
-                    given = [one for target in targets for one in ast.walk(target)]
+                    given = [one for target in targets for one in _nodes(target)]
                     more |= {one.id for one in given if isinstance(one, ast.Name)}
                 case ast.Call(
                     func=ast.Attribute(value=ast.Name(id=name), attr="append"), args=[value]
@@ -193,19 +200,19 @@ def _has_duration(tree: ast.AST, names: set[str], measuring: set[str]) -> bool:
         _is_elapsed(node)
         or (isinstance(node, ast.Name) and node.id in names)
         or (isinstance(node, ast.Call) and _name(node.func) in measuring)
-        for node in ast.walk(tree)
+        for node in _nodes(tree)
     )
 
 
 def _fixed_bounds(module: ast.Module, elsewhere: set[str]) -> Iterator[str]:
     """Assertions that a duration is less than what is the same on any machine. Two durations of one run may be
     compared. elsewhere: functions of other modules that return durations."""
-    functions = [node for node in ast.walk(module) if isinstance(node, _Function)]
+    functions = [node for node in _nodes(module) if isinstance(node, _Function)]
     measuring, allowed = _measuring(functions) | elsewhere, _allowed_names(module)
     for function in functions:
         names = _durations(function, measuring)
-        checks = [node.test for node in ast.walk(function) if isinstance(node, ast.Assert)]
-        for node in (one for check in checks for one in ast.walk(check)):
+        checks = [node.test for node in _nodes(function) if isinstance(node, ast.Assert)]
+        for node in (one for check in checks for one in _nodes(check)):
             if not isinstance(node, ast.Compare) or not isinstance(node.ops[-1], ast.Lt | ast.LtE):
                 continue
             *taken, bound = node.left, *node.comparators
@@ -217,7 +224,7 @@ def _fixed_bounds(module: ast.Module, elsewhere: set[str]) -> Iterator[str]:
 
 def _without_allowed(file: str, module: ast.Module) -> Iterator[str]:
     """Tests that are marked by themselves, or modules, in which nothing grows with the machine."""
-    functions = [node for node in ast.walk(module) if isinstance(node, _Function)]
+    functions = [node for node in _nodes(module) if isinstance(node, _Function)]
     names = _allowed_names(module)
     calls: dict[str, set[str]] = {}
     for function in functions:
@@ -240,7 +247,7 @@ def _short_waits(module: ast.Module) -> Iterator[str]:
         for target in node.targets
         if isinstance(target, ast.Name)
     }
-    for node in ast.walk(module):
+    for node in _nodes(module):
         if not isinstance(node, ast.Call) or _name(node.func) not in _WAITS:
             continue
         for given in (*node.args, *(keyword.value for keyword in node.keywords)):
@@ -262,7 +269,7 @@ def test_waits_leave_room() -> None:
 
 
 def test_bounds_grow_with_the_machine() -> None:
-    functions = [node for module in _modules().values() for node in ast.walk(module)]
+    functions = [node for module in _modules().values() for node in _nodes(module)]
     elsewhere = _measuring([node for node in functions if isinstance(node, _Function)]) & _OF_ALL
     found = {
         file: list(_fixed_bounds(module, elsewhere))

@@ -25,9 +25,9 @@ from tests.trusted_base import (
     imports,
     members,
     names_imported_in,
+    nodes_of,
     sql_files,
     table_of,
-    tree_of,
     wiring,
 )
 
@@ -59,7 +59,7 @@ def f():
     from proxy.f import g
 """
     wanted = [("proxy.b", ""), ("proxy", "d"), ("proxy.f", "g")]
-    assert list(names_imported_in(ast.parse(text))) == wanted
+    assert list(names_imported_in(ast.walk(ast.parse(text)))) == wanted
 
 
 def test_all_that_is_imported_is_listed_or_excused(base: Base) -> None:
@@ -97,7 +97,7 @@ def test_who_charges_is_known() -> None:
     found = {
         one
         for one in MODULES
-        for node in ast.walk(tree_of(one))
+        for node in nodes_of(one)
         if isinstance(node, ast.Attribute) and node.attr == "reserve"
     }
     assert {one for one in found if not one.startswith("proxy.audit.")} == {
@@ -128,7 +128,7 @@ def test_who_says_who_pays_is_known(name: str, where: set[str]) -> None:
     found = {
         one
         for one in MODULES
-        for node in ast.walk(tree_of(one))
+        for node in nodes_of(one)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name
     }
     assert found - {"proxy.drawing.statement_run"} == where

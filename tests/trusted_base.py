@@ -213,9 +213,14 @@ def tree_of(module: str) -> ast.Module:
     return ast.parse(MODULES[module].read_text(encoding="utf-8"))
 
 
-def names_imported_in(tree: ast.Module) -> Iterator[tuple[str, str]]:
+@cache
+def nodes_of(module: str) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(tree_of(module)))
+
+
+def names_imported_in(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
     """What is imported anywhere in a text: a module, and a name in it (or nothing)."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Import):
             yield from ((one.name, "") for one in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -225,7 +230,7 @@ def names_imported_in(tree: ast.Module) -> Iterator[tuple[str, str]]:
 
 @cache
 def imported_names(module: str) -> tuple[tuple[str, str], ...]:
-    return tuple(names_imported_in(tree_of(module)))
+    return tuple(names_imported_in(nodes_of(module)))
 
 
 @cache
@@ -344,7 +349,7 @@ def sql_files(module: str) -> list[Path]:
     file = MODULES[module]
     if file.name == "__init__.py":
         return []
-    texts = {node.value for node in ast.walk(tree_of(module)) if isinstance(node, ast.Constant)}
+    texts = {node.value for node in nodes_of(module) if isinstance(node, ast.Constant)}
     beside = [
         one
         for one in sorted(file.parent.glob("*.sql"))

@@ -59,6 +59,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Serving, 
         assert "closing the listeners" in running.printed
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     "command", ["audit", "doctor", "explain", "ledger adopt --new", "prepare", "serve"]
 )

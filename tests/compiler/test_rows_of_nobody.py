@@ -20,6 +20,7 @@ _ASKED = (
 )
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("policy", ["best", "world", "chosen"])
 @pytest.mark.parametrize("table", ["members", "visits", "orders", "calls", "lines"])
 def test_no_statement_reads_them(policy: str, table: str) -> None:

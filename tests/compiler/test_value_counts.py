@@ -138,6 +138,7 @@ def _apart(block: BlockPlan, monkeypatch: pytest.MonkeyPatch) -> tuple[BackendQu
         return compile_block(block)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("columns", _ASKED)
 def test_the_list_says_what_statements_apart_say(
     columns: str, database: Database, copy: psycopg.Connection, monkeypatch: pytest.MonkeyPatch

@@ -115,6 +115,7 @@ def rows(hostile: psycopg.Connection) -> psycopg.Connection:
     return hostile
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("policy", ["best", "world"])
 def test_all_statements_give_the_same_rows(
     policy: str, rows: psycopg.Connection, monkeypatch: pytest.MonkeyPatch

@@ -48,6 +48,10 @@ class Modules:
         return found
 
     @cached_property
+    def _all_folders(self) -> frozenset[str]:
+        return frozenset(str(above) for file in self.files for above in PurePosixPath(file).parents)
+
+    @cached_property
     def _names(self) -> re.Pattern[str]:
         first = "|".join(sorted(self._folders.keys() - _SCHEMAS)) or "(?!)"
         return re.compile(
@@ -80,7 +84,7 @@ class Modules:
                 module = (self.root / f"{folder}.py").read_text(encoding="utf-8")
                 words = parts[number + 1 :]
                 return all(re.search(rf"\b{word}\b", module) for word in words)
-            if not any(file.startswith(f"{folder}/") for file in self.files):
+            if folder not in self._all_folders:
                 return False
         return True
 

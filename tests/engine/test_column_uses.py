@@ -21,7 +21,7 @@ from tests.pipeline_world import CATALOG, POLICIES
 _NAMES = [table.name for table in POLICIES["world"].protected()]
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(16)
 @pytest.mark.parametrize("number", range(0, 80, 5))
 def test_columns_of_equal_shape_have_equal_uses(
     number: int, monkeypatch: pytest.MonkeyPatch
@@ -95,7 +95,7 @@ def test_what_differs_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(remembered) == len(others)
 
 
-@pytest.mark.every(6)
+@pytest.mark.every(18)
 @pytest.mark.parametrize("name", POLICIES)
 def test_columns_of_equal_shape_are_equally_exact(
     name: str, monkeypatch: pytest.MonkeyPatch

@@ -198,6 +198,7 @@ _SHAPES = [
 ]
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("policy", ["world", "best", "ratio", "clipped", "weighted", "polyplace"])
 def test_the_summary_is_a_dozen_lines_in_units_of_the_column(policy: str) -> None:
     for table in ("people", "orders", "visits"):

@@ -119,7 +119,7 @@ def test_to_which_side_a_least_number_leaves_an_expression_open(expression: str,
     assert found.half_width > 0, "the size of the noise is known all the same"
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("expression", _EXPRESSIONS)
 def test_every_point_of_the_box_is_within(expression: str) -> None:
     generator, of = random.Random(expression), _of(expression)

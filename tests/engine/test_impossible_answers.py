@@ -119,6 +119,7 @@ def test_one_line_names_few_columns() -> None:
     assert line == "Noise alone puts c0 above n, c1 above n, c2 above n and 6 more columns."
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("groups", [0, 1])
 def test_columns_that_repeat_an_answer_take_no_time(groups: int) -> None:
     """Hundreds of columns of two answers are two answers: pairs of columns took a second of the event loop."""

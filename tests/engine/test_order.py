@@ -362,6 +362,7 @@ def test_a_failure_is_settled_as_such_and_not_given_back(
     assert len(recorder.charged) == 1
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("timeout", ["2s", "1500ms", "2min", "0"])
 def test_a_statement_timeout_ends_nothing_that_is_charged(timeout: str) -> None:
     """It is over while the protected server still reads, and where that matters the answer says so."""

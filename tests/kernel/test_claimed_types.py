@@ -161,6 +161,7 @@ def family_of(kind: SqlType) -> frozenset[str]:
     return frozenset({kind.sql})
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("node", NODES)
 def test_it_is_what_it_claims(node: str) -> None:
     database, found = tiny_database(), Counter[bool]()

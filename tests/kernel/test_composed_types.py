@@ -142,6 +142,7 @@ class _Composer:
         return UnionAll("q", (one, Subquery("q2", scan("r1", "people"), None, others))), made
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("seed", range(2))
 def test_it_is_what_the_kernel_takes_it_for(seed: int) -> None:
     database, composer = tiny_database(), _Composer(seed)

@@ -126,6 +126,7 @@ _LISTED = {
 _OF_SEVERAL_TEXTS = frozenset(["n2", "n", "f4", "f8"])  # by their type alone
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("is_computed", [False, True])
 @pytest.mark.parametrize("name", _LISTED)
 def test_a_listed_key_is_one_group_beside_a_private_one(name: str, is_computed: bool) -> None:

@@ -98,7 +98,9 @@ def _of_one_hash(items: int) -> Expression:
 
 
 def test_lists_are_no_dearest_step_beside_what_many_rows_compute() -> None:
-    block = block_of("SELECT sum(ln(greatest(n2, 1))) FROM visits WHERE i8 IN (SELECT k FROM rates)")
+    block = block_of(
+        "SELECT sum(ln(greatest(n2, 1))) FROM visits WHERE i8 IN (SELECT k FROM rates)"
+    )
     assert block_work(block, WORLD).dearest.written == "ln()"
 
 

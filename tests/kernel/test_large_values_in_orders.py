@@ -44,6 +44,7 @@ def _moves_too_far(block: BlockPlan, array: str, table: str, by: str) -> bool:
     return any(one.observed > one.planned for one in found)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("array", _LARGE)
 @pytest.mark.parametrize("wanted", ["IS NULL", "IS NOT NULL"])
 def test_a_window_takes_a_large_array_for_no_null(array: str, wanted: str) -> None:

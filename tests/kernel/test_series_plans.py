@@ -207,6 +207,7 @@ def test_tampered_days_at_once_do_not(name: str) -> None:
     assert refused.value.rule is not Rule.MALFORMED
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", _TAMPERED)
 def test_a_tampered_series_does_not(name: str) -> None:
     tampered = _TAMPERED[name](series_block(_DAYS, _MOST))

@@ -50,7 +50,7 @@ def test_values_that_a_join_repeats(states: TwoStates, name: str) -> None:
     _hold(states, OF_PAIRS[name])
 
 
-@pytest.mark.every(9)
+@pytest.mark.every(18)
 @pytest.mark.parametrize("name", OF_SINGLE)
 def test_a_single_very_long_text(states: TwoStates, name: str) -> None:
     assert states.plan(OF_SINGLE[name])

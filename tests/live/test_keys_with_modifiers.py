@@ -67,6 +67,7 @@ def _answer(
     )
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("form", _FORMS)
 def test_keys_are_those_of_postgresql(served: LiveProxy, form: str) -> None:
     """With epsilon 100 counts of rows are exact, but for once in 10^40."""

@@ -226,6 +226,7 @@ _NO_GROUPS = (
 )
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("text", _NO_GROUPS)
 def test_ranges_that_are_no_groups(lifting: LiveProxy, text: str) -> None:
     analyst = lifting.servers.new_analyst()

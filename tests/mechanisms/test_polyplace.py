@@ -149,6 +149,7 @@ def _error(cell: tuple[Aggregate, str], number: int, runs: int) -> tuple[float, 
     return question.median_error(adult_column(column), runs, seed=2), error
 
 
+@pytest.mark.every(3)
 @_NEEDS_ADULT
 @pytest.mark.parametrize("cell", list(_RULE)[:3], ids=lambda cell: f"{cell[0].value} {cell[1]}")
 def test_the_error_on_the_census_is_the_measured_one(cell: tuple[Aggregate, str]) -> None:

@@ -96,6 +96,7 @@ def _compare(kinds: str, column: tuple[int, int, int], runs: int, slack: float) 
         assert shared[kind] <= slack * alone[kind], (kinds, column, kind)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("kinds", ["CA", "SA", "CSA", "CV", "CAV", "CSAV"])
 def test_nobody_loses_by_sharing(kinds: str) -> None:
     for column in COLUMNS:

@@ -25,6 +25,7 @@ needs_adult = pytest.mark.skipif(
 )
 
 
+@pytest.mark.every(3)
 @needs_adult
 @pytest.mark.parametrize(
     ("question", "m", "error", "runs"),

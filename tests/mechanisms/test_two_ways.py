@@ -199,6 +199,7 @@ def test_no_strategy_gets_more_than_delta(epsilon: float, delta: float) -> None:
     assert delta / 4 < found <= delta
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("fault", "epsilon", "delta"),
     [

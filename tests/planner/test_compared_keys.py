@@ -47,6 +47,7 @@ def _listed(keys: str, joined: str) -> set[tuple[str | None, ...]]:
     return set(pipeline.plan.blocks[0].listed_groups)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("keys", _KEYS)
 @pytest.mark.parametrize(
     ("joined", "can_be"),

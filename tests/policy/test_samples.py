@@ -90,7 +90,7 @@ def test_policy_check_passes(name: str) -> None:
     assert [one for one in checked["findings"] if one["severity"] == "severe"] == []
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(10)
 @pytest.mark.parametrize(("name", "query"), _QUERIES)
 def test_a_query_is_answered_with_its_error(live: LiveProxy, name: str, query: str) -> None:
     analyst = servers().new_analyst()
@@ -221,6 +221,7 @@ def test_delta_is_far_below_one_over_the_units(name: str) -> None:
             assert policy.privacy.delta * row[0] <= 1 / 1000
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", NAMES)
 def test_everything_that_is_listed_can_be_answered(name: str) -> None:
     checked = checked_sample(name)
@@ -271,6 +272,7 @@ _USES = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", NAMES)
 def test_what_dp_columns_says_is_answered_and_what_it_leaves_out_is_refused(
     live: LiveProxy, name: str

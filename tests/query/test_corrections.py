@@ -141,6 +141,7 @@ def test_a_join_is_on_the_unit_that_the_hint_names(source: str, found: str | Non
     assert _candidates(f"{sql}{source}", "UNSUPPORTED", source, _BY_UNIT) == expected
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("explain", ["EXPLAIN", "EXPLAIN (VERBOSE, COSTS OFF)", "EXPLAIN VERBOSE"])
 def test_an_explained_statement_gets_an_explained_one(explain: str) -> None:
     """Nobody is charged for what they did not ask: each statement and reason, as without EXPLAIN."""

@@ -321,6 +321,7 @@ def test_a_rough_mean_has_no_error_and_takes_units() -> None:
     assert text.startswith(f"avg is NULL: it takes about {needed:,} ")
 
 
+@pytest.mark.every(2)
 @_MEANS
 def test_an_interval_that_its_bounds_cut_would_be_found(
     columns: str, monkeypatch: pytest.MonkeyPatch
