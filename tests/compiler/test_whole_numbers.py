@@ -370,6 +370,7 @@ def _of_many_factors(number: int) -> BlockPlan:
     return replace(block, releases=(replace(release, measured=measured),))
 
 
+@pytest.mark.long
 def test_no_row_makes_the_number_of_values_raise() -> None:
     """Values are counted by the sum of all indices, which a product with 0 says nothing of."""
     block, database = _of_many_factors(2_100), tiny_database()

@@ -336,11 +336,13 @@ def test_a_parameter_and_a_bound_that_moves() -> None:
     assert _found(f"{_COUNT}d >= '2024-01-01'", moving, 20_000).lines == ()
 
 
-def test_no_statement_fails_for_it() -> None:
+@pytest.mark.every(3)
+@pytest.mark.parametrize("part", range(3))
+def test_no_statement_fails_for_it(part: int) -> None:
     """Every golden one, under each policy and with its conditions."""
     checked = 0
     for file in sorted(PIPELINE.glob("*.sql")):
-        for case in read_cases(file):
+        for case in read_cases(file)[part::3]:
             try:
                 found = read(case.statement)
             except Refusal:
@@ -349,7 +351,7 @@ def test_no_statement_fails_for_it() -> None:
                 for policy in POLICIES.values():
                     impossible_conditions(found[1].query, policy, 20_000)
                     checked += 1
-    assert checked > 3_000
+    assert checked > 1_000
 
 
 @pytest.mark.parametrize(

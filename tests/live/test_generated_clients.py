@@ -428,8 +428,8 @@ def show(found: dict[str, Found]) -> None:
 
 
 def test_some_as_postgresql(public: LiveProxy) -> None:
-    """Of each sixth statement one form, another of the next."""
-    forms = [(one, *variants(one)) for one in statements()[::6]]
+    """Of each tenth statement one form, another of the next."""
+    forms = [(one, *variants(one)) for one in statements()[::10]]
     check(judged(public, [several[n % len(several)] for n, several in enumerate(forms)]))
 
 
