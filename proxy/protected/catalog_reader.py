@@ -25,6 +25,10 @@ from proxy.policy.policy_model import Policy
 from proxy.postgres.failure_reason import reason_of
 from proxy.protected.public_values import read_public_contents
 
+# Marks on a letter are equal in either order, so that the case of letters decides: ICU puts them in one order,
+# in n^2 steps, where languages have many (Greek, Hebrew, Hindi, Persian).
+_NORMALIZES = r"""SELECT (E'a\u0301\u0316a' > E'a\u0316\u0301A' COLLATE pg_catalog."default")
+  <> (E'a\u0301\u0316A' > E'a\u0316\u0301a' COLLATE pg_catalog."default") AS normalizes"""
 _QUERIES = files("proxy.protected").joinpath("catalog_reader.sql")
 ROW_BOUNDS = files("proxy.protected").joinpath("row_bounds.sql").read_text(encoding="utf-8")
 
@@ -39,7 +43,8 @@ def read_catalog(dsn: str, *, declared: bool = False) -> Catalog:
              collation is of type OTHER: the text of a group, or of MIN, would be that of any of its rows.
              Where columns have several collations other than the database's, they are of type COLLATED:
              two of them that meet would raise 42P22, but only once there is a row (PostgreSQL 17
-             documentation, section 24.2.2). A virtual
+             documentation, section 24.2.2). So are those of ICU, which may sort the marks on a letter one
+             by one. A virtual
              generated column is OTHER: what it raises on a row, it raises when read, not when stored. A
              domain is the type beneath it: its CHECK is about what is stored, and no question stores
     Source   PostgreSQL 17 documentation, section 53 "System Catalogs"
@@ -115,7 +120,9 @@ def read_catalog(dsn: str, *, declared: bool = False) -> Catalog:
             row["type_name"]: Enumeration(row["schema"], row["name"], tuple(row["labels"]))
             for row in connection.execute(labelled)
         }
-        encoding = connection.execute("SHOW server_encoding").fetchone()
+        ((encoding,),) = (one.values() for one in connection.execute("SHOW server_encoding"))
+        if encoding == "UTF8" and any(one["normalizes"] for one in connection.execute(_NORMALIZES)):
+            encoding = "UTF8 in an order of normal forms"
     return Catalog(
         {
             name: Table(
@@ -136,7 +143,7 @@ def read_catalog(dsn: str, *, declared: bool = False) -> Catalog:
             )
             for name, found in columns.items()
         },
-        encoding["server_encoding"] if encoding else "UTF8",
+        encoding,
         enumerations,
     )
 
@@ -148,7 +155,9 @@ def _column(row: dict[str, object], can_conflict: bool) -> Column:
         kind, type_name = SqlType.OTHER, f"{type_name}, in a nondeterministic collation"
     elif row["is_virtual"]:
         kind, type_name = SqlType.OTHER, f"{type_name}, generated at each reading"
-    elif can_conflict and kind.is_text and row["collation"] is not None:
+    elif row["is_replaced"]:
+        kind, type_name = SqlType.OTHER, f"{type_name}, computed by what is not PostgreSQL's own"
+    elif (can_conflict or row["is_icu"]) and kind.is_text and row["collation"] is not None:
         kind, type_name = SqlType.COLLATED, SqlType.COLLATED.sql
     modifier = int(str(row["modifier"]))
     precision = scale = None

@@ -7,7 +7,9 @@
 -- contype 'n' for tables). In a nondeterministic collation equal texts are not the same bytes. A domain is
 -- what is beneath it, of which its values are, in every expression and in what clients are told
 -- (getBaseTypeAndTypmod, src/backend/utils/cache/lsyscache.c); not of a foreign table, where its CHECK is
--- about rows that come (make_tuple_from_result_row, contrib/postgres_fdw).
+-- about rows that come (make_tuple_from_result_row, contrib/postgres_fdw). Of whose values PostgreSQL would compute by
+-- what an owner has put in place of its own (is_replaced): a cast to one of its types, of this type or of one of its
+-- own; an operator in pg_catalog, or a function with the name of another one there. Extensions are as the server is.
 WITH RECURSIVE shown_by AS (
     SELECT inhrelid AS shown, inhparent AS by FROM pg_catalog.pg_inherits
     UNION
@@ -31,6 +33,21 @@ WITH RECURSIVE shown_by AS (
     UNION ALL
     SELECT b.domain, d.typbasetype, d.typtypmod
     FROM beneath b JOIN pg_catalog.pg_type d ON d.oid = b.type AND d.typtype = 'd'
+), made (class, oid, of) AS (
+    SELECT 'pg_catalog.pg_cast'::pg_catalog.regclass, k.oid, k.castsource
+    FROM pg_catalog.pg_cast k WHERE k.castmethod <> 'i' AND k.casttarget < 16384
+    UNION ALL
+    SELECT 'pg_catalog.pg_operator'::pg_catalog.regclass, o.oid, 0
+    FROM pg_catalog.pg_operator o WHERE o.oprnamespace = 'pg_catalog'::pg_catalog.regnamespace
+    UNION ALL
+    SELECT 'pg_catalog.pg_proc'::pg_catalog.regclass, f.oid, 0
+    FROM pg_catalog.pg_proc f
+    JOIN pg_catalog.pg_proc g ON g.proname = f.proname AND g.pronamespace = f.pronamespace AND g.oid < 16384
+    WHERE f.pronamespace = 'pg_catalog'::pg_catalog.regnamespace
+), replaced AS MATERIALIZED (
+    SELECT made.of FROM made
+    WHERE made.oid >= 16384 AND NOT EXISTS (
+        SELECT FROM pg_catalog.pg_depend d WHERE d.classid = made.class AND d.objid = made.oid AND d.deptype = 'e')
 )
 SELECT n.nspname AS schema, c.relname AS table, a.attname AS column, c.oid::bigint AS oid, a.attnum::integer AS number,
        t.oid::bigint AS type_oid, coalesce(b.modifier, a.atttypmod) AS modifier,
@@ -43,7 +60,8 @@ SELECT n.nspname AS schema, c.relname AS table, a.attname AS column, c.oid::bigi
        ) AS nullable,
        t.typtype = 'e' AS is_enum, coalesce(NOT l.collisdeterministic, false) AS is_loose,
        nullif(l.oid, 'pg_catalog."default"'::pg_catalog.regcollation)::bigint AS collation,
-       a.attgenerated = 'v' AS is_virtual,
+       a.attgenerated = 'v' AS is_virtual, coalesce(l.collprovider = 'i', false) AS is_icu,
+       EXISTS (SELECT FROM replaced r WHERE r.of < 16384 OR r.of = t.oid) AS is_replaced,
        pg_catalog.col_description(c.oid, a.attnum) AS comment, a.attidentity::text AS identity,
        CASE WHEN a.attgenerated = '' THEN pg_catalog.pg_get_expr(f.adbin, f.adrelid) END AS "default",
        pg_catalog.obj_description(c.oid, 'pg_class') AS table_comment, c.relkind = 'v' AS is_view,

@@ -214,6 +214,56 @@ def test_texts_of_a_nondeterministic_collation_are_not_read(catalog: Catalog) ->
     assert [column.type for column in others] == [SqlType.TEXT, SqlType.VARCHAR]
 
 
+_SHOWN = "CREATE FUNCTION shown({0}) RETURNS text LANGUAGE sql AS $$ SELECT 'a'::text $$;"
+_EQUAL = "CREATE FUNCTION alike(varchar, varchar) RETURNS bool LANGUAGE sql AS 'SELECT true';"
+_ALL = ("id", "m", "d", "v")
+
+
+@pytest.mark.parametrize(
+    ("script", "replaced"),
+    [
+        ("CREATE CAST (mood AS text) WITH INOUT AS IMPLICIT", ()),
+        (
+            _SHOWN.format("mood") + "CREATE CAST (mood AS text) WITH FUNCTION shown(mood)",
+            ("m", "d"),
+        ),
+        (_SHOWN.format("other") + "CREATE CAST (other AS text) WITH FUNCTION shown(other)", ()),
+        ("CREATE CAST (text AS mood) WITH INOUT", ()),
+        ("CREATE CAST (int AS text) WITH INOUT AS IMPLICIT", ()),
+        (_SHOWN.format("int") + "CREATE CAST (int AS text) WITH FUNCTION shown(int)", _ALL),
+        ("CREATE FUNCTION pg_catalog.shown(varchar) RETURNS text LANGUAGE sql AS 'SELECT $1'", ()),
+        (
+            "CREATE FUNCTION pg_catalog.lower(varchar) RETURNS text LANGUAGE sql AS 'SELECT $1'",
+            _ALL,
+        ),
+        (
+            f"{_EQUAL} CREATE OPERATOR = (FUNCTION = alike, LEFTARG = varchar, RIGHTARG = varchar)",
+            (),
+        ),
+        (
+            f"{_EQUAL} CREATE OPERATOR pg_catalog.="
+            " (FUNCTION = alike, LEFTARG = varchar, RIGHTARG = varchar)",
+            _ALL,
+        ),
+    ],
+)
+def test_what_an_owner_computes_values_by_is_not_read(
+    pair: Servers, script: str, replaced: tuple[str, ...]
+) -> None:
+    """A label's text, by a function of the owner's, may be that of other rows, or an error."""
+    with psycopg.connect(pair.protected.dsn(), autocommit=True) as admin:
+        admin.execute("DROP DATABASE IF EXISTS replaced WITH (FORCE)")
+        admin.execute("CREATE DATABASE replaced TEMPLATE template0")
+    with psycopg.connect(pair.protected.dsn("replaced"), autocommit=True) as connection:
+        connection.execute(
+            "CREATE TYPE mood AS ENUM ('a'); CREATE TYPE other AS ENUM ('a'); CREATE DOMAIN dm AS mood;"
+            "CREATE TABLE t (id int, m mood, d dm, v varchar)"
+        )
+        connection.execute(script.encode())
+    found = read_catalog(pair.protected.dsn("replaced")).tables[TableName("public", "t")]
+    assert tuple(c.name for c in found.columns if c.type is SqlType.OTHER) == replaced
+
+
 def test_what_is_generated_at_each_reading_is_not_read(pair: Servers) -> None:
     """Its division by zero would be an error that depends on rows."""
     with psycopg.connect(pair.protected.dsn()) as connection:

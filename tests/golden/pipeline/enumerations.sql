@@ -64,7 +64,7 @@ SELECT count(*) FILTER (WHERE e = 'no label'), count(*) FILTER (WHERE e LIKE 'S%
 --   count(*): sensitivity 3, scale 9/8, epsilon 8/3 delta 0
 --   sum: clamp 0 .. 1, grid 1, sensitivity 3 steps, scale 9/8, epsilon 8/3 delta 0
 -- => backend
-SELECT pg_catalog.count(*) FILTER (WHERE x1), pg_catalog.count(*) FILTER (WHERE x2), pg_catalog.sum(x3) FROM (SELECT (r1."e"::text = %(p1)s::text) AS x1, (r1."e"::text LIKE %(p2)s::text) AS x2, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(CASE WHEN (r1."e"::text = %(p3)s::text) THEN %(p4)s::numeric ELSE %(p5)s::numeric END, %(p4)s::numeric), %(p5)s::numeric))::bigint AS x3 FROM "w"."trips" AS r1 WHERE ((r1."e"::text <> %(p6)s::text) OR ((r1."e"::text > %(p7)s::text) AND (pg_catalog.left(r1."e"::text::text, %(p8)s::integer) = %(p9)s::text))) LIMIT ALL) r
+SELECT pg_catalog.count(*) FILTER (WHERE x1), pg_catalog.count(*) FILTER (WHERE x2), pg_catalog.sum(x3) FROM (SELECT (r1."e"::text = %(p1)s::text) AS x1, (r1."e"::text LIKE %(p2)s::text) AS x2, pg_catalog.round(pg_catalog.numeric_larger(pg_catalog.numeric_smaller(CASE WHEN (r1."e"::text = %(p3)s::text) THEN %(p4)s::numeric ELSE %(p5)s::numeric END, %(p4)s::numeric), %(p5)s::numeric))::bigint AS x3 FROM "w"."trips" AS r1 WHERE ((r1."e"::text <> %(p6)s::text) OR (((r1."e"::text COLLATE pg_catalog."C") > (%(p7)s::text COLLATE pg_catalog."C")) AND (pg_catalog.left(r1."e"::text::text, %(p8)s::integer) = %(p9)s::text))) LIMIT ALL) r
 --   p1 = no label
 --   p2 = S%\_%
 --   p3 = low
@@ -100,7 +100,7 @@ SELECT count(*) FROM people WHERE e = t OR e = c OR e = s OR coalesce(e, 'none')
 -- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE ((r1."e"::text = (CASE WHEN pg_catalog.octet_length(r1."t") <= %(p1)s::integer THEN r1."t" ELSE pg_catalog.left(r1."t"::text, %(p1)s::integer) END)) OR (r1."e"::text = r1."c") OR (r1."e"::text = r1."s") OR (coalesce(r1."e"::text, %(p2)s::text) = %(p2)s::text) OR (greatest(r1."e"::text, (CASE WHEN pg_catalog.octet_length(r1."t") <= %(p1)s::integer THEN r1."t" ELSE pg_catalog.left(r1."t"::text, %(p1)s::integer) END)) = %(p3)s::text))
+SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE ((r1."e"::text = (CASE WHEN pg_catalog.octet_length(r1."t") <= %(p1)s::integer THEN r1."t" ELSE pg_catalog.left(r1."t"::text, %(p1)s::integer) END)) OR (r1."e"::text = r1."c") OR (r1."e"::text = r1."s") OR (coalesce(r1."e"::text, %(p2)s::text) = %(p2)s::text) OR ((greatest((r1."e"::text COLLATE pg_catalog."C"), ((CASE WHEN pg_catalog.octet_length(r1."t") <= %(p1)s::integer THEN r1."t" ELSE pg_catalog.left(r1."t"::text, %(p1)s::integer) END) COLLATE pg_catalog."C")) COLLATE pg_catalog."default") = %(p3)s::text))
 --   p1 = 1048576
 --   p2 = none
 --   p3 = x

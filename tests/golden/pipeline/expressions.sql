@@ -275,7 +275,7 @@ SELECT count(*) FROM people WHERE s LIKE 'a%' AND lower(s) = 'abc' AND length(s)
 -- w.people, unit 1 row(s), partitions by hash of r1."id"; keys none; cells 0
 --   count(*): sensitivity 1, scale 1/8, epsilon 8 delta 0
 -- => backend
-SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE (r1."s" LIKE %(p1)s::text) AND (pg_catalog.lower((r1."s")::varchar(1048576)::text) = %(p2)s::text) AND ((pg_catalog.length(r1."s"::text))::numeric < %(p3)s::numeric) AND (pg_catalog.left(r1."s"::text, %(p4)s::integer) <> %(p5)s::text) AND (pg_catalog.substr(r1."s"::text, %(p6)s::integer, %(p4)s::integer) IN (%(p7)s::text, %(p8)s::text)) AND (NOT ((r1."s")::varchar(1048576) ILIKE %(p9)s::text)) AND pg_catalog.starts_with(r1."s"::text, %(p10)s::text) AND ((pg_catalog.strpos(r1."s"::text, %(p11)s::text))::numeric > %(p12)s::numeric) AND (pg_catalog.btrim((r1."s")::varchar(1048576)::text) > %(p13)s::text)
+SELECT pg_catalog.count(*) FROM "w"."people" AS r1 WHERE (r1."s" LIKE %(p1)s::text) AND (pg_catalog.lower((r1."s")::varchar(1048576)::text) = %(p2)s::text) AND ((pg_catalog.length(r1."s"::text))::numeric < %(p3)s::numeric) AND (pg_catalog.left(r1."s"::text, %(p4)s::integer) <> %(p5)s::text) AND (pg_catalog.substr(r1."s"::text, %(p6)s::integer, %(p4)s::integer) IN (%(p7)s::text, %(p8)s::text)) AND (NOT ((r1."s")::varchar(1048576) ILIKE %(p9)s::text)) AND pg_catalog.starts_with(r1."s"::text, %(p10)s::text) AND ((pg_catalog.strpos(r1."s"::text, %(p11)s::text))::numeric > %(p12)s::numeric) AND ((pg_catalog.btrim((r1."s")::varchar(1048576)::text) COLLATE pg_catalog."C") > (%(p13)s::text COLLATE pg_catalog."C"))
 --   p1 = a%
 --   p2 = abc
 --   p3 = 5
