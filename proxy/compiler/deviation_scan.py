@@ -13,6 +13,7 @@ released by comes first, and deviations are taken from the same gathered rows on
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -438,7 +439,7 @@ class _Columns:
         sizes = ["*"]
         for place, mean in enumerate(self._means):
             fine = self._binds.number(fineness(mean.low, mean.high), mean.kind)
-            centre = f"({self._taken(place, 0, f'{mean.kind}[]')})[{self._group()}]"
+            centre = self._centre(place, mean.kind)
             found = f"(g.{mean.y} * {fine} - {centre} * g.{mean.n})"
             shared = self._share(found, f"g.{mean.in_all}", mean.kind)
             single = self._taken(place, 1, "boolean")
@@ -474,12 +475,15 @@ class _Columns:
 
     def _squares_of(self, mean: _Mean, place: int, kind: str) -> str:
         fine = self._binds.number(fineness(mean.low, mean.high), kind)
-        centre = f"({self._taken(place, 0, f'{kind}[]')})[{self._group()}]"
+        centre = self._centre(place, kind)
         linear = f"(2 * {fine} * g.{mean.y} - {centre} * g.{mean.n})"
         return f"({fine} * {fine} * g.{mean.s}::{kind} - {centre} * {linear})"
 
-    def _group(self) -> str:
-        return "g.place" if self._is_spread else self._binds.number(1, "integer")
+    def _centre(self, place: int, kind: str) -> str:
+        """Of the group of a row. Bigints are all as long: among numerics each row would pass those before."""
+        group = "g.place" if self._is_spread else self._binds.number(1, "integer")
+        centre = f"({self._taken(place, 0, 'bigint[]')})[{group}]"
+        return centre if kind == "bigint" else f"{centre}::{kind}"
 
     def _taken(self, place: int, number: int, kind: str) -> str:
         """What the setting has of a mean."""
@@ -558,13 +562,13 @@ class _Columns:
         if not self._is_spread:
             return own, own
         place = f"{of}place"
-        texts = (self._of_groups(position) for position in range(len(own)))
-        return [f"({given})[{place}] AS k{n}" for n, given in enumerate(texts, 1)], [place]
+        texts = enumerate(map(self._of_groups, range(len(own))), 1)
+        return [f"{given} ->> ({place} - 1) AS k{n}" for n, given in texts], [place]
 
     def _of_groups(self, position: int) -> str:
-        """The texts of one key in all groups."""
+        """The texts of one key in all groups. In text[] each look-up would pass those before; not in jsonb."""
         texts = [keys[position] for keys in self._plan.listed_groups]
-        return self._binds.add(texts, "text[]")
+        return self._binds.add(json.dumps(texts, ensure_ascii=False), "jsonb")
 
 
 def _edges(bounds: Sequence[int]) -> list[str]:

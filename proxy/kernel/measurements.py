@@ -13,6 +13,7 @@ from itertools import product
 
 from typing_extensions import assert_never
 
+from proxy.base import limits
 from proxy.kernel.bound_choices import BoundChoice, UnitTotal, ValueChoice, WeightChoice
 from proxy.kernel.key_plans import Selection
 from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
@@ -72,6 +73,9 @@ from proxy.query.ir.query_aggregates import AggregateKind
 
 _EXTREMES = (AggregateKind.MIN, AggregateKind.MAX)
 _QUANTILES = (AggregateKind.QUANTILE_CONT, AggregateKind.QUANTILE_DISC)
+# SQL looks each unit up among so many bounds, and multiplies with totals in parts and with ranks. The planner's
+# have four bounds in each doubling, and 15 digits of a rank.
+_MOST_BOUNDS, _MOST_PARTS = 1024, 2**256
 _OPERANDS = {
     Statistic.STEPS: 1,
     Statistic.CENTRED: 1,
@@ -247,8 +251,8 @@ def price_of_total(
     """
     if not isinstance(shape.neighbours, UnitNeighbours):
         raise NotPrivate(Rule.TOTAL, "rows by themselves have no total")
-    if not total.low <= 0 <= total.high or total.parts < 1:
-        raise NotPrivate(Rule.TOTAL, "a cut that is inside out")
+    if not total.low <= 0 <= total.high or not 1 <= total.parts <= _MOST_PARTS // total.most:
+        raise NotPrivate(Rule.TOTAL, "a cut that is inside out, or in too many parts")
     moved = of_total(total)
     if total.choice is None:
         return price_of_noise(release.noise, moved, release.loss)
@@ -267,7 +271,7 @@ def price_of_choice(choice: BoundChoice) -> Price:
     are given are not walked.
 
     Raises:
-        NotPrivate: Bounds do not rise from 1, or the report has less noise.
+        NotPrivate: Bounds do not rise from 1, or are too many, or the report has less noise.
 
     >>> from dataclasses import replace
     >>> from tests.kernel.examples import value_choice
@@ -280,8 +284,8 @@ def price_of_choice(choice: BoundChoice) -> Price:
     """
     if not choice.bounds or list(choice.bounds) != sorted(set(choice.bounds)):
         raise NotPrivate(Rule.CHOSEN_BOUND, "bounds that do not rise")
-    if choice.bounds[0] < 1:
-        raise NotPrivate(Rule.CHOSEN_BOUND, "a bound below 1")
+    if choice.bounds[0] < 1 or len(choice.bounds) > _MOST_BOUNDS:
+        raise NotPrivate(Rule.CHOSEN_BOUND, "a bound below 1, or too many bounds")
     if choice.report_scale * choice.report.epsilon < OF_REPORT.l1:
         raise NotPrivate(Rule.CHOSEN_BOUND, "a report with less noise than it pays for")
     report = laplace_price(choice.report, OF_REPORT.l1, choice.report_scale)
@@ -328,7 +332,7 @@ def price_of_weight_choice(chosen: WeightChoice, shape: Shape) -> Price:
         by the weights that its own bound gives.
 
     Raises:
-        NotPrivate: Rows by themselves, bounds that do not rise from 1, or less noise.
+        NotPrivate: Rows by themselves, bounds that do not rise from 1 or are too many, or less noise.
 
     >>> from tests.kernel.examples import shape, weight_choice
     >>> price_of_weight_choice(weight_choice(scale=Fraction(10)), shape(count=5, groups=None)).epsilon
@@ -341,6 +345,8 @@ def price_of_weight_choice(chosen: WeightChoice, shape: Shape) -> Price:
         raise NotPrivate(Rule.CHOSEN_WEIGHTS, "rows by themselves are in several cells")
     if list(chosen.bounds) != sorted({1, *chosen.bounds}) or min(chosen.bounds) < 1:
         raise NotPrivate(Rule.CHOSEN_WEIGHTS, "bounds that do not rise from 1")
+    if len(chosen.bounds) > _MOST_BOUNDS:
+        raise NotPrivate(Rule.CHOSEN_WEIGHTS, "too many bounds")
     return price_of_noise(LaplaceNoise(scale=chosen.scale), OF_CELLS, chosen.cells)
 
 
@@ -586,6 +592,8 @@ def _check_rank(release: OrderStatistic) -> None:
     is_quantile = kind in _QUANTILES and fraction is not None and 0 <= fraction <= 1
     if not is_extreme and not is_quantile:
         raise NotPrivate(Rule.ORDER_STATISTIC, "an aggregate that has no rank")
+    if release.aggregate.rank.denominator > 10**limits.FRACTION_DIGITS:
+        raise NotPrivate(Rule.ORDER_STATISTIC, "a rank of too many digits")
 
 
 def _values_looked_at(release: OrderStatistic) -> int:

@@ -9,6 +9,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 
 import psycopg
 import pytest
@@ -46,6 +47,7 @@ from tests.compiler.test_bound_scan import (
     _Row,
     _Value,
 )
+from tests.kernel.examples import block_of, deviation_mean, key_plan, scan
 from tests.live.served_database import planned, served_database
 from tests.seeded_bits import SeededBits
 from tests.servers_fixture import servers
@@ -508,3 +510,16 @@ async def _at_once(database: Database, query: BackendQuery) -> ExactTable:
             return found
     finally:
         await protected.close()
+
+
+@pytest.mark.parametrize("high", [10, 10**12], ids=["in integers", "in numeric"])
+def test_no_group_is_looked_for_among_all(high: int) -> None:
+    """In an array of texts or numerics a person in each of 10,000 groups took 0.3 s for a mean."""
+    keys = (key_plan("i4", tuple(map(str, range(100)))), key_plan("t", ("a", "b")))
+    mean = replace(deviation_mean(0, high, Fraction(1)), square_share=Fraction(1, 2))
+    block = block_of(scan("r1", "visits"), mean, keys)
+    (alone,), centring = compile_block(block), compile_centres(block)
+    assert centring is not None
+    for query in (alone, centring.query):
+        of_numbers = query.sql.count("::bigint[]))[g.place]")
+        assert query.sql.count("[g.place]") == of_numbers > 0
