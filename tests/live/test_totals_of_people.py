@@ -177,9 +177,9 @@ def test_means_of_totals_by_further_keys_are_about_their_centres(shop: Asking) -
 
 def test_means_of_rows_are_about_their_centres(shop: Asking) -> None:
     exact = _exact("avg(least(total, 500)) FROM shop.orders")
-    found = [shop.rows("avg(total) FROM shop.orders")[0]["a1"] for _ in range(_DRAWS)]
+    found = [shop.rows("avg(total) FROM shop.orders")[0]["a1"] for _ in range(2 * _DRAWS)]
     shown = [mean for mean in found if mean is not None]  # by its noise one of some hundred is NULL
-    assert len(shown) >= _DRAWS - 1
+    assert len(shown) >= _DRAWS
     assert all(mean == pytest.approx(exact, rel=0.05) for mean in shown)
 
 
