@@ -21,7 +21,7 @@ from tests.kernel.repaired_plans import Repairer
 from tests.kernel.test_weakened_kernel import Weakened
 from tests.kernel.tiny_database import tiny_database
 
-_TRIED = 80
+_TRIED = 50
 
 
 def _repaired(random: Random, world: World, block: BlockPlan) -> BlockPlan | None:
@@ -55,13 +55,13 @@ def _compared(random: Random, found: Counter[str]) -> Iterator[tuple[Movement, B
             yield one, block
 
 
-@pytest.mark.every(16)
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.every(64)
+@pytest.mark.parametrize("seed", range(64))
 def test_what_has_the_least_noise_moves_no_further(seed: int) -> None:
     found = Counter[str]()
     for one, block in _compared(Random(seed), found):
         assert one.observed <= one.planned, (one, block)
-    assert min(found[one] for one in ("let through", "refused", "met exactly")) > 10, found
+    assert min(found[one] for one in ("let through", "refused", "met exactly")) > 5, found
 
 
 _WEAKENED = {
@@ -87,7 +87,7 @@ _WEAKENED = {
 @pytest.mark.parametrize("name", _WEAKENED)
 def test_a_weaker_kernel_is_seen(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     _WEAKENED[name].put(monkeypatch)
-    for seed in range(6):
+    for seed in range(16):
         for one, _ in _compared(Random(seed), Counter()):
             if one.observed > one.planned:
                 return
