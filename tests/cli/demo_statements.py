@@ -14,7 +14,7 @@ from typing import Any
 
 _ORDERED = ("least", "q25", "median", "q75", "most")  # in this order in each row
 _NULLABLE = (*_ORDERED, "mean", "spread", "ratio", "share", "moving")
-_TIMES = 4  # 95 % intervals: noise is beyond so many of them once in 160,000 numbers
+_TIMES = 9  # 95 % intervals: noise is beyond so many of them once in 10^11 numbers
 _LEAST_ROWS = 5  # a group whose count is above so many errors of it has ratios that mean something
 
 

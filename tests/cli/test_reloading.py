@@ -65,6 +65,7 @@ from tests.waiting import until
 
 _SUM = "SELECT sum(cost) FROM visits"
 _MOST = "2"
+_DRAWS = 8  # two are equal once in some hundred
 
 
 @dataclass(slots=True)
@@ -284,7 +285,7 @@ def test_a_column_that_goes_is_gone_from_what_is_prepared(served: Served) -> Non
 @pytest.mark.long
 def test_caching_begins_and_what_it_kept_is_of_its_policy(served: Served) -> None:
     reused = with_chosen_slots(f"reuse: 24h\n{TABLES}")  # one slot for all of them
-    assert served.value(_SUM) != served.value(_SUM)
+    assert len({served.value(_SUM) for _ in range(_DRAWS)}) > 1
     served.write(reused)
     kept = served.value(_SUM)
     assert served.value(_SUM) == kept
@@ -293,8 +294,8 @@ def test_caching_begins_and_what_it_kept_is_of_its_policy(served: Served) -> Non
     served.write(reused)
     assert served.value(_SUM) == kept
     served.write()
-    assert served.value(_SUM) != kept
-    assert [cost for _, cost, _ in served.receipts()] == [1.0] * 5
+    assert {served.value(_SUM) for _ in range(_DRAWS)} != {kept}
+    assert [cost for _, cost, _ in served.receipts()] == [1.0] * (2 * _DRAWS + 2)
 
 
 @pytest.mark.long

@@ -69,6 +69,8 @@ _LISTED = "i4 IN (SELECT k FROM rates)"
         f"SELECT count(DISTINCT i4) FILTER (WHERE {_LISTED}) FROM members",
         f"SELECT max(k) FROM (SELECT uid, count(*) FILTER (WHERE {_LISTED}) AS k FROM visits GROUP BY uid) q",
         f"SELECT count(*) FROM (SELECT uid, {_LISTED} AS b FROM visits GROUP BY 1, 2) q",
+        f"SELECT sum(n) FROM (SELECT uid, CASE WHEN {_LISTED} THEN 1 ELSE 2 END AS b, count(*) AS n FROM visits"
+        " GROUP BY 1, 2) q",
         "SELECT count(*) FROM (SELECT DISTINCT uid, floor(i4 / 10) AS k FROM visits WHERE i8 IN"
         " (SELECT k FROM rates)) q",
     ],

@@ -20,7 +20,15 @@ from proxy.kernel.plan import BlockPlan
 from proxy.kernel.work import TooMuchWork, UnitWork, block_work, check_work
 from proxy.kernel.work_prices import NodePrice, NotPriced, ResultSize, expression_price
 from proxy.kernel.world import World
-from proxy.query.ir.expressions import Arithmetic, ColumnRef, Constant, Expression, Operator
+from proxy.query.ir.expressions import (
+    Arithmetic,
+    ColumnRef,
+    Constant,
+    Expression,
+    Inside,
+    InsideLook,
+    Operator,
+)
 from tests.kernel.examples import key_plan, of_table
 from tests.pipeline_world import CATALOG, POLICIES, walk
 
@@ -43,6 +51,11 @@ def _refused(question: str, *arguments: str) -> Refusal:
         _block(question, *arguments)
     assert caught.value.code is Code.TOO_COMPLEX
     return caught.value
+
+
+def _inside(look: InsideLook, kind: SqlType) -> Expression:
+    path = (Constant("k", SqlType.TEXT),)
+    return Inside(look, of_table("r1", "orders", "j"), path, (), kind)
 
 
 def test_rows_are_counted_where_they_are_formed() -> None:
@@ -137,6 +150,25 @@ def test_a_text_in_a_jsonb_that_a_join_repeats_is_as_long_as_any() -> None:
     joined = "SELECT count(*) FROM orders a JOIN visits b ON a.uid = b.uid WHERE b.i4 = 77 OR"
     assert "LIKE" in _refused(f"{joined} left(a.j ->> 'k', 100000) LIKE '%{'b' * 200}%'").message
     assert _block(f"{joined} a.j ->> 'k' LIKE '%b%'")  # of which the planner takes the beginning
+
+
+@pytest.mark.parametrize(
+    ("expression", "stored", "carried"),
+    [
+        (of_table("r1", "orders", "t"), 2**30, 2**30),
+        (of_table("r1", "orders", "j"), 2**22, 2**22),
+        (_inside(InsideLook.TEXT, SqlType.TEXT), 2**22, 4 * limits.KEY_CHARACTERS),
+        (_inside(InsideLook.TEXT, SqlType.TEXT), 100, 100),
+        (_inside(InsideLook.MEMBER, SqlType.JSONB), 2**22, limits.INSIDE_STORED_BYTES),
+        (_inside(InsideLook.MEMBER, SqlType.JSONB), 8_000, 8_000),
+    ],
+)
+def test_what_is_computed_is_cut_where_it_is_carried(
+    expression: Expression, stored: int, carried: int
+) -> None:
+    """What is stored stands in a row of a subquery as a pointer to it, whole."""
+    price = NodePrice(1.0, ResultSize(0, 0, stored))
+    assert work._cut_text(price, expression).size.octets == carried
 
 
 def test_numbers_without_a_scale_are_cut_in_arithmetic() -> None:

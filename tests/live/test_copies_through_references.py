@@ -109,7 +109,7 @@ def test_counts_and_sums_are_those_of_customers(asked: _Asked) -> None:
     )
     assert asked.is_of_copy()
     assert abs(int(str(count)) - _COUNTED) < 30
-    assert 2_400 < float(str(total)) < 3_100 and abs(float(str(amount)) - float(str(total))) < 60
+    assert 2_400 < float(str(total)) < 3_100 and abs(float(str(amount)) - float(str(total))) < 120
     assert abs(int(str(orders)) - 900) < 30
     explained = asked.connection.execute(f"EXPLAIN VERBOSE {_COUNT}".encode())
     plan = "\n".join(str(row) for row in explained)

@@ -5,7 +5,6 @@ Plain PostgreSQL raises 22003 there, which here would come after the charge, and
 from __future__ import annotations
 
 from collections.abc import Iterator
-from decimal import Decimal
 
 import pytest
 
@@ -74,9 +73,12 @@ def test_sums_whose_noise_is_larger_than_bigint(live: LiveProxy) -> None:
     sums = ", ".join(f"sum(2147483000 + quantity - {i})" for i in range(60))
     with live.connect(analyst=live.servers.new_analyst()) as connection:
         connection.execute("SET dp.epsilon = 0.000001")
-        row = connection.execute(f"SELECT {sums} FROM shop.orders".encode()).fetchone()
-        assert row is not None
-        ends = {value for value in row if value in (2**63 - 1, -(2**63))}
-        assert all(-(2**63) <= value < 2**63 for value in row)
-        # The noise of each has a scale of 5e18: of 60, one in six meets an end; none does once in 50,000 times.
-        assert ends, sorted(map(Decimal, row))[-3:]
+        for _ in range(3):
+            row = connection.execute(f"SELECT {sums} FROM shop.orders".encode()).fetchone()
+            assert row is not None
+            assert all(-(2**63) <= value < 2**63 for value in row)
+            # The noise of each has a scale of 5e18: of 60, one in six meets an end; none does once in 50,000
+            # times.
+            if not {2**63 - 1, -(2**63)}.isdisjoint(row):
+                return
+    pytest.fail("no sum meets an end")

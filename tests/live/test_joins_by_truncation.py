@@ -115,7 +115,7 @@ def test_a_count_of_pairs(question: str, pairs: str, noise: int, joined: LivePro
         answer = connection.execute(f"SELECT {question}".encode()).fetchone()
     assert exact is not None and answer is not None
     assert abs(float(answer[1]) - noise) <= 2  # 95 %: about three times the rows that change
-    assert abs(answer[0] - exact[0]) <= 5 * float(answer[1])
+    assert abs(answer[0] - exact[0]) <= 8 * float(answer[1])
 
 
 def test_the_refusal_names_the_key(joined: LiveProxy) -> None:

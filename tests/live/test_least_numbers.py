@@ -1,4 +1,4 @@
-"""Numbers under a bound that is chosen, on the demo's shop: what is stated of them holds in 93 of 100 draws."""
+"""Numbers under a bound that is chosen, on the demo's shop: what is stated of them holds in 88 of 100 draws."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _shop_policy() -> tuple[str, str]:
 def test_spreads_of_some_orders_are_least_numbers() -> None:
     """Two-sided intervals held in 25 of 50 to 46 of 50 draws at epsilon 0.25, the others were too low.
 
-    False alarm: of 80 draws at 97.5 % fewer than 72 hold once in 5,000 runs.
+    False alarm: of 80 draws at 97.5 % fewer than 64 hold once in 10^10 runs.
     """
     script, tables = _shop_policy()
     database = served_database(servers(), "shop_of_spreads", script, f"tables:{tables}", "auto")
@@ -84,15 +84,15 @@ def test_spreads_of_some_orders_are_least_numbers() -> None:
                 stated += row["l1"] is not None
                 held += row["l1"] is not None and row["l1"] <= float(exact[0])
     proxy.stop()
-    assert stated >= 70 and held >= 0.9 * stated, (held, stated)
+    assert stated >= 70 and held >= 0.8 * stated, (held, stated)
 
 
 @pytest.mark.long
 def test_what_is_stated_of_the_shop_holds() -> None:
     """By the noise alone 60 to 85 of 100 would, as up to 1,300 of 60,000 rows are cut.
 
-    False alarms: of 40 draws at 95 % fewer than 32 hold once in 10,000 runs; of 200 at 97.5 % fewer than 186
-    once in 3,000.
+    False alarms: of 40 draws at 95 % fewer than 25 hold once in 10^10 runs; of 200 at 97.5 % fewer than 176
+    once in 10^9.
     """
     script, tables = _shop_policy()
     database = served_database(servers(), "shop_of_least", script, f"tables:{tables}", "auto")
@@ -117,9 +117,9 @@ def test_what_is_stated_of_the_shop_holds() -> None:
                     held[place] += low is not None and low <= float(truth) and is_below
             least += sum(holds for place, holds in enumerate(held) if row[f"h{place + 1}"] is None)
             for name, holds, of in zip(aggregates, held, stated, strict=True):
-                assert of == _DRAWS and holds >= 32, (statement, name, holds, of)
+                assert of == _DRAWS and holds >= 25, (statement, name, holds, of)
     proxy.stop()
-    assert 100 * least >= 93 * kinds["least"]
+    assert 100 * least >= 88 * kinds["least"]
     assert kinds["least"] > 150 and kinds["two-sided"] > 100
 
 

@@ -97,7 +97,7 @@ def _asked(
 def test_each_month_that_is_read_pays_and_the_total_does_not(months: LiveProxy) -> None:
     before = _spent(months, "months")
     ((rows, people),), heard = _asked(months, _FEBRUARY, "months")
-    assert rows == pytest.approx(400, abs=60) and people == pytest.approx(400, abs=60)
+    assert rows == pytest.approx(400, abs=100) and people == pytest.approx(400, abs=100)
     assert _more(months, "months", before) == {"m.sales": 1, "buyer 2026-02": 1}
     assert "the block buyer 2026-02 is read: its budget pays, and not the total" in " ".join(
         heard.split()

@@ -100,11 +100,11 @@ def test_totals_without_groups(visits: Asking) -> None:
     assert abs(row["a2"] - 885_000) < 200_000  # where the bound is 5,000, too
     assert abs(row["a3"]) < 4_000
     assert [one.of_rows for one in answer.clipped] == [True, False, False]
-    count, paid, _ = answer.clipped  # five half widths are 15 scales of the noise
+    count, paid, _ = answer.clipped  # eight half widths are 24 scales of the noise
     assert count.most is not None and 12 <= count.most < 60
     assert paid.most is not None and 600 < paid.most < 5_000
-    assert abs(count.units - 4_001) < 5 * count.half_width
-    assert abs(count.above - 1) < 5 * count.half_width
+    assert abs(count.units - 4_001) < 8 * count.half_width
+    assert abs(count.above - 1) < 8 * count.half_width
     for text in answer.withheld:  # tips are as often below 0 as above
         assert text.startswith("The error is larger than the number itself: sum (column 3). ")
 
@@ -158,7 +158,7 @@ def test_few_units_have_no_answer_and_are_told(visits: Asking) -> None:
         assert of_count.startswith("count(*) is NULL: it takes about ")
         assert "and a noisy count found too few. Raise dp.epsilon" in of_count
         assert [column.reason for column in answer.columns] == ["NULL"] * 2
-    assert withheld >= 13, "less than 4.8 standard deviations below the measured share"
+    assert withheld >= 4, "of 24 at 52 in 60, fewer are withheld once in 10^15 runs"
 
 
 def test_a_chosen_bound_gives_a_least_number(visits: Asking) -> None:
@@ -198,7 +198,9 @@ def test_of_few_units_the_noise_is_stated(visits: Asking) -> None:
         " FROM w.visits WHERE person <= 200"
     )
     numbers = 0
-    for _ in range(30):
+    for _ in range(300):
+        if numbers > 5:
+            break
         answer = visits.run(question, **{"dp.notice": "on"})
         (row,) = rows(answer)
         count = answer.clipped[0]
@@ -384,7 +386,7 @@ def test_what_is_said_over_http(visits: Asking) -> None:
     assert of_column.startswith("sum: at least the number less ")
     assert others == [_UNOWNED, f"{_STEM}{_OF_VALUES}"]
     # By its noise a bound is found now and then even for so few.
-    few = (f"SELECT count(*) FROM w.visits WHERE person < {number}" for number in (4, 3, 2, 1))
+    few = (f"SELECT count(*) FROM w.visits WHERE person < {number}" for number in (4, 3, 2, 1) * 10)
     asked = (visits.listeners.query(sql, database="visits", analyst=analyst) for sql in few)
     body = next(one for one in (answer.json() for answer in asked) if one["rows"] == [[None]])
     assert "a noisy count found too few" in body["notices"][0]

