@@ -58,6 +58,8 @@ def spread_column_sql(value: str, kind: SqlType, binds: Binds) -> str:
         case SqlType.INT8:
             upper = f"pg_catalog.hashint4extended((({value}) >> 32)::integer, {seed})"
             return f"pg_catalog.hashint8extended({value}, {upper})"
+        case SqlType.FLOAT8:  # or a real: as a numeric it has fewer digits
+            return f"pg_catalog.hashfloat8extended(({value})::double precision, {seed})"
         case _:
             return _hash_sql(value, kind, seed)
 
