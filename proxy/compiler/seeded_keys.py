@@ -15,6 +15,9 @@ from collections.abc import Iterable, Sequence
 from proxy.base.sql_types import SqlType
 from proxy.compiler.binds import Binds
 
+# To compare each with each of so many takes 10 ms.
+FEW_ROWS = 500
+
 
 def spread_sql(keys: Iterable[tuple[str, SqlType | None]], binds: Binds) -> list[str]:
     """Print the term for keys of which one unit can have many; no term where there are none.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from fractions import Fraction
 from itertools import product
 
 import pytest
@@ -17,9 +18,11 @@ from proxy.compiler.binds import Binds
 from proxy.kernel.block_price import price_of_block
 from proxy.kernel.column_types import injective
 from proxy.kernel.neighbour_kinds import UnitNeighbours
-from proxy.kernel.plan import BlockPlan
+from proxy.kernel.plan import BlockPlan, OrderStatistic
+from proxy.kernel.statistics import Measured
 from proxy.kernel.world import World
-from proxy.query.ir.expressions import Cast, ColumnRef, Comparator, Comparison, Expression
+from proxy.policy.policy_model import Bounds, ProtectedTable, RowUnit
+from proxy.query.ir.expressions import Cast, Clamped, ColumnRef, Comparator, Comparison, Expression
 from proxy.query.ir.query_aggregates import Aggregate, AggregateKind
 from proxy.query.ir.relations import GroupByUnit, Join, Scan
 from tests.kernel.holes import block_of
@@ -87,6 +90,37 @@ def test_without_a_seed_each_meets_all(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(full_joins, "equal_beside", lambda _: [])
     block = _with_groups("i8", SqlType.INT8, _PLACES["beside"])
     assert _seconds(block, 4_000) > limits.UNIT_NANOSECONDS / 1e9
+
+
+def _middle_of_rows(rows: int) -> BlockPlan:
+    """A quantile of rows that are all of one unit."""
+    block = block_of("SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY i8) FROM trips", "best")
+    (found,) = block.releases
+    assert isinstance(found, OrderStatistic)
+    clamp = Bounds(Fraction(0), Fraction(2**51))
+    operand = Clamped(_of("r1", "i8", SqlType.INT8), clamp.low, clamp.high, SqlType.INT8)
+    measured = Measured(operand=operand, condition=None, clamp=clamp, grid=Fraction(1), rows=rows)
+    noise = replace(found.size.noise, scale=rows / found.size.loss.epsilon)
+    found = replace(found, measured=measured, needed=None, size=replace(found.size, noise=noise))
+    neighbours = replace(block.neighbours, rows=rows)
+    return replace(block, releases=(found,), neighbours=neighbours)
+
+
+@pytest.mark.timed
+def test_values_of_many_rows_of_one_unit_are_spread() -> None:
+    rows, name = 6_000, TableName("w", "trips")
+    policy = POLICIES["best"]
+    before = policy.tables[name]
+    assert isinstance(before, ProtectedTable)
+    many = replace(before, unit=RowUnit(rows))
+    block = _middle_of_rows(rows)
+    price_of_block(block, World(replace(policy, tables={**policy.tables, name: many}), CATALOG))
+    numbers = f"SELECT g, 'x', {_COLLIDING} FROM generate_series(1, {rows}) g"
+    tiny_database().fill(f"INSERT INTO trips(id, leg, i8) {numbers}")
+    (query,) = compiled(block)
+    began = time.monotonic()
+    tiny_database().table(query)
+    assert time.monotonic() - began < allowed_work(limits.UNIT_NANOSECONDS / 1e9)
 
 
 def _pairs() -> Iterator[tuple[ColumnRef, ColumnRef]]:
