@@ -15,6 +15,7 @@ from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import TableName
 from proxy.compiler import full_joins
 from proxy.compiler.binds import Binds
+from proxy.compiler.seeded_keys import FEW_ROWS
 from proxy.kernel.block_price import price_of_block
 from proxy.kernel.column_types import injective
 from proxy.kernel.neighbour_kinds import UnitNeighbours
@@ -121,6 +122,14 @@ def test_values_of_many_rows_of_one_unit_are_spread() -> None:
     began = time.monotonic()
     tiny_database().table(query)
     assert time.monotonic() - began < allowed_work(limits.UNIT_NANOSECONDS / 1e9)
+
+
+def test_listed_keys_of_many_rows_of_one_unit_are_spread() -> None:
+    """All keys are grouped, and unlisted ones left out then."""
+    block = block_of("SELECT t, count(*) FROM trips GROUP BY t", "best")
+    many = replace(block, neighbours=replace(block.neighbours, rows=FEW_ROWS + 1))
+    hashed = ["hashtextextended" in compiled(one)[0].sql for one in (block, many)]
+    assert hashed == [False, True]
 
 
 def _pairs() -> Iterator[tuple[ColumnRef, ColumnRef]]:
