@@ -27,16 +27,15 @@ from proxy.base import limits
 from proxy.base.node_parts import nodes
 from proxy.base.sql_types import SqlType
 from proxy.compiler.binds import Binds, column_sql, identifier
-from proxy.compiler.expression_sql import condition_sql
+from proxy.compiler.expression_sql import condition_sql, numeric_sql, value_sql
 from proxy.compiler.seeded_keys import spread_column_sql
+from proxy.kernel.column_types import is_printed_as_number
+from proxy.kernel.join_rules import equal_beside
 from proxy.query.ir import expression_walk
 from proxy.query.ir.expressions import ColumnRef, Comparator, Comparison, Connective, Expression
 from proxy.query.ir.relations import Join, Relation
 
 NamedColumns = Mapping[str, Collection[str]]  # by the alias of their relation
-
-# Types whose equal values have one text each.
-_HASHED_AS_TEXT = (SqlType.DATE, SqlType.TIMESTAMP, SqlType.TIMESTAMPTZ, SqlType.UUID)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,11 +204,11 @@ def _equalities(join: Join, binds: Binds) -> Iterator[str]:
             yield condition_sql(Comparison(Comparator.EQ, x, y), binds)
     if not join.is_seeded:
         return
-    for x, y in join.equal:
-        kind = _hashed_type(x.type, y.type)
+    for value, column in (*join.equal, *equal_beside(join)):
+        kind = _hashed_type(value, column)
         if kind is not None:
-            one, other = (spread_column_sql(_key(part, binds), kind, binds) for part in (x, y))
-            yield f"({one} = {other})"
+            keys = (_key(part, binds) for part in (value, column))
+            yield f"({' = '.join(spread_column_sql(key, kind, binds) for key in keys)})"
 
 
 def _short(column: ColumnRef, binds: Binds) -> str:
@@ -218,16 +217,24 @@ def _short(column: ColumnRef, binds: Binds) -> str:
     return f"CASE WHEN pg_catalog.octet_length({value}) <= {most} THEN {value} END"
 
 
-def _hashed_type(one: SqlType, other: SqlType) -> SqlType | None:
-    """The type in which equal values of both have equal hashes."""
+def _hashed_type(value: Expression, column: ColumnRef) -> SqlType | None:
+    """The type in which equal values of both have equal hashes, as they are compared (`condition_sql`)."""
+    one, other = value.type or SqlType.TEXT, column.type
+    if not any(expression_walk.columns(value)):
+        return None
     if one.is_text and other.is_text:
         return None if one.meets_blank_padded(other) else SqlType.TEXT
-    if one.is_integer and other.is_integer:
-        return one if one is other else SqlType.NUMERIC
-    if one.is_number and other.is_number:
-        return None if one.is_float or other.is_float else SqlType.NUMERIC
-    return one if one is other and one in _HASHED_AS_TEXT else None
+    is_stored = isinstance(value, ColumnRef)
+    if is_printed_as_number(one) and is_printed_as_number(other):
+        if is_stored and one.is_float and other.is_float:
+            return SqlType.FLOAT8
+        return one if is_stored and one is other and one.is_integer else SqlType.NUMERIC
+    has_one_text = one.is_time or one in (SqlType.UUID, SqlType.TIME_OF_DAY)
+    return one if one is other and has_one_text else None
 
 
-def _key(column: ColumnRef, binds: Binds) -> str:
-    return _short(column, binds) if column.type.is_text else column_sql(column)
+def _key(part: Expression, binds: Binds) -> str:
+    kind = part.type or SqlType.TEXT
+    if isinstance(part, ColumnRef):
+        return _short(part, binds) if kind.is_text else column_sql(part)
+    return (numeric_sql if kind.is_number else value_sql)(part, binds)

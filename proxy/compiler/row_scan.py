@@ -16,7 +16,7 @@ from proxy.compiler.aggregate_sql import (
 from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
 from proxy.compiler.relation_sql import source_sql
-from proxy.compiler.seeded_keys import spread_texts_sql
+from proxy.compiler.seeded_keys import FEW_ROWS, spread_texts_sql
 from proxy.compiler.select_list import (
     Output,
     any_key_sql,
@@ -67,7 +67,9 @@ def row_scan(
     units = None if plan.selection is None else output.add("pg_catalog.count(*)")
     is_late = bool(groups is not None and plan.keys and not plan.sub_partitions)
     keys = [rows.take((any_key_sql if is_late else key_sql)(key, binds)) for key in plan.keys]
-    private = [rows.take(sql) for sql in private_keys_sql(plan, binds)]
+    hashed = [rows.take(sql) for sql in private_keys_sql(plan, binds)]
+    if is_late and unit.rows > FEW_ROWS:  # any keys of all these rows are grouped
+        hashed = list(keys)
     found = (conditions_of_all_groups if is_late else row_conditions)(plan, unit.not_null, binds)
     source = source_sql(plan.source, found, binds, *named_by(plan))
     seeds: tuple[str, ...] = ()
@@ -78,7 +80,7 @@ def row_scan(
         keys = [f"{sql} AS k{i}" for i, sql in enumerate(keys, 1)]
     listed = [*keys, *output.expressions] or ["pg_catalog.count(*)"]
     places = [str(i + 1) for i in range(len(keys))]
-    group = ", ".join([*places, *spread_texts_sql(private, binds)])
+    group = ", ".join([*places, *spread_texts_sql(hashed, binds)])
     sql = f"SELECT {', '.join(listed)} FROM {rows.over(source)}"
     sql += f" GROUP BY {group}" if group else ""
     if is_late:

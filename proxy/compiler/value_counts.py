@@ -12,6 +12,7 @@ from dataclasses import replace
 from proxy.base.slots import Slots
 from proxy.compiler.aggregate_sql import RowSource, index_sql
 from proxy.compiler.binds import Binds
+from proxy.compiler.seeded_keys import FEW_ROWS
 from proxy.compiler.select_list import Output, row_conditions
 from proxy.compiler.statistic_sql import is_of_bigints
 from proxy.kernel.neighbour_kinds import RowNeighbours
@@ -34,6 +35,8 @@ def listed_column(plan: BlockPlan, releases: Sequence[Release]) -> ColumnRef | N
     if plan.keys or plan.sub_partitions or plan.selection is not None or first.weights is not None:
         return None
     if not isinstance(plan.source, Scan) or plan.source.copy is None:
+        return None
+    if neighbours.rows > FEW_ROWS:  # whose values may have one hash
         return None
     if row_conditions(plan, neighbours.not_null, Binds()):
         return None

@@ -15,7 +15,7 @@ from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds, column_sql
 from proxy.compiler.full_joins import condition, conditions
 from proxy.compiler.relation_sql import source_sql
-from proxy.compiler.seeded_keys import spread_sql
+from proxy.compiler.seeded_keys import FEW_ROWS, spread_sql
 from proxy.compiler.select_list import (
     Output,
     distinct_sql,
@@ -116,8 +116,8 @@ def value_scan(
     columns = ", ".join([*names, "v"])
     spread: list[str] = []
     if (
-        by_unit is not None
-    ):  # else a unit has a row or two, and what is grouped may be where the rows are
+        by_unit is not None or plan.neighbours.rows > FEW_ROWS
+    ):  # else they may be grouped where they are
         private = [(name, SqlType.TEXT) for name in private_key_names(plan)]
         spread = spread_sql([*private, ("v", kind)], binds)
     grouped_by = ", ".join([columns, *spread])

@@ -23,7 +23,7 @@ from proxy.kernel.owners import (
 )
 from proxy.kernel.refusals import NotPrivate, Rule
 from proxy.kernel.world import World
-from proxy.query.ir.expressions import ColumnRef, Comparator, Comparison, Constant
+from proxy.query.ir.expressions import ColumnRef, Comparator, Comparison, Constant, Expression
 from proxy.query.ir.relations import Join
 
 Pairs = Sequence[tuple[ColumnName, ColumnName]]
@@ -68,8 +68,8 @@ def check_work_of_others(join: Join, left: Known, right: Known) -> None:
 
     An inner or left join leaves one side alone where the other one has no row, and runs a side again for each
     row of the other one where it can drop the equality. A full join on an equality that can be hashed computes
-    each side once (compiler/full_joins.py). What a person can choose of a hash is seeded; but of units a person
-    has one, and where one side is public no rows of a person meet.
+    each side once (compiler/full_joins.py). What a person can choose of a hash is seeded, beside
+    pairs too; but of units a person has one, and where one side is public no rows of a person meet.
 
     Stability: of time. Both sides take as long, whatever rows of one unit are there (PROOFS.md 27 K3a).
 
@@ -96,8 +96,16 @@ def check_work_of_others(join: Join, left: Known, right: Known) -> None:
         owner.columns | owner.or_null if isinstance(owner, OfUnit) else NO_COLUMNS
         for owner in owners
     )
-    if not all(name(x) in ours and name(y) in theirs for x, y in join.equal):
+    are_units = all(name(x) in ours and name(y) in theirs for x, y in join.equal)
+    if not are_units or equal_beside(join):
         raise NotPrivate(Rule.JOIN, "more than units are compared without a seed")
+
+
+def equal_beside(join: Join) -> list[tuple[Expression, ColumnRef]]:
+    """List what the rest of ON sets equal: something of a type, and a column."""
+    found = (part for part in conjuncts(join.rest) if isinstance(part, Comparison))
+    equal = ((one.left, one.right) for one in found if one.comparator is Comparator.EQ)
+    return [(x, y) for x, y in equal if isinstance(y, ColumnRef) and x.type is not None]
 
 
 def equal_pairs(join: Join, left: Known, right: Known) -> list[tuple[ColumnName, ColumnName]]:
@@ -142,26 +150,20 @@ def computed_equal(join: Join, left: Known, right: Known) -> set[ColumnName]:
     """
     there = set(left.types)
     found = set()
-    for part in conjuncts(join.rest):
-        if not isinstance(part, Comparison) or part.comparator is not Comparator.EQ:
-            continue
-        if not isinstance(part.right, ColumnRef) or part.left.type is None:
-            continue
-        compared = name(part.right)
-        if compared not in right.types or not columns_in(part.left) <= there:
+    for value, column in equal_beside(join):
+        compared, below = name(column), columns_in(value)
+        if compared not in right.types or not below <= there:
             continue
         # PostgreSQL may take for character(n) what is computed of one, or of a constant that is one: of such no
         # more is known.
-        is_padded = any(left.types[c] is SqlType.BPCHAR for c in columns_in(part.left))
+        is_padded = any(left.types[c] is SqlType.BPCHAR for c in below)
         is_padded = is_padded or any(
-            isinstance(node, Constant) and node.type is SqlType.BPCHAR for node in nodes(part.left)
+            isinstance(node, Constant) and node.type is SqlType.BPCHAR for node in nodes(value)
         )
-        if is_padded and not isinstance(part.left, ColumnRef):
-            continue
         is_float = right.types[compared].is_float
-        if is_float and not isinstance(part.left, ColumnRef):
+        if (is_padded or is_float) and not isinstance(value, ColumnRef):
             continue
-        if injective(part.left.type, right.types[compared]):
+        if value.type is not None and injective(value.type, right.types[compared]):
             found.add(compared)
     return found
 

@@ -42,7 +42,7 @@ from proxy.catalog.catalog_model import Table
 from proxy.kernel import formed_rows
 from proxy.kernel.attribution import group_rule, scan_rule, subquery_rule, union_rule
 from proxy.kernel.formed_rows import AS_STORED, NO_ROWS, Formed, RowCount, UnboundedRows, bounded_by
-from proxy.kernel.join_rules import join_rule
+from proxy.kernel.join_rules import equal_beside, join_rule
 from proxy.kernel.key_plans import KeyPlan
 from proxy.kernel.owners import NO_COLUMNS, ColumnName, Known, OfUnit, Public
 from proxy.kernel.owners import name as column_name
@@ -707,6 +707,9 @@ class _Pricer:
             octets = min(x.size.octets, y.size.octets)  # of two lengths they are not equal
             compared += 1.5 * min(octets, limits.JOINED_TEXT_OCTETS)
             own += min(x.size.unpacked, y.size.unpacked)
+        for value, column in equal_beside(join) if join.is_seeded else ():
+            for key, side in ((self.price(value, both), left), (self.price(column, both), right)):
+                self._take(key.nanoseconds + _GROUPED_ROW + key.size.octets / 2, side)
         rows = formed.rows.plus(left.formed.rows).plus(right.formed.rows)
         self.tally.take(own, rows)
         self._take(compared, both)

@@ -11,7 +11,7 @@ from proxy.base.sql_types import SqlType
 from proxy.base.written_names import written_name
 from proxy.catalog.catalog_model import unique_keys
 from proxy.kernel.column_types import injective, is_hashed
-from proxy.kernel.join_rules import equal_pairs, met_once, on_one_unit
+from proxy.kernel.join_rules import equal_beside, equal_pairs, met_once, on_one_unit
 from proxy.kernel.owners import OfUnit, Public, name
 from proxy.planner import truncation, unit_truncation
 from proxy.planner.bounds import condition
@@ -138,7 +138,8 @@ def _needs_seed(relation: Join, known: PlanningContext) -> bool:
     units = [owner.columns | owner.or_null for owner in owners if isinstance(owner, OfUnit)]
     if len(units) < len(sides):
         return True
-    return not all(name(x) in units[0] and name(y) in units[1] for x, y in relation.equal)
+    are_units = all(name(x) in units[0] and name(y) in units[1] for x, y in relation.equal)
+    return not are_units or bool(equal_beside(relation))
 
 
 def _facts(

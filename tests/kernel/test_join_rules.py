@@ -211,6 +211,7 @@ def _own_side(*sides: str) -> Join:
 
 _X, _Y = _ON_UNIT.equal[0]
 _NOTHING = Is(column("a", "nothing", SqlType.INT4), None)
+_BESIDE = Comparison(Comparator.EQ, replace(_X, column="id"), replace(_Y, column="id"))
 _WITHOUT_A_SEED = "more than units are compared without a seed"
 _REFUSED: dict[str, tuple[Join, str]] = {
     "the left side with itself": (
@@ -232,6 +233,10 @@ _REFUSED: dict[str, tuple[Join, str]] = {
     ),
     "another column on the right": (
         replace(_ON_UNIT, is_seeded=False, equal=((_X, _Y), (_X, replace(_Y, column="id")))),
+        _WITHOUT_A_SEED,
+    ),
+    "another column beside the unit": (
+        replace(_ON_UNIT, is_seeded=False, rest=_BESIDE),
         _WITHOUT_A_SEED,
     ),
     "a column that is not there": (

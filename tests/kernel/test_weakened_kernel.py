@@ -219,10 +219,10 @@ _OF_HOLES = {
         "False",
     ),
     "computed_floats_that_are_compared": _weak(
-        join_rules.computed_equal, "is_float and not isinstance(part.left, ColumnRef)", "False"
+        join_rules.computed_equal, "(is_padded or is_float) and", "is_padded and"
     ),
     "floats_that_are_compared_with_a_constant": _weak(
-        join_rules.computed_equal, "is_float and not isinstance(part.left, ColumnRef)", "False"
+        join_rules.computed_equal, "(is_padded or is_float) and", "is_padded and"
     ),
     "values_beside_an_answer": _weak(block_price.check_answers, "Parameter in classes", "False"),
     "total_above_its_low_end": _weak(
