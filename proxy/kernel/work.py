@@ -41,9 +41,11 @@ from proxy.base.sql_types import SqlType
 from proxy.catalog.catalog_model import Table
 from proxy.kernel import formed_rows
 from proxy.kernel.attribution import group_rule, scan_rule, subquery_rule, union_rule
+from proxy.kernel.bound_choices import UnitTotal
 from proxy.kernel.formed_rows import AS_STORED, NO_ROWS, Formed, RowCount, UnboundedRows, bounded_by
 from proxy.kernel.join_rules import equal_beside, join_rule
 from proxy.kernel.key_plans import KeyPlan
+from proxy.kernel.neighbour_kinds import RowNeighbours
 from proxy.kernel.owners import NO_COLUMNS, ColumnName, Known, OfUnit, Public
 from proxy.kernel.owners import name as column_name
 from proxy.kernel.plan import (
@@ -54,6 +56,7 @@ from proxy.kernel.plan import (
     NoisyStatistic,
     OrderStatistic,
     RecentredMean,
+    Release,
     SampleAggregate,
     UnitExtreme,
 )
@@ -96,6 +99,12 @@ _HASHED_COLUMN = 150.0
 _SPREAD = 500.0  # the seeded hash of a key (compiler/seeded_keys.py)
 _LOOK = 6_000.0
 _INDEX = 400.0
+_LISTED = 100.0  # a listed value of a key is hashed for each statement, when the first row comes
+_LISTED_GROUP = 300.0  # and a key of a group that means of deviations are joined with
+# Of a unit in one group, once its rows are gathered: counts and totals, means of deviations.
+_GATHERED = 400.0
+_DEVIATION = 2_500.0
+_WIDE = 2**20  # steps, from which on deviations are numerics
 _HEAP_ROW = 8_160  # octets that a page has for one row (htup_details.h, MaxHeapTupleSize)
 _ROW_HEADER = 24
 OCTETS_OF_CHARACTER = 4
@@ -323,7 +332,10 @@ def _walked(plan: BlockPlan, walk: _Pricer) -> UnitWork:
     statements = _statements(plan)
     walk.tally.repeat(statements)
     _weigh_top(plan, source, walk, statements)
-    hashing = walk.tally.once * statements
+    listed = sum(len(key.values or ()) for key in plan.keys)
+    hashing = (walk.tally.once + _LISTED * listed) * statements
+    if plan.deviation_means:
+        hashing += _LISTED_GROUP * (plan.groups() or 0) * len(plan.keys)
     if hashing > limits.UNIT_NANOSECONDS / 2:
         walk.tally.dearest = Dearest(hashing, "IN")
     walk.tally.nanoseconds += hashing
@@ -353,6 +365,10 @@ def _weigh_top(plan: BlockPlan, source: _Level, walk: _Pricer, statements: int) 
         each += _times_said(key) * price.nanoseconds + walk.key_nanoseconds(price.size)
     own = statements * (each + _SORTED_ROW)
     own += sum(times * price.nanoseconds for price, times in measured)
+    if isinstance(plan.neighbours, RowNeighbours):
+        own += sum(walk.hashed_nanoseconds(column, source) for column in plan.neighbours.hashed_by)
+    elif plan.keys and plan.groups() != 1:
+        own += sum(map(_gathered_nanoseconds, plan.releases))
     said = [*zip(keys, map(_times_said, plan.keys), strict=True), *measured]
     walk.tally.once += sum((times - 1) * price.once for price, times in said)  # priced once before
     walk.tally.take(own, rows)
@@ -404,6 +420,22 @@ def _release_prices(
                 raise NotPriced(type(release).__name__)
     for chosen in plan.value_choices:
         yield walk.measured(chosen.measured, source), 2
+
+
+def _gathered_nanoseconds(release: Release) -> float:
+    """Of the rows of a unit in one group, beside what is computed of each: they are cut, divided and added up
+    over all groups (compiler/unit_scan.py, deviation_scan.py)."""
+    match release:
+        case NoisyStatistic(total=UnitTotal() as total):
+            digits = len(str(total.most * total.parts))
+            return _GATHERED + multiply_nanoseconds(digits, digits)
+        case NoisyStatistic(of=Counted()):
+            return _GATHERED
+        case DeviationMean():
+            is_wide = release.measured.width >= _WIDE
+            return _DEVIATION * (1 + release.has_squares) * (1 + is_wide)
+        case _:
+            return 0.0
 
 
 def _nodes(plan: BlockPlan) -> Iterator[Any]:
@@ -492,6 +524,16 @@ class _Pricer:
         size = self.sorted_size(of)
         return _GROUPED_ROW + _SPREAD + 3 * size.octets + 3 * size.digits + 2 * size.unpacked
 
+    def hashed_nanoseconds(self, column: ColumnRef, level: _Level) -> float:
+        found = self.price(
+            column, level
+        )  # never NULL, so no longer than what has a value (full_joins.py)
+        return (
+            _HASHED_COLUMN
+            + found.nanoseconds
+            + min(found.size.octets, limits.JOINED_TEXT_OCTETS) / 2
+        )
+
     def counted(self, counted: Counted, level: _Level) -> NodePrice:
         prices = [self.price(part, level) for part in (counted.operand, counted.condition)]
         return _together(prices, 50.0, ResultSize(1))
@@ -566,8 +608,8 @@ class _Pricer:
         ]
         own = sum(one.nanoseconds for one in inner)
         own += sum(one.unpacked + one.digits + 4 * one.octets for one in sorts)
-        ties = (self.price(e, source) for one in subquery.windows for e in one.ties)
-        own += sum(self.sorted_size(one.size).octets for one in ties)  # seldom compared
+        for tie in (self.price(e, source) for one in subquery.windows for e in one.ties):
+            own += _HASHED_COLUMN + tie.nanoseconds + self.sorted_size(tie.size).octets
         own += sum(one.nanoseconds for one in outputs.values())
         self._take(own + _SORTED_ROW * len(subquery.windows), source)
         found = {name: self._leaf(name, price.size) for name, price in outputs.items()}
@@ -663,7 +705,8 @@ class _Pricer:
         known = truncation_rule(truncate, source.formed.known, self.world)
         still = formed_rows.kept(truncate, known, source.formed)
         formed = Formed(known, still)
-        self._take(self.price(truncate.where, source).nanoseconds, source)
+        asked = (truncate.where, *truncate.present)
+        self._take(sum(self.price(one, source).nanoseconds for one in asked), source)
         columns = {
             name: price for name, price in source.columns.items() if name[1] in truncate.columns
         }
