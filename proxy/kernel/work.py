@@ -45,7 +45,7 @@ from proxy.kernel.bound_choices import UnitTotal
 from proxy.kernel.formed_rows import AS_STORED, NO_ROWS, Formed, RowCount, UnboundedRows, bounded_by
 from proxy.kernel.join_rules import equal_beside, join_rule
 from proxy.kernel.key_plans import KeyPlan
-from proxy.kernel.neighbour_kinds import RowNeighbours
+from proxy.kernel.neighbour_kinds import RowNeighbours, UnitNeighbours
 from proxy.kernel.owners import NO_COLUMNS, ColumnName, Known, OfUnit, Public
 from proxy.kernel.owners import name as column_name
 from proxy.kernel.plan import (
@@ -103,7 +103,7 @@ _LISTED = 100.0  # a listed value of a key is hashed for each statement, when th
 _LISTED_GROUP = 300.0  # and a key of a group that means of deviations are joined with
 # Of a unit in one group, once its rows are gathered: counts and totals, means of deviations.
 _GATHERED = 400.0
-_DEVIATION = 2_500.0
+_DEVIATION = 1_000.0
 _WIDE = 2**20  # steps, from which on deviations are numerics
 _HEAP_ROW = 8_160  # octets that a page has for one row (htup_details.h, MaxHeapTupleSize)
 _ROW_HEADER = 24
@@ -365,9 +365,9 @@ def _weigh_top(plan: BlockPlan, source: _Level, walk: _Pricer, statements: int) 
         each += _times_said(key) * price.nanoseconds + walk.key_nanoseconds(price.size)
     own = statements * (each + _SORTED_ROW)
     own += sum(times * price.nanoseconds for price, times in measured)
-    if isinstance(plan.neighbours, RowNeighbours):
+    if isinstance(plan.neighbours, RowNeighbours) and plan.sub_partitions:
         own += sum(walk.hashed_nanoseconds(column, source) for column in plan.neighbours.hashed_by)
-    elif plan.keys and plan.groups() != 1:
+    elif isinstance(plan.neighbours, UnitNeighbours) and plan.keys and plan.groups() != 1:
         own += sum(map(_gathered_nanoseconds, plan.releases))
     said = [*zip(keys, map(_times_said, plan.keys), strict=True), *measured]
     walk.tally.once += sum((times - 1) * price.once for price, times in said)  # priced once before
@@ -608,8 +608,8 @@ class _Pricer:
         ]
         own = sum(one.nanoseconds for one in inner)
         own += sum(one.unpacked + one.digits + 4 * one.octets for one in sorts)
-        for tie in (self.price(e, source) for one in subquery.windows for e in one.ties):
-            own += _HASHED_COLUMN + tie.nanoseconds + self.sorted_size(tie.size).octets
+        ties = (self.price(e, source) for one in subquery.windows for e in one.ties)
+        own += sum(self.sorted_size(one.size).octets for one in ties)  # seldom compared
         own += sum(one.nanoseconds for one in outputs.values())
         self._take(own + _SORTED_ROW * len(subquery.windows), source)
         found = {name: self._leaf(name, price.size) for name, price in outputs.items()}
