@@ -9,6 +9,7 @@ from typing import NamedTuple
 from proxy.base.sql_types import SqlType
 from proxy.base.written_names import written_name
 
+IN_NORMAL_FORMS = "UTF8 in an order of normal forms"  # which ICU has for el, fa, he, hi
 _UNPRINTABLE = (SqlType.TIMESTAMP, SqlType.TIMESTAMPTZ, SqlType.OTHER)
 
 

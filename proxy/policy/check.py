@@ -8,7 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from proxy.base.sql_types import SqlType
-from proxy.catalog.catalog_model import Catalog, Column, Table, TableName
+from proxy.catalog.catalog_model import IN_NORMAL_FORMS, Catalog, Column, Table, TableName
 from proxy.policy.blocks_of_time import (
     FIRST_YEAR,
     LAST_YEAR,
@@ -217,7 +217,13 @@ class _Check:
         self._policy = policy
         self._catalog = catalog
         self._units: dict[str, tuple[str, Column]] = {}
-        if catalog.encoding != "UTF8":
+        if catalog.encoding == IN_NORMAL_FORMS:
+            self._add(
+                ("database",),
+                "the database's order of texts is one of ICU that makes normal forms: one text can take hours",
+                "dump it, and restore it into a database of LOCALE_PROVIDER libc, or of ICU_LOCALE 'en'",
+            )
+        elif catalog.encoding != "UTF8":
             # lower() and upper() may raise on other encodings, and an error is a bit (docs/design/sql.md 2.5).
             self._add(
                 ("database",),

@@ -10,6 +10,7 @@ from psycopg.rows import dict_row
 
 from proxy.base.sql_types import SqlType, of_column
 from proxy.catalog.catalog_model import (
+    IN_NORMAL_FORMS,
     Catalog,
     Column,
     ColumnBeneath,
@@ -122,7 +123,7 @@ def read_catalog(dsn: str, *, declared: bool = False) -> Catalog:
         }
         ((encoding,),) = (one.values() for one in connection.execute("SHOW server_encoding"))
         if encoding == "UTF8" and any(one["normalizes"] for one in connection.execute(_NORMALIZES)):
-            encoding = "UTF8 in an order of normal forms"
+            encoding = IN_NORMAL_FORMS
     return Catalog(
         {
             name: Table(
@@ -155,8 +156,9 @@ def _column(row: dict[str, object], can_conflict: bool) -> Column:
         kind, type_name = SqlType.OTHER, f"{type_name}, in a nondeterministic collation"
     elif row["is_virtual"]:
         kind, type_name = SqlType.OTHER, f"{type_name}, generated at each reading"
-    elif row["is_replaced"]:
-        kind, type_name = SqlType.OTHER, f"{type_name}, computed by what is not PostgreSQL's own"
+    elif row["replaced_by"] is not None:
+        kind = SqlType.OTHER
+        type_name = f"{type_name} ({row['replaced_by']} is not PostgreSQL's own)"
     elif (can_conflict or row["is_icu"]) and kind.is_text and row["collation"] is not None:
         kind, type_name = SqlType.COLLATED, SqlType.COLLATED.sql
     modifier = int(str(row["modifier"]))

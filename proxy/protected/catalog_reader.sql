@@ -8,7 +8,7 @@
 -- what is beneath it, of which its values are, in every expression and in what clients are told
 -- (getBaseTypeAndTypmod, src/backend/utils/cache/lsyscache.c); not of a foreign table, where its CHECK is
 -- about rows that come (make_tuple_from_result_row, contrib/postgres_fdw). Of whose values PostgreSQL would compute by
--- what an owner has put in place of its own (is_replaced): a cast to one of its types, of this type or of one of its
+-- what an owner has put in place of its own (replaced_by): a cast to one of its types, of this type or of one of its
 -- own; an operator in pg_catalog, or a function with the name of another one there. Extensions are as the server is.
 WITH RECURSIVE shown_by AS (
     SELECT inhrelid AS shown, inhparent AS by FROM pg_catalog.pg_inherits
@@ -45,7 +45,7 @@ WITH RECURSIVE shown_by AS (
     JOIN pg_catalog.pg_proc g ON g.proname = f.proname AND g.pronamespace = f.pronamespace AND g.oid < 16384
     WHERE f.pronamespace = 'pg_catalog'::pg_catalog.regnamespace
 ), replaced AS MATERIALIZED (
-    SELECT made.of FROM made
+    SELECT made.of, pg_catalog.pg_describe_object(made.class, made.oid, 0) AS description FROM made
     WHERE made.oid >= 16384 AND NOT EXISTS (
         SELECT FROM pg_catalog.pg_depend d WHERE d.classid = made.class AND d.objid = made.oid AND d.deptype = 'e')
 )
@@ -61,7 +61,7 @@ SELECT n.nspname AS schema, c.relname AS table, a.attname AS column, c.oid::bigi
        t.typtype = 'e' AS is_enum, coalesce(NOT l.collisdeterministic, false) AS is_loose,
        nullif(l.oid, 'pg_catalog."default"'::pg_catalog.regcollation)::bigint AS collation,
        a.attgenerated = 'v' AS is_virtual, coalesce(l.collprovider = 'i', false) AS is_icu,
-       EXISTS (SELECT FROM replaced r WHERE r.of < 16384 OR r.of = t.oid) AS is_replaced,
+       (SELECT min(r.description) FROM replaced r WHERE r.of < 16384 OR r.of = t.oid) AS replaced_by,
        pg_catalog.col_description(c.oid, a.attnum) AS comment, a.attidentity::text AS identity,
        CASE WHEN a.attgenerated = '' THEN pg_catalog.pg_get_expr(f.adbin, f.adrelid) END AS "default",
        pg_catalog.obj_description(c.oid, 'pg_class') AS table_comment, c.relkind = 'v' AS is_view,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import psycopg
 import pytest
 
+from proxy.catalog.catalog_model import IN_NORMAL_FORMS
 from proxy.postgres.embedded import EmbeddedPostgres
 from proxy.protected.catalog_reader import read_catalog
 from tests.audit.two_states import TwoStates, server_of, two_states
@@ -76,4 +77,4 @@ def test_a_database_in_such_an_order_is_not_read(
             f" LOCALE_PROVIDER icu ICU_LOCALE '{locale}'"
         )
     found = read_catalog(dsn).encoding
-    assert found == (encoding or "UTF8 in an order of normal forms")
+    assert found == (encoding or IN_NORMAL_FORMS)

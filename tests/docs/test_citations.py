@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,12 @@ def test_every_citation_resolves() -> None:
     citations = Citations(root=_ROOT, beside=_EXAMPLES)
     assert citations.count > 100
     assert [str(broken) for broken in citations.broken()] == []
+
+
+def test_no_page_has_the_sides_of_a_merge() -> None:
+    pages = [_ROOT / name for name in Citations(root=_ROOT).files if name.endswith(".md")]
+    sides = re.compile(r"^(?:<{7}|>{7}) ", re.MULTILINE)
+    assert pages and [page for page in pages if sides.search(page.read_text("utf-8"))] == []
 
 
 @pytest.mark.parametrize(

@@ -453,7 +453,7 @@ _REFUSED: tuple[tuple[str, Callable[[], object]], ...] = (
         ),
     ),
     (
-        "a bound below 1",
+        "a bound below 1, or too many bounds",
         _block(
             "SELECT count(*) FROM visits",
             lambda block: replace(

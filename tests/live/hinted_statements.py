@@ -87,9 +87,9 @@ HINTED: dict[str, HintedStatement] = {
         f"SELECT count(*) {_THINGS} WHERE opens::text = '09:30:00'",
         f"SELECT min(extract(hour FROM opens)), max(extract(epoch FROM opens)) {_THINGS}",
     ),
-    "Leave COLLATE out; list what is to be compared: column IN ('a', 'b').": _case(
-        f"SELECT count(*) {_ORDERS} WHERE status COLLATE \"C\" < 'b'",
-        f"SELECT count(*) {_ORDERS} WHERE status IN ('a', 'b')",
+    "Texts are ordered by their bytes; write lower(column) < 'b' without COLLATE.": _case(
+        f"SELECT count(*) {_ORDERS} WHERE lower(status COLLATE \"C\") < 'b'",
+        f"SELECT count(*) {_ORDERS} WHERE lower(status) < 'b'",
     ),
     "Put each side in brackets: (a || 'x') OPERATOR(pg_catalog.=) (b).": _case(
         f"SELECT count(*) {_ORDERS} WHERE status || 'x' OPERATOR(pg_catalog.=) 'ax'",

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from proxy.catalog.catalog_model import IN_NORMAL_FORMS
 from proxy.policy import check as checking
 from proxy.policy.policy_model import Noise, Policy, ProtectedTable
 from proxy.policy_file import policy_errors, yaml_positions
@@ -190,6 +191,9 @@ def test_every_refusal_has_a_golden_case(monkeypatch: pytest.MonkeyPatch) -> Non
     assert [str(found) for found in checking.check(smallest, ascii_only)] == [
         "database: the database's encoding is SQL_ASCII, not UTF8"
     ]
+    (greek,) = checking.check(smallest, SHOP.__class__(SHOP.tables, IN_NORMAL_FORMS))
+    assert "order of texts" in str(greek)
+    assert "ENCODING" not in str(greek.hint), "it is UTF8 already"
     gaussian = replace(smallest.privacy, noise=Noise.GAUSSIAN, delta=Fraction(0))
     assert [str(found) for found in checking.check(replace(smallest, privacy=gaussian), SHOP)] == [
         "privacy.noise: gaussian noise needs a delta above 0"

@@ -303,6 +303,7 @@ SELECT count(*) FROM s.visits WHERE kind COLLATE "C" = 'a';
 SELECT count(*) FROM s.visits WHERE kind COLLATE pg_catalog."default" IN ('a', 'b');
 SELECT count(*) FROM s.visits WHERE (city COLLATE "POSIX") LIKE 'U%';
 SELECT count(*) FROM s.visits WHERE city COLLATE "C" <> 'Ulm';
+SELECT count(*) FROM s.visits WHERE kind COLLATE "C" < 'b';
 SELECT count(*) FROM s.visits WHERE (kind, n) = ('a', 4);
 SELECT count(*) FROM s.visits WHERE (kind, n) <> ('a', 4);
 SELECT count(*) FROM s.visits WHERE ROW(kind, n) = ROW('a', 4);
@@ -680,7 +681,6 @@ SELECT w.x, count(*) FROM s.visits v JOIN (VALUES ('a', 1), ('b', 2)) AS w(k, x)
 SELECT count(*) FROM s.visits v, (SELECT unnest(ARRAY[1, 2]) AS x) p;
 SELECT count(*) FROM s.visits v, (SELECT generate_series(1, 3) AS x) p WHERE n > x;
 SELECT count(*) FROM s.visits v, (SELECT random() AS x) p WHERE n > p.x;
-SELECT count(*) FROM s.visits WHERE kind COLLATE "C" < 'b';
 SELECT count(*) FROM s.visits WHERE lower(kind COLLATE "C") = 'b';
 SELECT count(*) FROM s.visits WHERE kind || 'x' OPERATOR(pg_catalog.=) 'ax';
 SELECT count(*) FROM s.visits WHERE sum(n + 'NaN'::numeric) > 1;

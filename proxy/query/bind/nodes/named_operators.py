@@ -71,13 +71,16 @@ def _operator(node: exp.Expr, scope: Scope) -> Expression:
     return scope.read(made)
 
 
-# Of texts that are equal in one of these byte by byte, or else in none of them.
+# Of texts that are equal in one of these byte by byte, or else in none of them; all are ordered by bytes.
 _COLLATIONS = frozenset({"C", "POSIX", "default", "ucs_basic"})
-_WITHOUT_ORDER = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.In, exp.Like, exp.Escape)
+_COMPARISONS = (
+    *(exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.In, exp.Like, exp.Escape),
+    *(exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between),
+)
 
 
 def _collate(node: exp.Expr, scope: Scope) -> Expression:
-    """COLLATE "C" in a comparison for equality, or beside LIKE."""
+    """COLLATE "C" in a comparison, or beside LIKE."""
     only(node, "this", "expression")
     written = node.expression
     name = written.name if isinstance(written, exp.Identifier) else ""
@@ -86,12 +89,11 @@ def _collate(node: exp.Expr, scope: Scope) -> Expression:
     around = node.parent
     while isinstance(around, exp.Paren):
         around = around.parent
-    if name not in _COLLATIONS or not isinstance(around, _WITHOUT_ORDER):
+    if name not in _COLLATIONS or not isinstance(around, _COMPARISONS):
         raise Refusal(
             Code.UNSUPPORTED,
-            'COLLATE is allowed in comparisons for equality, IN and LIKE only, with "C" or "default", on a'
-            " protected table",
-            "Leave COLLATE out; list what is to be compared: column IN ('a', 'b').",
+            'COLLATE is allowed in comparisons, IN and LIKE only, with "C" or "default", on a protected table',
+            "Texts are ordered by their bytes; write lower(column) < 'b' without COLLATE.",
             position_of(node),
         )
     operand = scope.read(node.this)
