@@ -27,6 +27,7 @@ references, units) values are short: an index holds them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -103,7 +104,8 @@ _LISTED = 100.0  # a listed value of a key is hashed for each statement, when th
 _LISTED_GROUP = 300.0  # and a key of a group that means of deviations are joined with
 # Of a unit in one group, once its rows are gathered: counts and totals, means of deviations.
 _GATHERED = 400.0
-_DEVIATION = 1_000.0
+_DEVIATION = 2_500.0
+_FEW_GROUPS = 2.5e7  # nanoseconds that a unit in all groups takes, below which no row is looked at
 _WIDE = 2**20  # steps, from which on deviations are numerics
 _HEAP_ROW = 8_160  # octets that a page has for one row (htup_details.h, MaxHeapTupleSize)
 _ROW_HEADER = 24
@@ -367,8 +369,13 @@ def _weigh_top(plan: BlockPlan, source: _Level, walk: _Pricer, statements: int) 
     own += sum(times * price.nanoseconds for price, times in measured)
     if isinstance(plan.neighbours, RowNeighbours) and plan.sub_partitions:
         own += sum(walk.hashed_nanoseconds(column, source) for column in plan.neighbours.hashed_by)
-    elif isinstance(plan.neighbours, UnitNeighbours) and plan.keys and plan.groups() != 1:
-        own += sum(map(_gathered_nanoseconds, plan.releases))
+    elif isinstance(plan.neighbours, UnitNeighbours) and plan.keys:
+        gathered = sum(map(_gathered_nanoseconds, plan.releases))
+        of_all = gathered * (plan.groups() or math.inf)
+        if of_all < _FEW_GROUPS:
+            walk.tally.nanoseconds += of_all
+        else:  # of as many groups as it has rows
+            own += gathered
     said = [*zip(keys, map(_times_said, plan.keys), strict=True), *measured]
     walk.tally.once += sum((times - 1) * price.once for price, times in said)  # priced once before
     walk.tally.take(own, rows)
@@ -525,14 +532,9 @@ class _Pricer:
         return _GROUPED_ROW + _SPREAD + 3 * size.octets + 3 * size.digits + 2 * size.unpacked
 
     def hashed_nanoseconds(self, column: ColumnRef, level: _Level) -> float:
-        found = self.price(
-            column, level
-        )  # never NULL, so no longer than what has a value (full_joins.py)
-        return (
-            _HASHED_COLUMN
-            + found.nanoseconds
-            + min(found.size.octets, limits.JOINED_TEXT_OCTETS) / 2
-        )
+        found = self.price(column, level)
+        octets = min(found.size.octets, limits.JOINED_TEXT_OCTETS)
+        return _HASHED_COLUMN + found.nanoseconds + octets / 2
 
     def counted(self, counted: Counted, level: _Level) -> NodePrice:
         prices = [self.price(part, level) for part in (counted.operand, counted.condition)]
