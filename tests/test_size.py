@@ -10,8 +10,8 @@ from pathlib import Path
 
 _PRODUCT = Path(__file__).resolve().parents[1] / "proxy"
 
-MOST_LINES = 143_289
-MOST_FILES = 628
+MOST_LINES = 143_280
+MOST_FILES = 629
 
 
 def lines_and_files(files: Iterable[Path]) -> tuple[int, int]:

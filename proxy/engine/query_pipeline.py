@@ -50,6 +50,7 @@ from proxy.engine.published_answers import PublishedSources
 from proxy.engine.remembered_plans import PreparedQuery, RememberedPlans
 from proxy.engine.session_zone import in_session_zone, zones_used
 from proxy.engine.settings import Settings, read_settings
+from proxy.engine.text_order import text_order_lines
 from proxy.engine.unit_words import charged_blocks
 from proxy.engine.work_refusals import in_words_of
 from proxy.kernel.checked_plan import CheckedPlan, together
@@ -534,7 +535,7 @@ class Engine:
             zones=zones_used(blocks, self.policy, day),
             tables=frozenset(name for block in private.blocks for name in block.tables()),
             rules=policy_rules(private),
-            unlisted=(*unlisted, *impossible.lines),
+            unlisted=(*unlisted, *impossible.lines, *text_order_lines(bound)),
             advice=advice_for(
                 *(query.blocks, chosen.loss, self.policy.privacy),
                 is_hopeless=impossible.is_everywhere,

@@ -53,7 +53,8 @@ class PreparedQuery:
     compiled: the statements of what is drawn, queries: all of them; has_lists: whether any takes lists of
     public tables. seconds: of a processor, that planning and compiling took. scalars: answers of earlier blocks
     that stand in later ones. times: how times of the statement were rounded, a line each. unlisted:
-    constants that are not among the values that the policy lists for their column, or beyond its bounds.
+    constants that are not among the values that the policy lists for their column, or beyond its bounds, and
+    texts that are compared by bytes.
     advice: what helps, where an answer is inexact. copied: its protected tables, if the policy names copies of
     them; offered: those of the copies that could be read."""
 
