@@ -31,7 +31,6 @@ _LARGER = {
     **dict.fromkeys((SqlType.INT2, SqlType.INT4, SqlType.INT8), SqlType.INT8.sql),
     **dict.fromkeys((SqlType.FLOAT4, SqlType.FLOAT8), SqlType.FLOAT8.sql),
 }
-_ORDERS = (ir.Comparator.LT, ir.Comparator.LE, ir.Comparator.GT, ir.Comparator.GE)
 _LAST_TIMESTAMP_DAY = "294276-12-31"  # PostgreSQL 17 documentation, section 8.5
 
 
@@ -40,7 +39,7 @@ def condition_sql(expression: ir.Expression, binds: Binds) -> str:
     match expression:
         case ir.Comparison():
             left, right = _pair(expression.left, expression.right, binds)
-            if expression.comparator in _ORDERS and _is_text(expression.left, expression.right):
+            if expression.comparator.is_of_order and _is_text(expression.left, expression.right):
                 left, right = _in_bytes(left), _in_bytes(right)
             return f"({left} {expression.comparator.value} {right})"
         case ir.Connective():

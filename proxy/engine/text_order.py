@@ -6,10 +6,7 @@ from proxy.base.node_parts import nodes
 from proxy.base.sql_types import SqlType
 from proxy.query.ir.expression_walk import column_refs
 from proxy.query.ir.expressions import Comparison, Constant
-from proxy.query.ir.function_names import Comparator
 from proxy.query.ir.query import Query
-
-_EQUAL = (Comparator.EQ, Comparator.NE)
 
 
 def text_order_lines(query: Query) -> tuple[str, ...]:
@@ -22,7 +19,7 @@ def text_order_lines(query: Query) -> tuple[str, ...]:
     """
     found = dict[str, None]()
     for part in nodes(query.blocks):
-        if isinstance(part, Comparison) and part.comparator not in _EQUAL:
+        if isinstance(part, Comparison) and part.comparator.is_of_order:
             for side, other in ((part.left, part.right), (part.right, part.left)):
                 text = other.value if isinstance(other, Constant) else ""
                 if not isinstance(text, str) or not any(map(str.isalpha, text)):

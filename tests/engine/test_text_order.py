@@ -17,6 +17,7 @@ from tests.pipeline_world import read
         ("i4 > 3 AND NOT (s >= 'M' OR t > 'x')", ["s", "t"]),
         ("t = 'm' AND t <> 'x' AND t IN ('a', 'b') AND t LIKE 'a%'", []),
         ("to_char(ts, 'YYYY-MM') >= '2024-05'", []),  # digits have one order
+        ("t IS DISTINCT FROM 'm' OR s IS NOT DISTINCT FROM 'x'", []),
         ("t > '5'", []),
         ("d >= '2024-05-01'", []),
         ("i4 > 5", []),

@@ -16,6 +16,10 @@ class Comparator(Enum):
     NOT_DISTINCT = "IS NOT DISTINCT FROM"
 
     @property
+    def is_of_order(self) -> bool:
+        return self in (Comparator.LT, Comparator.LE, Comparator.GT, Comparator.GE)
+
+    @property
     def turned(self) -> Comparator:
         """The comparator of the same condition with its sides exchanged: a < b is b > a."""
         sides = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
