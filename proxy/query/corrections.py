@@ -358,7 +358,7 @@ def _text_in_quotes(refused: ReadRefusal) -> Iterator[str]:
 
 
 def _listed_apart(refused: ReadRefusal) -> Iterator[str]:
-    """Values in a list: a row for each of them."""
+    """Values in a list, or the first of texts: a row for each of them."""
     lexed, select = refused.lexed, refused.own
     if select is None or "group" in select.clauses or "from" not in select.clauses:
         return
@@ -370,7 +370,7 @@ def _listed_apart(refused: ReadRefusal) -> Iterator[str]:
             yield asking(refused, select, [key, "count(*)"], [key])
 
 
-_LISTS = frozenset({"array_agg", "string_agg", "json_agg", "jsonb_agg", "mode"})
+_LISTS = frozenset({"array_agg", "string_agg", "json_agg", "jsonb_agg", "mode", "min", "max"})
 
 
 def _without_distinct(refused: ReadRefusal) -> Iterator[str]:

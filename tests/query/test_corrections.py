@@ -96,6 +96,12 @@ def _candidates(sql: str, reason: str, word: str | None = None, hint: str = "") 
             "DISTINCT",
             "SELECT status, count(*), avg(total) FROM orders GROUP BY status",
         ),
+        (
+            "SELECT min(o.status) AS least FROM orders o WHERE total > 3",
+            "UNSUPPORTED",
+            "min",
+            "SELECT o.status, count(*) FROM orders o WHERE total > 3 GROUP BY o.status",
+        ),
         ("SELECT OrderTotal FROM orders", "42703", "Order", "SELECT total FROM orders"),
         ("SELECT email FROM orders", "42703", "email", None),
         (
