@@ -1058,20 +1058,23 @@ def test_a_look_that_fails_says_so_everywhere(
     assert reload() == {"database": NAME, "digest": before, "not_taken": None}
     readiness = [reloads.are_taken]
     text = served.file.read_text()
-    for broken, what in (
-        ("load_policy", "looked at"),
-        ("refuse_problems", "put in force"),
-        ("look_for_changes", "looked at"),
+    for of, broken, what in (
+        (reloading, "load_policy", "looked at"),
+        (Database, "_adopt", "put in force"),
+        (Database, "look_for_changes", "looked at"),
     ):
         with monkeypatch.context() as patch, capture_logs() as logged:
-            patch.setattr(reloading, broken, _fails, raising=broken != "look_for_changes")
-            patch.setattr(Database, "look_for_changes", _fails if "look" in broken else _nothing)
+            patch.setattr(Database, "look_for_changes", _nothing)
+            patch.setattr(of, broken, _fails)
             served.file.write_text(f"{text}# {broken}\n{_BY_WARD}".replace(TABLES, _REFERRING))
             told = reload()
-        assert told["digest"] == before
+        # The catalogue is looked at last, under the policy that was just taken.
+        is_taken = broken == "look_for_changes"
+        now = hashlib.sha256(served.file.read_bytes()).hexdigest() if is_taken else before
+        assert told["digest"] == now
         assert told["not_taken"] == f"it could not be {what} (ZeroDivisionError: other)", broken
         readiness.append(reloads.are_taken)
-        assert served.standing() == (before, False)
+        assert served.standing() == (now, False)
         (line,) = [one for one in logged if one["event"] == "policy_not_taken"]
         assert line["reason"] == told["not_taken"] and "Meyer" not in str(logged)
     after = reload()
