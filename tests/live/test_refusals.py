@@ -19,6 +19,7 @@ from tests.raw_client import Frame, RawClient
 COUNT = "SELECT count(*) FROM shop.orders"
 
 
+@pytest.mark.every(3)
 @dataclass(frozen=True, slots=True)
 class Refused:
     """at: the word that the position must point at; None: no single word is to blame."""
@@ -88,6 +89,7 @@ def test_refusal(refused: Refused, with_parameters: bool, live: LiveProxy, analy
     assert live.spent(analyst)[0] == 0
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("setting", "value", "message"),
     [
@@ -206,6 +208,7 @@ def _put(message: bytes, text: bytes) -> bytes:
     return frames.frame(message[:1], message[5:].replace(b"{X}", text))
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("name", _SCENES)
 @pytest.mark.parametrize(
     "text",

@@ -85,8 +85,7 @@ def _exact(select: str) -> float:
     return float(row[0])
 
 
-@pytest.mark.every(2)
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize(
     ("aggregate", "within"),
     [
