@@ -429,6 +429,7 @@ def show(found: dict[str, Found]) -> None:
             print(f"{form}, {failure}")
 
 
+@pytest.mark.long
 def test_some_as_postgresql(public: LiveProxy) -> None:
     """Of each fifteenth statement one form, another of the next."""
     forms = [(one, *variants(one)) for one in statements()[::15]]

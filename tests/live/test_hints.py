@@ -457,7 +457,7 @@ def test_every_form_of_a_function_runs(
         assert answered, written
 
 
-@pytest.mark.every(6)
+@pytest.mark.every(12)
 @pytest.mark.parametrize("name", SUBSTITUTES)
 def test_what_stands_instead_of_a_function_runs(
     name: str, sessions: dict[str, psycopg.Connection]

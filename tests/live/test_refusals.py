@@ -19,7 +19,6 @@ from tests.raw_client import Frame, RawClient
 COUNT = "SELECT count(*) FROM shop.orders"
 
 
-@pytest.mark.every(3)
 @dataclass(frozen=True, slots=True)
 class Refused:
     """at: the word that the position must point at; None: no single word is to blame."""
@@ -64,6 +63,7 @@ REFUSED = [
 ]  # fmt: skip
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("refused", REFUSED, ids=lambda refused: refused.text)
 @pytest.mark.parametrize("with_parameters", [False, True])
 def test_refusal(refused: Refused, with_parameters: bool, live: LiveProxy, analyst: str) -> None:
