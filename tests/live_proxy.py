@@ -14,6 +14,7 @@ import uvloop
 
 from proxy.cli.assembly import Database, assemble
 from proxy.cli.served_databases import Assembly
+from proxy.ledger import engine_ledger
 from proxy.servers.statement_reports import StatementObserver
 from proxy.servers.wire.wire_server import WireServer
 from tests.ledger_key import LEDGER_CIPHER
@@ -22,6 +23,9 @@ from tests.servers_fixture import PASSWORD, Servers
 from tests.waiting import until
 
 T = TypeVar("T")
+
+# Outcomes of a tenth of a second are written together, and nearly every test waits for those of its own.
+engine_ledger._TOGETHER_SECONDS = 0.005
 
 
 @dataclass(slots=True)

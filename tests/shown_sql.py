@@ -63,18 +63,16 @@ def shown() -> dict[str, str]:
 def _texts(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Literals and f-strings as wholes, but for docstrings."""
     skipped: set[int] = set()
-    for node in ast.walk(tree):
+    for node in ast.walk(tree):  # what holds a text comes before it
         body = getattr(node, "body", None)
         if isinstance(body, list) and body and isinstance(body[0], ast.Expr):
             skipped.add(id(body[0].value))
-        if isinstance(node, ast.JoinedStr):
-            skipped |= {id(part) for part in ast.walk(node) if part is not node}
-    for node in ast.walk(tree):
         if id(node) in skipped:
             continue
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.lineno, node.value
         elif isinstance(node, ast.JoinedStr):
+            skipped |= {id(part) for part in ast.walk(node) if part is not node}
             yield (
                 node.lineno,
                 "".join(

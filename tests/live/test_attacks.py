@@ -217,13 +217,13 @@ def check(
 
 
 def test_some(sides: Sides) -> None:
-    """What is answered although the corpus rejects it, what only the guard refuses, and one in ten of the
-    rest, by the simple protocol."""
+    """What only the guard refuses, every other of what is answered although the corpus rejects it, and one in
+    twenty of the rest, by the simple protocol."""
     corpus = attacks.corpus()
-    own = {*attacks.NOISY, *attacks.GUARDED}
-    some = [a for n, a in enumerate(corpus) if a.id in own or n % 10 == 0]
+    own = {*sorted(attacks.NOISY)[::2], *attacks.GUARDED}
+    some = [a for n, a in enumerate(corpus) if a.id in own or n % 20 == 0]
     found = check(sides, [a for a in some if "sleep" not in a.sql], [Listener.SIMPLE])
-    assert len(found[Verdict.REFUSED]) > 10 and len(found[Verdict.NOISY]) > 15
+    assert len(found[Verdict.REFUSED]) > 5 and len(found[Verdict.NOISY]) > 12
 
 
 @pytest.mark.long

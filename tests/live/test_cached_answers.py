@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 
 import psycopg
 import pytest
 
 from proxy.cli.assembly import Database, assemble
-from tests.chosen_slots import reuse_with_far_step
+from proxy.policy_file.policy_yaml import read_policy
+from tests.chosen_slots import reuse_with_far_step, with_chosen_slots
 from tests.ledger_key import LEDGER_CIPHER
 from tests.live.cached_tables import SCRIPT, TABLES, without_people
-from tests.live.served_database import READER, served_database
+from tests.live.served_database import READER, policy_head, served_database
 from tests.live.session_answers import answers_to, total_paid
 from tests.live_proxy import LiveProxy, start_proxy
 from tests.servers.http.both_listeners import open_http
@@ -100,7 +102,7 @@ _KINDS = (
 )
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("text", _KINDS)
 def test_bytes_are_the_same(keeping: LiveProxy, text: str) -> None:
     """Of every kind of release; the second analyst pays, the shared budget does not."""
@@ -220,41 +222,47 @@ _PRESENT = (
 )
 
 
-def test_the_present_is_in_steps() -> None:
+def test_the_present_is_in_steps(keeping: LiveProxy) -> None:
     """A dashboard of the last days is one question for a while; with `now: exact` it is another each time."""
-    pair, paid = servers(), []
-    exact = "reuse: {for: 24h, now: exact}"
-    for name, reuse in (("steps", reuse_with_far_step()), ("moments", exact)):
-        proxy = start_proxy(pair, [_dashboard(name, reuse)])
+    paid = []
+    for reuse in (reuse_with_far_step(), "reuse: {for: 24h, now: exact}"):
+        proxy = start_proxy(keeping.servers, [_dashboard(keeping, reuse)])
         try:
-            paid.append(_paid_for_two_views(proxy, name))
+            paid.append(_paid_for_two_views(proxy))
         finally:
             proxy.stop()
     assert paid[0] <= 4.01 < paid[1]
 
 
-def test_by_default_the_present_is_in_slots() -> None:
+def test_by_default_the_present_is_in_slots(keeping: LiveProxy) -> None:
     """Of an hour, as the windows have days."""
-    proxy = start_proxy(servers(), [_dashboard("slots", "reuse: 24h")])
+    proxy = start_proxy(keeping.servers, [_dashboard(keeping, "reuse: 24h")])
     try:
         paid, hours = 0.0, {0, 1}
         while len(hours) > 1:  # a slot has ended meanwhile
             begun = _hour(proxy)
-            paid = _paid_for_two_views(proxy, "slots")
+            paid = _paid_for_two_views(proxy)
             hours = {begun, _hour(proxy)}
         assert paid <= 4.01
     finally:
         proxy.stop()
 
 
-def _dashboard(name: str, reuse: str) -> Database:
-    return served_database(servers(), name, SCRIPT, TABLES.replace("reuse: 24h", reuse), "auto")
+def _dashboard(keeping: LiveProxy, reuse: str) -> Database:
+    """The same tables, by a policy of another `reuse`."""
+    here = keeping.assembly.databases[DATABASE]
+    tables = TABLES.replace("reuse: 24h", reuse)
+    text = with_chosen_slots(policy_head(DATABASE, "auto") + tables)
+    other = read_policy(text, "cached.yaml", {"DSN": here.policy.source})
+    policy = replace(here.policy, reuse=other.reuse)
+    lease = keeping.servers.lease(policy)
+    return assemble(policy, here.catalog, here.shadow, lease, LEDGER_CIPHER)
 
 
-def _paid_for_two_views(proxy: LiveProxy, name: str) -> float:
+def _paid_for_two_views(proxy: LiveProxy) -> float:
     analyst = proxy.servers.new_analyst()
     for _ in range(2):
-        with proxy.connect(name, analyst=analyst) as connection:
+        with proxy.connect(DATABASE, analyst=analyst) as connection:
             for text in _PRESENT:
                 connection.execute(text.encode())
             connection.execute(

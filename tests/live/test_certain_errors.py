@@ -62,7 +62,7 @@ def _state(connection: psycopg.Connection, result: PGresult) -> str | None:
     return (result.error_field(DiagnosticField.SQLSTATE) or b"").decode()
 
 
-@pytest.mark.every(6)
+@pytest.mark.every(11)
 @pytest.mark.parametrize("way", [simple, extended, prepared])
 @pytest.mark.parametrize("case", CERTAIN_ERRORS, ids=lambda case: case.name)
 def test_a_certain_error_costs_nothing(
@@ -84,7 +84,7 @@ def listeners(live: LiveProxy) -> Iterator[BothListeners]:
     both.close()
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(7)
 @pytest.mark.parametrize(
     "case", [case for case in CERTAIN_ERRORS if case.is_for_http], ids=lambda case: case.name
 )
@@ -96,7 +96,7 @@ def test_a_certain_error_costs_nothing_over_http(
     assert listeners.proxy.spent(analyst)[0] == 0
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(8)
 @pytest.mark.parametrize("text", POSSIBLE)
 def test_what_may_succeed_is_charged(
     live: LiveProxy, listeners: BothListeners, analyst: str, text: str

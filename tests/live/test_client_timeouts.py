@@ -323,6 +323,7 @@ def test_each_value_is_taken_and_told_of_where_it_matters(
         assert notices == ([OUTLASTS_TIMEOUT] if matters else [])
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("parameter", [False, True])
 def test_what_was_charged_runs_without_the_timeout(
     live: LiveProxy, analyst: str, parameter: bool
@@ -343,6 +344,7 @@ def test_what_was_charged_runs_without_the_timeout(
     assert live.spent(analyst)[0] == 1
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("parameter", [False, True])
 def test_an_old_transaction_is_refused_before_the_charge(
     live: LiveProxy, analyst: str, parameter: bool, monkeypatch: pytest.MonkeyPatch

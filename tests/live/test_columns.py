@@ -219,7 +219,7 @@ def test_there_are_many() -> None:
     assert len(set(STATEMENTS)) == len(STATEMENTS) >= 140
 
 
-@pytest.mark.every(6)
+@pytest.mark.every(12)
 @pytest.mark.parametrize("text", STATEMENTS)
 def test_columns(text: str, both: Both) -> None:
     proxied, direct = both

@@ -199,6 +199,7 @@ def test_what_says_something_else_is_paid(
     assert abs(float(noisy) - float(exact)) < 30
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(("first", "text"), _TWO_STATES)
 def test_of_two_states_nothing_is_made(
     combining: LiveProxy, first: Sequence[str], text: str

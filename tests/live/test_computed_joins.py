@@ -19,7 +19,7 @@ def _asked(connection: psycopg.Connection, sql: str) -> dict[tuple[object, ...],
     return {(*row[:place], *row[place + 1 :]): float(row[place] or 0) for row in cursor.fetchall()}
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("sql", [*JOINS, *ALIASES])
 def test_they_are_answered_as_by_postgresql(joins: LiveProxy, sql: str) -> None:
     with (

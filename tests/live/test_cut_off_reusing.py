@@ -89,7 +89,7 @@ class CutOff:
 @pytest.fixture
 def cut_off(made: Database, monkeypatch: pytest.MonkeyPatch) -> Iterator[CutOff]:
     monkeypatch.setattr("proxy.ledger.cached_claims.LEASE_SECONDS", _LEASE_SECONDS)
-    monkeypatch.setattr("proxy.drawing.kept_answers.WAIT_SECONDS", _LEASE_SECONDS + 10)
+    monkeypatch.setattr("proxy.drawing.kept_answers.WAIT_SECONDS", _LEASE_SECONDS + 1)
     pair, policy = servers(), made.policy
     lease = pair.lease(policy)
     where = conninfo_to_dict(lease.ledger_dsn)

@@ -154,6 +154,7 @@ def _refreshed(
     return views
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("refreshes", [8, pytest.param(100, marks=pytest.mark.long)])
 def test_refreshes_cost_what_one_view_costs(served: LiveProxy, refreshes: int) -> None:
     """Of eight connections of three analysts: the total nothing more, and each analyst one view."""

@@ -100,6 +100,7 @@ _FREE = (
 )
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(("first", "text"), _FREE)
 def test_what_was_shown_is_added_up(deriving: LiveProxy, first: str, text: str) -> None:
     analyst = deriving.servers.new_analyst()
@@ -204,6 +205,7 @@ def test_less_exact_serves_only_who_accepts_it(deriving: LiveProxy) -> None:
     assert 1.4 < one[0][0] / fresh[0][0] <= 2
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("first", "epsilon", "accepted", "text"),
     [

@@ -136,6 +136,7 @@ def _spread_before(epsilon: str, draws: int) -> float:
 _SPREAD = "SELECT status, stddev(total) FROM shop.orders GROUP BY status"
 
 
+@pytest.mark.long
 @pytest.mark.every(2)
 @pytest.mark.parametrize(("epsilon", "most"), [("1", 1.9), ("0.25", 2.5)])
 def test_deviations_by_status(epsilon: str, most: float) -> None:

@@ -92,6 +92,7 @@ _WITHOUT_AGGREGATES = (
 )
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("text", _WITHOUT_AGGREGATES)
 def test_keys_alone_are_explained_as_free(
     live: LiveProxy, listeners: BothListeners, analyst: str, text: str
@@ -129,6 +130,7 @@ REFUSED = (
 )
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("text", REFUSED)
 def test_what_a_query_refuses_has_no_plan(
     listeners: BothListeners, analyst: str, text: str

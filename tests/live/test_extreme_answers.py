@@ -58,7 +58,7 @@ def test_an_answer_fits_its_type(
     assert response.status_code == 200, response.text
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(3)
 @pytest.mark.parametrize("function", ["low", "high", "error"])
 def test_an_interval_fits_its_type(live: LiveProxy, function: str) -> None:
     some = [

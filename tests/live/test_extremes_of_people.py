@@ -14,6 +14,7 @@ from decimal import Decimal
 from statistics import median
 
 import psycopg
+import pytest
 
 from proxy.cli.assembly import Database
 from proxy.cli.sample_policies import sample_policy
@@ -62,6 +63,7 @@ def test_of_all_customers_they_are_near_the_exact_ones(live: LiveProxy) -> None:
     assert near > _DRAWS // 2
 
 
+@pytest.mark.long
 def test_of_the_demo_with_its_own_bounds() -> None:
     """`dpproxy demo` lets a total be up to 500: docs/reference/accuracy.md 7."""
     ((least, most),) = _of_the_demo(_demo(), _ALL, 20).values()
@@ -102,6 +104,7 @@ async def _read(block: BlockPlan, dsn: str, seed: int) -> list[ExactTable]:
         await data.close()
 
 
+@pytest.mark.long
 def test_by_status_they_are_in_order(live: LiveProxy) -> None:
     least, most = Counter[str](), Counter[str]()
     found: dict[str, list[tuple[float, float]]] = {}

@@ -17,6 +17,7 @@ from tests.servers_fixture import PASSWORD
 COUNT = "SELECT count(*) FROM shop.orders WHERE "
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("where", "values"),
     [

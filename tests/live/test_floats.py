@@ -111,13 +111,13 @@ def _is_postgresqls(floats: LiveProxy, sql: str) -> None:
         assert abs(found.get(key, 0) - right.get(key, 0)) <= 8, (key, found, right)
 
 
-@pytest.mark.every(8)
+@pytest.mark.every(20)
 @pytest.mark.parametrize("sql", _CROSSED)
 def test_halves_are_rounded_as_postgresql_does(floats: LiveProxy, sql: str) -> None:
     _is_postgresqls(floats, sql)
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("sql", _OF_PARTS)
 def test_date_part_is_double_precision(floats: LiveProxy, sql: str) -> None:
     _is_postgresqls(floats, sql)

@@ -41,6 +41,7 @@ _STATEMENTS = (
 )  # fmt: skip
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("sql", _STATEMENTS)
 def test_as_on_the_data(live: LiveProxy, sql: str) -> None:
     with psycopg.connect(live.servers.protected.dsn("kinds")) as direct:

@@ -418,7 +418,7 @@ def sessions(live: LiveProxy) -> Iterator[dict[str, psycopg.Connection]]:
         session.close()
 
 
-@pytest.mark.every(6)
+@pytest.mark.every(12)
 @pytest.mark.parametrize("statement", dict.fromkeys(_CASES))
 def test_what_a_hint_shows_runs(statement: str, sessions: dict[str, psycopg.Connection]) -> None:
     session = sessions[_database(statement)]
@@ -426,6 +426,7 @@ def test_what_a_hint_shows_runs(statement: str, sessions: dict[str, psycopg.Conn
         session.execute(part.encode())
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("hint", "refused"), [(text, case.refused) for text, case in HINTED.items()]
 )
@@ -438,7 +439,7 @@ def test_a_statement_gets_its_hint(
     assert re.fullmatch(written, caught.value.diag.message_hint or "", re.DOTALL)
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("form", FORMS.values(), ids=lambda form: form.name)
 def test_every_form_of_a_function_runs(
     form: FunctionForm, sessions: dict[str, psycopg.Connection]
@@ -456,7 +457,7 @@ def test_every_form_of_a_function_runs(
         assert answered, written
 
 
-@pytest.mark.every(6)
+@pytest.mark.every(12)
 @pytest.mark.parametrize("name", SUBSTITUTES)
 def test_what_stands_instead_of_a_function_runs(
     name: str, sessions: dict[str, psycopg.Connection]

@@ -38,7 +38,7 @@ def _shown(key: object) -> object:
     return key.rstrip(" ") if isinstance(key, str) else key
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(9)
 @pytest.mark.parametrize("key", _KEYS)
 @pytest.mark.parametrize("form", _FORMS, ids=["key", "rollup", "column", "union", "twice", "made"])
 def test_what_was_charged_is_answered(form: str, key: str, live: LiveProxy, analyst: str) -> None:

@@ -67,7 +67,7 @@ ATTACKS = {
 }  # fmt: skip
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("name", ATTACKS)
 def test_large_arguments_are_refused_alike(name: str, listeners: BothListeners) -> None:
     condition, types, expressions = ATTACKS[name]

@@ -200,12 +200,12 @@ def test_corpus(table: str, watched: Watched) -> None:
 # Of the large corpora a part by index, and the rest at night.
 _PARTS = pytest.mark.parametrize(
     "part",
-    [slice(n, None, 6) for n in range(6)],
-    ids=["first", "second", "third", "fourth", "fifth", "sixth"],
+    [slice(n, None, 12) for n in range(12)],
+    ids=[f"{n + 1} of 12" for n in range(12)],
 )
 
 
-@pytest.mark.every(12)
+@pytest.mark.every(24)
 @pytest.mark.parametrize("folder", ["pipeline", "refused"])
 @_PARTS
 def test_golden_statements(folder: str, part: slice, watched: Watched) -> None:
@@ -223,7 +223,7 @@ def test_golden_statements(folder: str, part: slice, watched: Watched) -> None:
 
 
 @pytest.mark.skipif(not _ATTACKS.is_dir(), reason="the corpus ../shared/attacks is not here")
-@pytest.mark.every(6)
+@pytest.mark.every(12)
 @_PARTS
 def test_attacks(part: slice, watched: Watched) -> None:
     lines = (_ATTACKS / "attacks.jsonl").read_text(encoding="utf-8").splitlines()
@@ -240,7 +240,9 @@ def test_attacks(part: slice, watched: Watched) -> None:
             client.until_ready()
             all_ways(client, text.replace("\0", ""))
     check(watched, texts)
-    assert watched.proxy.spent("eve")[0] - before > 13  # of each third of them
+    asked = watched.proxy.spent("eve")[0] - before
+    print(f"{asked} questions of attacks were answered")
+    assert asked > 3
 
 
 def test_the_detector_detects(watched: Watched) -> None:

@@ -28,7 +28,7 @@ def _notices(live: LiveProxy, analyst: str, text: str) -> list[str]:
     return said
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("key", "where", "rules"),
     [

@@ -87,6 +87,7 @@ _FAMILIES = (
 )
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("texts", _FAMILIES)
 def test_slices_cost_nothing(lifting: LiveProxy, texts: tuple[str, ...]) -> None:
     analyst = lifting.servers.new_analyst()

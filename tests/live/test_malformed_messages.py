@@ -40,7 +40,7 @@ _IGNORED = ("copy data", "copy done", "copy fail")
 _ENDS = ("sync", "query without its end", "query with more")  # each with a ReadyForQuery of its own
 
 
-@pytest.mark.every(6)
+@pytest.mark.every(11)
 @pytest.mark.parametrize("name", _MALFORMED)
 @pytest.mark.parametrize(
     "then", ["question", "question later", "sync", "question in the same breath"]

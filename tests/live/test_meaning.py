@@ -185,7 +185,7 @@ UNZONED = (
 )
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(11)
 @pytest.mark.parametrize("text", (*ZONED, *UNZONED))
 @pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Etc/UTC", "GMT", "0"])
 def test_what_depends_on_the_time_zone_or_not_is_planned(

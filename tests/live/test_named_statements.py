@@ -372,8 +372,8 @@ def _run(numbers: range, live: LiveProxy, direct: psycopg.Connection) -> Counter
 
 
 def test_some_generated_statements(live: LiveProxy, direct: psycopg.Connection) -> None:
-    seen = _run(range(25), live, direct)
-    assert seen["answered"] >= 8, seen
+    seen = _run(range(12), live, direct)
+    assert seen["answered"] >= 3, seen
 
 
 @pytest.mark.long

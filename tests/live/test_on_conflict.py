@@ -12,6 +12,7 @@ from tests.live_proxy import LiveProxy
 _COUNT = "SELECT count(*) FROM shop.orders"
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize(
     "clause",
     [

@@ -83,6 +83,7 @@ def test_sqlalchemy(engine: sa.Engine) -> None:
         assert near(connection.execute(sa.text(COUNT)).scalar_one())
 
 
+@pytest.mark.every(3)
 def test_sqlalchemy_reflection(engine: sa.Engine) -> None:
     inspector = sa.inspect(engine)
     assert sorted(inspector.get_table_names("shop")) == ["customers", "orders", "products"]

@@ -106,8 +106,8 @@ _READER = "outage_reader"
     ("cut", "times", "answered", "statements"),
     [
         ("before", 1, True, 2),
-        ("before", 2, False, 2),
-        ("after", 1, True, 2),
+        pytest.param("before", 2, False, 2, marks=pytest.mark.long),
+        pytest.param("after", 1, True, 2, marks=pytest.mark.long),
         ("after", 2, False, 2),
         ("rows", 1, False, 1),
     ],

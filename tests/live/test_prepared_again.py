@@ -49,6 +49,7 @@ def _error(result: PGresult) -> tuple[str, str] | None:
     return state, message
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("change", _CHANGES)
 def test_what_has_changed_is_found_before_the_charge(
     live: LiveProxy, analyst: str, change: str
@@ -152,6 +153,7 @@ def test_another_epsilon_is_another_charge(live: LiveProxy, analyst: str) -> Non
         assert live.when_settled(analyst)[:2] == (4, 1.5)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("of", ["count", "grouped", "parameter", "copy"])
 def test_another_search_path(live: LiveProxy, analyst: str, of: str) -> None:
     """As PostgreSQL, which makes its plan anew: the names mean other tables, and go back."""

@@ -252,7 +252,7 @@ def _talk(conninfo: str, sent: bytes) -> _Talk:
         return _heard([*client.until(b"I"), *client.until_ready()])
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", _EXCHANGES)
 def test_an_exchange_is_that_of_postgresql(name: str, live: LiveProxy, analyst: str) -> None:
     sent = _EXCHANGES[name]

@@ -23,7 +23,7 @@ SELECT NULL::pg_catalog.text, n.nspname FROM pg_catalog.pg_namespace n
 WHERE n.nspname LIKE 'or%' AND n.nspname NOT LIKE E'pg\\\\_%' LIMIT 1000;"""
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     "text",
     [r"\d", r"\dt", r"\dt shop.*", r"\d shop.orders", r"\d+ shop.orders", r"\dv dp.*", r"\dn", r"\l",
@@ -55,7 +55,7 @@ def rows(text: str) -> list[list[str]]:
     return [line.split("|") for line in text.splitlines() if re.match(r"-?[\d.]+\|", line)]
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("text", "answers", "charges"),
     [

@@ -122,7 +122,7 @@ _WHERE: list[tuple[str, str, object]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(5)
 @pytest.mark.parametrize(("database", "where", "value"), _WHERE)
 @pytest.mark.parametrize("form", ["%t", "%b", "%s"])
 def test_parameters(form: str, database: str, where: str, value: object, live: LiveProxy) -> None:

@@ -227,7 +227,7 @@ def _in_order(rows: Iterable[tuple[object, ...]]) -> list[tuple[object, ...]]:
 _RIGHT = (1, 1, True, False)
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(10)
 @pytest.mark.parametrize("step", _STEPS)
 @pytest.mark.parametrize("database", [ONE, DAYS], ids=["groups", "ranges of days"], indirect=True)
 def test_killed_at_a_step(database: Database, begin: datetime, step: str) -> None:

@@ -139,6 +139,7 @@ _FREE = {
 }
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", _FREE)
 def test_a_range_of_published_days_is_free(proxy: LiveProxy, name: str) -> None:
     asked, summed = _FREE[name]

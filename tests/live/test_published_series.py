@@ -43,7 +43,7 @@ CREATE TABLE s.visits (id int PRIMARY KEY GENERATED ALWAYS AS IDENTITY, person i
 """
 _POLICY = """\
 publish:
-  - name: {name}
+  - name: series
     sql: |
       SELECT at::date AS day, count(*) AS visits, sum(amount) AS amount, count(DISTINCT person) AS people
       FROM s.visits WHERE at >= '2026-03-01' AND at < '2026-03-11' GROUP BY 1
@@ -55,12 +55,12 @@ publish:
     append_only: on
 tables:
   s.visits:
-    unit: {{person: person}}
+    unit: {person: person}
     max_rows_per_unit: 20
     max_rows_per_group_per_unit: 2
     columns:
-      at: {{bounds: [2026-01-01, now]}}
-      amount: {{bounds: [0, 100]}}
+      at: {bounds: [2026-01-01, now]}
+      amount: {bounds: [0, 100]}
 """
 # What is counted of a day, if it is read now: a person's first three days, and two rows of each of them.
 _EXACT = """\
@@ -80,15 +80,14 @@ class Killed(BaseException):
 
 
 class Turns:
-    """One series, of whose days rows are added and released."""
+    """One series, of whose days rows are added and released: a table without rows, and budgets of its own."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.database = served_database(
-            servers(), f"{DATABASE}_{name}", _SCRIPT, _POLICY.format(name=name), "best"
-        )
-        dsn = servers().protected.dsn()
-        self._owner = make_conninfo(dsn, dbname=f"{DATABASE}_{name}")
+    def __init__(self, made: Database) -> None:
+        self._made = made
+        self.lease = servers().lease(made.policy)
+        self._owner = make_conninfo(servers().protected.dsn(), dbname=DATABASE)
+        with psycopg.connect(self._owner, autocommit=True) as connection:
+            connection.execute("DELETE FROM s.visits")
         self.exact: dict[date, tuple[int, ...]] = {}
         self.told: list[Fraction] = []  # what each release said that it costs
 
@@ -131,21 +130,19 @@ class Turns:
         return asyncio.run(run())
 
     def _process(self) -> Database:
-        of = self.database
-        return assemble(of.policy, of.catalog, of.shadow, of.lease, LEDGER_CIPHER)
+        of = self._made
+        return assemble(of.policy, of.catalog, of.shadow, self.lease, LEDGER_CIPHER)
 
     def rows(self, statement: str) -> list[tuple[object, ...]]:
-        with psycopg.connect(self.database.lease.ledger_dsn) as connection:
-            return connection.execute(
-                statement.encode(), {"s": self.database.lease.source}
-            ).fetchall()
+        with psycopg.connect(self.lease.ledger_dsn) as connection:
+            return connection.execute(statement.encode(), {"s": self.lease.source}).fetchall()
 
     @property
     def displayed(self) -> dict[date, tuple[int, ...]]:
         """What analysts read."""
-        with psycopg.connect(self.database.shadow.superuser_dsn) as connection:
+        with psycopg.connect(self._made.shadow.superuser_dsn) as connection:
             rows = connection.execute(
-                f"SELECT day, visits, amount, people FROM published.{self.name}".encode()
+                "SELECT day, visits, amount, people FROM published.series"
             ).fetchall()
         return {row[0]: tuple(map(int, row[1:])) for row in rows}
 
@@ -195,9 +192,18 @@ def _day(number: int) -> date:
     return _FIRST + timedelta(days=number)
 
 
+@pytest.fixture(scope="module")
+def made() -> Iterator[Database]:
+    database = served_database(servers(), DATABASE, _SCRIPT, _POLICY, "best")
+    yield database
+    database.lease.close()
+
+
 @pytest.fixture
-def turns(request: pytest.FixtureRequest) -> Iterator[Turns]:
-    yield Turns(request.node.name.replace("[", "_").replace("]", "").replace(" ", "_")[5:45])
+def turns(made: Database) -> Iterator[Turns]:
+    found = Turns(made)
+    yield found
+    found.lease.close()
 
 
 def _expected(turns: Turns) -> dict[date, tuple[int, ...]]:
@@ -280,7 +286,7 @@ def test_a_kill_changes_no_number(turns: Turns, monkeypatch: pytest.MonkeyPatch,
     turns.add(day)  # what comes between would tell, if the number was read by then
     if step != "stored":
         turns.exact[day] = turns.counted(day)
-    with psycopg.connect(turns.database.lease.ledger_dsn, autocommit=True) as connection:
+    with psycopg.connect(turns.lease.ledger_dsn, autocommit=True) as connection:
         connection.execute(
             "UPDATE ledger.published SET lease_until = due WHERE released_at IS NULL"
         )
@@ -291,7 +297,7 @@ def test_a_kill_changes_no_number(turns: Turns, monkeypatch: pytest.MonkeyPatch,
 
 def test_a_ledger_that_went_back_draws_no_step_again(turns: Turns) -> None:
     _pass_days(turns, 0, 2)
-    series_forgotten(turns.database.lease.ledger_dsn)
+    series_forgotten(turns.lease.ledger_dsn)
     turns.add(_day(2))
     assert turns.release(_day(2)) is ReleaseState.CHANGED
     assert len(turns.shown) == 2 and turns.charges == [3, 0]
@@ -328,7 +334,7 @@ def test_steps_that_two_read_at_once_are_of_one_of_them(
     async def beginning(steps: LedgerSteps, first: int, noise: StepNumbers) -> StepsSoFar:
         begun = await begin(steps, first, noise)
         if steps.due == 4:
-            with psycopg.connect(turns.database.lease.ledger_dsn, autocommit=True) as connection:
+            with psycopg.connect(turns.lease.ledger_dsn, autocommit=True) as connection:
                 connection.execute(
                     "UPDATE ledger.published SET lease_until = due WHERE released_at IS NULL"
                 )

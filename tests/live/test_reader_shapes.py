@@ -26,6 +26,7 @@ def _copied(connection: psycopg.Connection, text: str) -> bytes:
         return b"".join(map(bytes, copy))
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("query", ["", "WITH x AS (SELECT status FROM shop.orders) "])
 @pytest.mark.parametrize(
     ("options", "beginning"),

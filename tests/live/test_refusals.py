@@ -63,6 +63,7 @@ REFUSED = [
 ]  # fmt: skip
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("refused", REFUSED, ids=lambda refused: refused.text)
 @pytest.mark.parametrize("with_parameters", [False, True])
 def test_refusal(refused: Refused, with_parameters: bool, live: LiveProxy, analyst: str) -> None:
@@ -88,6 +89,7 @@ def test_refusal(refused: Refused, with_parameters: bool, live: LiveProxy, analy
     assert live.spent(analyst)[0] == 0
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("setting", "value", "message"),
     [
@@ -206,6 +208,7 @@ def _put(message: bytes, text: bytes) -> bytes:
     return frames.frame(message[:1], message[5:].replace(b"{X}", text))
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("name", _SCENES)
 @pytest.mark.parametrize(
     "text",

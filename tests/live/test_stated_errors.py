@@ -257,7 +257,7 @@ def test_of_all_shapes() -> None:
     _measured(SHAPES, 200)
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(5)
 @pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape.database == "census"])
 def test_without_noise_it_is_what_postgresql_says(shape: Shape) -> None:
     """Nothing of the census is outside of its bounds but some incomes."""

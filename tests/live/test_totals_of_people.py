@@ -85,8 +85,7 @@ def _exact(select: str) -> float:
     return float(row[0])
 
 
-@pytest.mark.every(2)
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize(
     ("aggregate", "within"),
     [
@@ -164,6 +163,7 @@ def test_the_share_of_few_is_a_share(shop: Asking) -> None:
     assert median(found) == pytest.approx(part / whole, abs=0.04)
 
 
+@pytest.mark.long
 def test_means_of_totals_by_further_keys_are_about_their_centres(shop: Asking) -> None:
     """By the whole path: a bound on the totals, centres within it, and deviations from these."""
     inner = "SELECT customer_id, quantity AS k, sum(total) AS t FROM shop.orders GROUP BY 1, 2"
@@ -177,6 +177,7 @@ def test_means_of_totals_by_further_keys_are_about_their_centres(shop: Asking) -
     assert median(found) == pytest.approx(exact, rel=0.05)
 
 
+@pytest.mark.long
 def test_means_of_rows_are_about_their_centres(shop: Asking) -> None:
     exact = _exact("avg(least(total, 500)) FROM shop.orders")
     found = [shop.rows("avg(total) FROM shop.orders")[0]["a1"] for _ in range(2 * _DRAWS)]

@@ -172,6 +172,7 @@ _F = (
 )
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("table", _COMPUTED)
 def test_what_a_write_computes_is_computed_once(live: LiveProxy, analyst: str, table: str) -> None:
     with live.connect(analyst=analyst) as connection:
@@ -209,6 +210,7 @@ _CALLS = [
 ]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("statement", _CALLS)
 def test_a_call_with_an_effect_is_made_once(live: LiveProxy, analyst: str, statement: str) -> None:
     with live.connect(analyst=analyst) as connection:

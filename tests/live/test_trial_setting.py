@@ -59,7 +59,7 @@ def _command(hint: str) -> str:
 
 @pytest.mark.parametrize("way", [simple, extended, prepared])
 @pytest.mark.parametrize("shape", range(len(_NARROW)))
-@pytest.mark.every(2)
+@pytest.mark.every(5)
 def test_the_setting_of_the_hint_answers(
     live: LiveProxy, analyst: str, number: int, shape: int, way: Run
 ) -> None:
@@ -76,6 +76,7 @@ def test_the_setting_of_the_hint_answers(
         assert live.when_settled(analyst)[0] == 1
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("shape", range(len(_NARROW)))
 def test_the_member_of_the_hint_answers_over_http(
     listeners: BothListeners, analyst: str, number: int, shape: int

@@ -247,7 +247,7 @@ def _told(result: PGresult) -> tuple[str | None, str | None]:
     return state.decode(), message.decode()
 
 
-@pytest.mark.every(8)
+@pytest.mark.every(16)
 @pytest.mark.parametrize("way", [simple, extended, prepared])
 @pytest.mark.parametrize("case", CASES, ids=_IDS)
 def test_nothing_is_charged(
@@ -271,7 +271,7 @@ def listeners(live: LiveProxy) -> Iterator[BothListeners]:
     both.close()
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     "case",
     [case for case in CASES if case.statement.startswith(("SELECT", "WITH")) and not case.before],
@@ -304,6 +304,7 @@ def test_parameters(live: LiveProxy, listeners: BothListeners, analyst: str) -> 
     assert live.spent(analyst)[0] == 1
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     "items",
     [
@@ -362,6 +363,7 @@ MADE = [
 ]
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(("made", "read"), MADE)
 @pytest.mark.parametrize("way", [simple, extended, prepared])
 def test_what_is_rehearsed_is_made_once(
@@ -390,6 +392,7 @@ def test_what_is_rehearsed_is_made_once(
         assert live.when_settled(analyst)[0] == 1
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("way", [simple, extended, prepared])
 @pytest.mark.parametrize(
     "text",

@@ -79,6 +79,7 @@ def test_the_corrected_statement_has_the_answer_that_was_charged(
         assert drawn != {first}
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("way", _WAYS)
 def test_a_statement_over_the_wire_is_corrected_over_http(
     live: LiveProxy, listeners: BothListeners, analyst: str, way: Run
@@ -90,6 +91,7 @@ def test_a_statement_over_the_wire_is_corrected_over_http(
     assert live.when_settled(analyst)[0] == 1
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("way", _WAYS)
 def test_a_statement_over_http_is_corrected_over_the_wire(
     live: LiveProxy, listeners: BothListeners, analyst: str, way: Run
@@ -175,7 +177,7 @@ _UNSEEN = [
 
 @pytest.mark.parametrize("text", _UNSEEN)
 @pytest.mark.parametrize("way", _WAYS)
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 def test_an_error_that_no_trial_finds_is_charged_once(
     live: LiveProxy, analyst: str, way: Run, text: str
 ) -> None:
@@ -238,6 +240,7 @@ def test_an_error_at_the_end_of_a_string_tells_the_receipt(
     assert live.when_settled(analyst)[0] == 1
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("way", _WAYS)
 def test_a_deferred_constraint_is_left_to_the_rest_of_the_transaction(
     live: LiveProxy, analyst: str, way: Run

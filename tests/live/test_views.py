@@ -117,6 +117,7 @@ def test_only_listed_columns_can_be_run_about(shops: Database) -> None:
 _DRAWS = 200
 
 
+@pytest.mark.long
 def test_rows_that_are_there_are_hardly_ever_denied(live: LiveProxy) -> None:
     """As many customers as the 95 % error of their number: it is above half of that in 89 of 100 draws. The
     rule of before, false where others surely are there, said false in half of them."""

@@ -29,7 +29,7 @@ def _written(connection: psycopg.Connection) -> int:
     return row[0] or 0
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("none", NO_ROWS)
 @pytest.mark.parametrize("writing", WRITING)
 def test_a_cte_writes_the_answer(live: LiveProxy, analyst: str, writing: str, none: str) -> None:
