@@ -172,7 +172,7 @@ def _analyst_dsn(demo: Serving, database: str) -> str:
     return f"host={host} port={port} user=analyst password={password[1]} dbname={database}"
 
 
-@pytest.mark.parametrize("count", [40, pytest.param(200, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [12, pytest.param(200, marks=pytest.mark.long)])
 def test_no_answer_contradicts_another(demo: Serving, folder: Path, count: int) -> None:
     """Of statements as an analyst writes them. What is refused says what to run instead."""
     _without_limit(folder)
@@ -208,7 +208,7 @@ def test_no_answer_contradicts_another(demo: Serving, folder: Path, count: int) 
             found = [*contradictions(statement, rows, groups, heard)]
             wrong += [f"{statement.sql}: {one}" for one in found]
     assert wrong == []
-    assert refused <= count // 20
+    assert refused <= max(1, count // 20)
 
 
 def test_the_python_line(demo: Serving) -> None:

@@ -148,6 +148,7 @@ def test_a_database_that_not_everybody_may_query(office: Office) -> None:
     assert within(60, lambda: _comes_in(office))
 
 
+@pytest.mark.long
 def test_the_administrators_api(office: Office) -> None:
     told = office.administer("POST", "/users", {"name": "dave", "password": "daves password"})
     assert told.status_code == 201, told.text
