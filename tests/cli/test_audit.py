@@ -261,7 +261,9 @@ def _mixed(noise: Noise, median: MedianNoise, mechanism: Mechanism) -> CheckedPo
     ("noise", "median", "mechanism"),
     [
         (Noise.LAPLACE, MedianNoise.POLYPLACE, Mechanism.SMOOTH_MEDIAN),
-        (Noise.GAUSSIAN, MedianNoise.LAPLACE, Mechanism.BEST),
+        pytest.param(
+            *(Noise.GAUSSIAN, MedianNoise.LAPLACE, Mechanism.BEST), marks=pytest.mark.long
+        ),
         pytest.param(
             *(Noise.LAPLACE, MedianNoise.LAPLACE, Mechanism.CLIPPED_MEAN), marks=pytest.mark.long
         ),

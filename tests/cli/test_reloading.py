@@ -1034,6 +1034,7 @@ def test_what_is_published_changes_while_serving(
     assert served.standing()[1] is True and not _is_publishing(served)
 
 
+@pytest.mark.long
 def test_a_policy_that_cannot_be_looked_at_says_so(served: Served, pair: Servers) -> None:
     """It is tried again, and taken when it can be."""
     before = served.database.policy.digest
@@ -1208,7 +1209,7 @@ def _errors_of(client: RawClient, sent: bytes) -> list[str]:
     return [report[b"C"].decode() for report in reports]
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("changed", CHANGED_POLICIES)
 def test_what_is_held_is_answered_under_the_new_policy_or_refused(
     served: Served, changed: str

@@ -148,6 +148,7 @@ def test_another_password_of_the_source_is_taken_on_sighup(rotating: Rotating) -
     )
 
 
+@pytest.mark.long
 def test_another_role_or_server_takes_a_new_start(rotating: Rotating) -> None:
     before = rotating.said("policy_not_taken")
     rotating.put("secrets/SHOP_DSN", make_conninfo(rotating.dsn, user="somebody").encode())

@@ -163,7 +163,7 @@ async def _plans_of_commands(checked: CheckedPolicy, statements: list[str]) -> l
     return found
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("name", NAMES)
 def test_commands_plan_as_serve_does(live: Live, name: str) -> None:
     statements = list(_statements(name))
@@ -286,7 +286,7 @@ _USES = {
 }
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("name", NAMES)
 def test_what_dp_columns_says_is_answered_and_what_it_leaves_out_is_refused(
     live: Live, name: str
