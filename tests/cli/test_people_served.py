@@ -130,6 +130,7 @@ def test_a_certificate_over_the_wire(office: Office) -> None:
     office.connect("ann", _PASSWORD).close()
 
 
+@pytest.mark.long
 def test_a_database_that_not_everybody_may_query(office: Office) -> None:
     ann, bob = office.connect("ann", _PASSWORD), office.connect("bob", **office.bob)
     office.done("user", "group", "add", "research", "bob")

@@ -514,7 +514,7 @@ _OF_A_ROLE = "CREATE POLICY owls ON public.nights AS RESTRICTIVE TO night_owls U
 _JOINS = f"GRANT night_owls TO {READER}"
 
 
-@pytest.mark.every(14)
+@pytest.mark.every(18)
 @pytest.mark.parametrize(
     ("before", "change"),
     [
@@ -1165,6 +1165,7 @@ def test_published_tables_come_and_go_with_the_policy(served: Served) -> None:
 _COSTS = "SELECT ward, sum(cost) AS cost FROM visits GROUP BY ward ORDER BY ward"
 
 
+@pytest.mark.long
 def test_what_is_published_answers_on_where_it_is_the_same(served: Served) -> None:
     """Also between a change and the next look at what is published, which is up to a second later."""
     published = f"{_PUBLISHED}{TABLES}"

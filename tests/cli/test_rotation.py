@@ -160,6 +160,7 @@ def test_another_role_or_server_takes_a_new_start(rotating: Rotating) -> None:
     until(lambda: rotating.said("policy_in_force_again") >= 1)
 
 
+@pytest.mark.long
 def test_another_certificate_is_shown_by_all_listeners_without_a_signal(rotating: Rotating) -> None:
     before = rotating.shown("HTTP")
     certificate, key = rotating.authority.sign(rotating.folder, "localhost", LOCAL, is_server=True)

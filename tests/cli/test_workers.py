@@ -367,7 +367,7 @@ def test_sigterm_drains_both(office: Office) -> None:
         ThreadPoolExecutor(len(connections) + len(endless)) as pool,
     ):
         for_ever = [pool.submit(one.execute, "SELECT pg_sleep(100)") for one in endless]
-        sleep = "SELECT pg_sleep(5)::text"
+        sleep = "SELECT pg_sleep(3)::text"
         running = [pool.submit(one.execute, sleep) for one in connections]
         until(lambda: office.sleeping() == len(connections) + len(endless))
         office.listening.running.process.send_signal(signal.SIGTERM)
@@ -390,6 +390,7 @@ def test_sigterm_drains_both(office: Office) -> None:
         office.listening.connect("bob")
 
 
+@pytest.mark.long
 def test_a_start_that_fails_says_why_once(tmp_path: Path) -> None:
     operator = Operator(tmp_path)
     arguments = ("serve", "--policy", operator.policy, "--workers", "2", "--state", operator.state)
@@ -401,7 +402,6 @@ def test_a_start_that_fails_says_why_once(tmp_path: Path) -> None:
     assert "Traceback" not in wrong.err
 
 
-@pytest.mark.long
 def test_a_start_without_a_ledger_or_a_port_says_why_once(tmp_path: Path) -> None:
     operator = Operator(tmp_path)
     arguments = ("serve", "--policy", operator.policy, "--workers", "2", "--state", operator.state)
