@@ -84,6 +84,7 @@ def test_what_goes_on_is_told_and_taken_away_again() -> None:
     assert displayed.rstrip().endswith("\x1b[2K")  # the line is erased
 
 
+@pytest.mark.long
 def test_a_terminal_that_cannot_is_told_nothing() -> None:
     out, displayed = _on_a_terminal(_WORKS, term="dumb")
     assert (out, displayed) == ("[2, 4, 6]\n", "")

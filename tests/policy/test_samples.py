@@ -102,7 +102,7 @@ def test_policy_check_passes(name: str) -> None:
     assert [one for one in checked["findings"] if one["severity"] == "severe"] == []
 
 
-@pytest.mark.every(10)
+@pytest.mark.every(14)
 @pytest.mark.parametrize(("name", "query"), _QUERIES)
 def test_a_query_is_answered_with_its_error(live: Live, name: str, query: str) -> None:
     analyst = servers().new_analyst()
