@@ -76,6 +76,7 @@ def _on_one_processor() -> Iterator[None]:
         os.sched_setaffinity(0, before)
 
 
+@pytest.mark.long
 @pytest.mark.timed
 def test_a_busy_machine_is_slow_on_the_wall() -> None:
     """Seven processes share one processor."""
@@ -133,6 +134,7 @@ def test_what_is_allowed() -> None:
         assert not float("inf") < allowed
 
 
+@pytest.mark.long
 @pytest.mark.timed
 def test_a_turn_that_has_become_slow_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     take = Relay.from_client

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -39,8 +40,13 @@ def _pages() -> Iterator[Path]:
     yield from (path for path in sorted(PACKAGE.rglob("protected_role.sql")))
 
 
-def _texts() -> Iterator[tuple[Path, str]]:
+@functools.cache
+def _texts() -> tuple[tuple[Path, str], ...]:
     """Strings of the code; the documentation of its own readers is none for people."""
+    return tuple(_found_texts())
+
+
+def _found_texts() -> Iterator[tuple[Path, str]]:
     for path in sorted(PACKAGE.rglob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         documents = {

@@ -118,6 +118,7 @@ def test_a_sample_policy_passes_and_the_audit_reaches_what_is_planned(name: str)
         assert finding.replaced is not None
 
 
+@pytest.mark.long
 def test_neighbours_are_people_in_a_month_where_the_policy_says_so() -> None:
     """Each synthetic customer is in two months, and one of them goes."""
     questions = (
@@ -257,7 +258,9 @@ def _mixed(noise: Noise, median: MedianNoise, mechanism: Mechanism) -> CheckedPo
     ("noise", "median", "mechanism"),
     [
         (Noise.LAPLACE, MedianNoise.POLYPLACE, Mechanism.SMOOTH_MEDIAN),
-        (Noise.GAUSSIAN, MedianNoise.LAPLACE, Mechanism.BEST),
+        pytest.param(
+            *(Noise.GAUSSIAN, MedianNoise.LAPLACE, Mechanism.BEST), marks=pytest.mark.long
+        ),
         pytest.param(
             *(Noise.LAPLACE, MedianNoise.LAPLACE, Mechanism.CLIPPED_MEAN), marks=pytest.mark.long
         ),

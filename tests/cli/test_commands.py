@@ -44,11 +44,6 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Serving, 
     free = ["--listen", "127.0.0.1:0", "--http", "127.0.0.1:0"]
     state = ("--state", folder / "state")
     adopt = ("ledger", "adopt", "--new", "--policy", _SHOP, "--policy", _CENSUS)
-    both = dpproxy(*adopt, "--name", "a", *state, environment=_sources())
-    assert (both.code, both.err) == (
-        1,
-        "dpproxy: --as and --name are for one policy: give the others by themselves\n",
-    )
     both = dpproxy(*adopt, *state, environment=_sources())
     assert both.code == 0 and re.findall(r"is the source (\w+)", both.out) == ["shop", "census"]
     added = dpproxy("user", "add", "erin", "--password-stdin", *state, typed=_PASSWORD)
@@ -59,7 +54,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Serving, 
         assert "closing the listeners" in running.printed
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(6)
 @pytest.mark.parametrize(
     "command", ["audit", "doctor", "explain", "ledger adopt --new", "prepare", "serve"]
 )
@@ -73,6 +68,7 @@ def test_a_wrong_policy_is_told_with_its_place(command: str, tmp_path: Path) -> 
     assert "Traceback" not in done.err, done.err
 
 
+@pytest.mark.long
 def test_serve(served: tuple[Serving, Path]) -> None:
     running, folder = served
     wire = re.search(r"PostgreSQL clients: (\S+):(\d+)", running.printed)
@@ -103,6 +99,7 @@ def test_serve(served: tuple[Serving, Path]) -> None:
     assert _PASSWORD not in logged
 
 
+@pytest.mark.long
 def test_serve_refuses_a_taken_port(served: tuple[Serving, Path], tmp_path: Path) -> None:
     wire = re.search(r"PostgreSQL clients: (\S+)", served[0].printed)
     assert wire is not None
@@ -177,6 +174,12 @@ def test_what_cannot_be_served(here: Here, arguments: tuple[str, ...], told: str
         if option not in arguments:
             arguments = (*arguments, option, "127.0.0.1:0")
     _assert_reported(here(_sources(), "serve", *arguments), told)
+
+
+def test_a_name_is_of_one_policy(here: Here, tmp_path: Path) -> None:
+    both = ("--policy", _SHOP, "--policy", _CENSUS, "--name", "a", "--state", tmp_path / "state")
+    told = "--as and --name are for one policy: give the others by themselves"
+    _assert_reported(here(_sources(), "ledger", "adopt", "--new", *both), told)
 
 
 def test_analysts_that_cannot_be_listed(here: Here) -> None:

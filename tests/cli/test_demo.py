@@ -49,7 +49,7 @@ def demo(folder: Path) -> Iterator[Serving]:
             pass
         taken.append(holder)
     arguments: list[str | Path] = ["demo", "--state", folder / "state"]
-    with serving(folder, arguments, _READY, is_cold=True) as running:
+    with serving(folder, arguments, _READY) as running:
         yield running
         assert running.stop(signal.SIGINT) == 0
         assert "stopping the PostgreSQL servers" in running.printed
@@ -82,20 +82,21 @@ def _run(line: str) -> str:
     return done.stdout
 
 
+@pytest.mark.long
 @pytest.mark.timed
-def test_it_starts_in_time(demo: Serving, tmp_path: Path) -> None:
+def test_it_starts_in_time(tmp_path: Path) -> None:
     """Within 15 s from nothing. The disk may still be busy with what the tests before this one wrote: so the
     fastest of three starts counts."""
-    seconds = [demo.ready_seconds]
-    for again in ("second", "third"):
-        if min(seconds) < _START:
-            break
-        there = tmp_path / again
+    seconds: list[float] = []
+    for start in ("first", "second", "third"):
+        there = tmp_path / start
         there.mkdir()
         arguments: list[str | Path] = ["demo", "--state", there / "state"]
         with serving(there, arguments, _READY, is_cold=True) as other:
             seconds.append(other.ready_seconds)
             other.stop(signal.SIGINT)
+        if min(seconds) < _START:
+            return
     assert min(seconds) < _START, seconds
 
 
@@ -172,7 +173,7 @@ def _analyst_dsn(demo: Serving, database: str) -> str:
     return f"host={host} port={port} user=analyst password={password[1]} dbname={database}"
 
 
-@pytest.mark.parametrize("count", [40, pytest.param(200, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [12, pytest.param(200, marks=pytest.mark.long)])
 def test_no_answer_contradicts_another(demo: Serving, folder: Path, count: int) -> None:
     """Of statements as an analyst writes them. What is refused says what to run instead."""
     _without_limit(folder)
@@ -208,7 +209,7 @@ def test_no_answer_contradicts_another(demo: Serving, folder: Path, count: int) 
             found = [*contradictions(statement, rows, groups, heard)]
             wrong += [f"{statement.sql}: {one}" for one in found]
     assert wrong == []
-    assert refused <= count // 20
+    assert refused <= max(1, count // 20)
 
 
 def test_the_python_line(demo: Serving) -> None:

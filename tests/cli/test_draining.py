@@ -136,9 +136,9 @@ def _end(served: Served) -> None:
 
 
 def test_statements_end_well_and_nobody_new_is_turned_away_within_the_delay(state: Path) -> None:
-    with _served(state, "--drain-delay", "12", "--grace", "60") as served:
+    with _served(state, "--drain-delay", "5", "--grace", "60") as served:
         assert served.ready() == (200, "ready")
-        sleepers = [Sleeper(served, 18, over_http).start() for over_http in (False, True)]
+        sleepers = [Sleeper(served, 7, over_http).start() for over_http in (False, True)]
         idle = psycopg.connect(served.wire, autocommit=True)
         told_at = time.monotonic()
         _end(served)
@@ -160,13 +160,14 @@ def test_statements_end_well_and_nobody_new_is_turned_away_within_the_delay(stat
         assert dpproxy("status", *of).code == 1, "the process has ended"
         assert served.running.process.wait(60) == 0
         assert [one.ended() for one in sleepers] == [["answered"], ["answered"]]
-        assert time.monotonic() - told_at < allowed_wait(26, below=55), (
+        assert time.monotonic() - told_at < allowed_wait(15, below=55), (
             "it does not wait for a grace that nobody needs"
         )
         with pytest.raises(psycopg.Error):
             idle.execute("SELECT 3")
 
 
+@pytest.mark.long
 def test_a_second_signal_ends_the_waiting(state: Path) -> None:
     with _served(state, "--drain-delay", "30", "--grace", "60") as served:
         sleepers = [Sleeper(served, 40, over_http).start() for over_http in (False, True)]

@@ -323,6 +323,7 @@ def test_a_large_public_table_is_refused_before_it_is_read(lazy: Superuser, tmp_
     assert f"{path}:9:3: PUBLIC_IS_LARGE: " in refused.err
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("revoked", "tables", "told"),
     [

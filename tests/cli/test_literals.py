@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import signal
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -108,11 +109,17 @@ def _served(folder: Path) -> Iterator[tuple[Operator, Listening]]:
 def _keep_texts(here: Operator, listening: Listening) -> None:
     """The policy says so from now on."""
     text = here.policy.read_text().replace(_HASHED, _ENCRYPTED)
-    here.policy.write_text(text)
+    _take(here, listening, text)
     digest = hashlib.sha256(text.encode()).hexdigest()
     with listening.connect("ann") as connection:
         standing = "SELECT digest FROM dp.policy"
         until(lambda: connection.execute(standing).fetchone() == (digest,))
+
+
+def _take(here: Operator, listening: Listening, text: str) -> None:
+    """At once, instead of at the next look at the file."""
+    here.policy.write_text(text)
+    listening.running.process.send_signal(signal.SIGHUP)
 
 
 def _publish_what_cannot_be(here: Operator, listening: Listening) -> None:
@@ -121,9 +128,9 @@ def _publish_what_cannot_be(here: Operator, listening: Listening) -> None:
     standing = "SELECT not_taken_since IS NULL FROM dp.policy"
     with listening.connect("ann") as connection:
         for wrong in ("stat = 'Zqmark_NoColumn'", "birth_date > 'Zqmark_NoConstant'"):
-            here.policy.write_text(good.replace("state <> 'Zqmark_PubWhere'", wrong))
+            _take(here, listening, good.replace("state <> 'Zqmark_PubWhere'", wrong))
             until(lambda: connection.execute(standing).fetchone() == (False,))
-            here.policy.write_text(good)
+            _take(here, listening, good)
             until(lambda: connection.execute(standing).fetchone() == (True,))
 
 

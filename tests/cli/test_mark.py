@@ -19,6 +19,7 @@ def _mark(operator: Operator) -> int:
     return int(json.loads((operator.state / MARK_FILE).read_text())["receipt"])
 
 
+@pytest.mark.long
 def test_it_is_that_of_the_last_receipt(tmp_path: Path) -> None:
     """Else a ledger that has lost what was charged just before the end would be accepted."""
     operator = Operator(tmp_path)

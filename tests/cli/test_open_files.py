@@ -38,6 +38,7 @@ def _enough() -> None:
         pytest.skip("the hard limit of this machine is too low to lower it")
 
 
+@pytest.mark.long
 def test_the_soft_limit_is_raised_to_the_hard_one() -> None:
     hard = needed_files(1) + 7
     assert _under(256, hard, _RAISE) == (0, f"None {hard} {hard}\n", "")

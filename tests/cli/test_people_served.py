@@ -130,6 +130,7 @@ def test_a_certificate_over_the_wire(office: Office) -> None:
     office.connect("ann", _PASSWORD).close()
 
 
+@pytest.mark.long
 def test_a_database_that_not_everybody_may_query(office: Office) -> None:
     ann, bob = office.connect("ann", _PASSWORD), office.connect("bob", **office.bob)
     office.done("user", "group", "add", "research", "bob")
@@ -148,6 +149,7 @@ def test_a_database_that_not_everybody_may_query(office: Office) -> None:
     assert within(60, lambda: _comes_in(office))
 
 
+@pytest.mark.long
 def test_the_administrators_api(office: Office) -> None:
     told = office.administer("POST", "/users", {"name": "dave", "password": "daves password"})
     assert told.status_code == 201, told.text

@@ -129,7 +129,7 @@ def test_policy_check_and_explain_say_the_same(case: tuple[str, Policy, Catalog]
     _compare(CheckedPolicy(policy, catalog), PublicContents())
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(6)
 @pytest.mark.postgres
 @pytest.mark.parametrize("name", [sample.name for sample in ALL_SAMPLES])
 def test_of_the_sample_policies_too(name: str) -> None:
@@ -206,7 +206,7 @@ def _number(explained: dict[str, Any]) -> object:
     return pytest.approx(float(found[0]), rel=1e-5)
 
 
-@pytest.mark.every(6)
+@pytest.mark.every(13)
 @pytest.mark.parametrize("digits", [100, 160, 200, 300, 320])
 @pytest.mark.parametrize("name", ["best", "world", "gaussian", "clipped", "ratio"])
 def test_bounds_beyond_a_double_are_reported(name: str, digits: int) -> None:

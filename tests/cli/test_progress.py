@@ -53,6 +53,7 @@ def _sources() -> dict[str, str]:
     return {"SHOP_DSN": servers().source_dsns["shop"]}
 
 
+@pytest.mark.long
 def test_a_policy_that_is_checked_says_how_far_it_is_on_a_terminal_alone() -> None:
     out, displayed = _on_a_terminal(_COMMAND, ["policy", "check", SHOP_POLICY])
     piped = dpproxy("policy", "check", SHOP_POLICY, environment=_sources())
@@ -83,6 +84,7 @@ def test_what_goes_on_is_told_and_taken_away_again() -> None:
     assert displayed.rstrip().endswith("\x1b[2K")  # the line is erased
 
 
+@pytest.mark.long
 def test_a_terminal_that_cannot_is_told_nothing() -> None:
     out, displayed = _on_a_terminal(_WORKS, term="dumb")
     assert (out, displayed) == ("[2, 4, 6]\n", "")

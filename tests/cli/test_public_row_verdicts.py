@@ -492,6 +492,7 @@ def test_a_start_and_a_reload_ask_when_they_copy(
     assert len(club.shown("SELECT * FROM club.halls")) == 2
 
 
+@pytest.mark.long
 def test_other_changes_do_not_move_the_state(club: Club) -> None:
     """Rows, statistics and temporary tables of others come and go all the time."""
     source = club.database.policy.source

@@ -13,6 +13,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
+from proxy.ledger.ledger_mark import MARK_FILE
 from tests.cli.commands import dpproxy, serving
 from tests.samples import SHOP_POLICY
 from tests.servers_fixture import servers
@@ -65,6 +66,7 @@ def _logged(
     )
 
 
+@pytest.mark.long
 def test_each_statement_has_a_line_which_its_request_id_joins(state: Path) -> None:
     (wire, web), requests = _logged(state)
     assert (wire["listener"], wire["analyst"], wire["outcome"]) == ("wire", "erin", "answered")
@@ -74,6 +76,7 @@ def test_each_statement_has_a_line_which_its_request_id_joins(state: Path) -> No
     assert wire["level"] == "info"
 
 
+@pytest.mark.long
 def test_no_lines(state: Path) -> None:
     lines, requests = _logged(state, "--log-queries", "none")
     assert lines == [] and requests
@@ -105,8 +108,12 @@ def test_agents_leave_the_same_lines_and_no_others(state: Path) -> None:
         httpx.post(f"{address}/mcp", content=b"{", headers=headers, timeout=60)
 
     lines, requests = _logged(state, "--mcp", "--log-analysts", "number", then=ask)
+    mark = json.loads((state / "state" / MARK_FILE).read_text())
+    assert mark["receipt"] == lines[2]["receipt"], "after an orderly stop"
     assert [one["listener"] for one in lines] == ["wire", "http", "mcp"]
     assert lines[2]["outcome"] == "answered"
+    assert lines[1]["request_id"] == "ours-7" and "request_id" not in lines[0]
+    assert [one["request_id"] for one in requests if one["route"] == "/v1/query"] == ["ours-7"]
     assert [type(one["analyst"]) for one in lines] == [int, int, int]
     assert "erin" not in json.dumps(lines)
     assert [one["status"] for one in requests if one["route"] == "/mcp"] == [200, 400]

@@ -53,6 +53,7 @@ def embedded(tmp_path: Path) -> Iterator[tuple[Operator, Listening]]:
         yield operator, listening
 
 
+@pytest.mark.long
 def test_a_killed_shadow_is_rebuilt(embedded: tuple[Operator, Listening]) -> None:
     operator, listening = embedded
     with listening.connect("ann") as connection:

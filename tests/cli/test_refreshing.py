@@ -108,6 +108,7 @@ def test_a_source_that_is_down_for_a_while(pair: Servers, served: Database) -> N
     asyncio.run(_until_fresh(served, "east"))
 
 
+@pytest.mark.long
 def test_a_start_copies_them_again(pair: Servers, served: Database) -> None:
     _add(pair, "west")
     shadow = Shadow(pair.shadow_server.dsn(), _NAME, pair.shadow_server.address)
@@ -170,6 +171,7 @@ def test_a_table_that_lost_what_plans_rely_on_is_not_run(
     asyncio.run(story())
 
 
+@pytest.mark.long
 def test_a_public_table_that_changed_may_stand_in_any_condition(
     pair: Servers, served: Database
 ) -> None:

@@ -205,6 +205,7 @@ def test_a_changed_bound_is_taken_up(served: Served) -> None:
     assert names == [LEDGER_CIPHER.naming_key] * 2, "under which plans have their names"
 
 
+@pytest.mark.long
 def test_a_table_that_goes_is_refused_at_the_next_statement(served: Served) -> None:
     with served.connect() as connection:
         connection.execute("SELECT count(*) FROM visits")
@@ -230,6 +231,7 @@ def test_a_public_table_that_becomes_protected_is_shown_no_more(served: Served) 
             connection.execute("SELECT name FROM wards LIMIT 1")
 
 
+@pytest.mark.long
 def test_what_is_prepared_goes_on_under_the_new_policy(served: Served) -> None:
     with served.connect() as connection:
         question = "SELECT count(*) FROM visits WHERE cost < %s"
@@ -241,6 +243,7 @@ def test_what_is_prepared_goes_on_under_the_new_policy(served: Served) -> None:
     assert len({digest for digest, *_ in served.receipts()}) == 3
 
 
+@pytest.mark.long
 def test_what_is_prepared_loses_its_right_with_the_policy(served: Served) -> None:
     with served.connect() as connection:
         connection.execute(_SUM, prepare=True)
@@ -270,6 +273,7 @@ def test_a_shadow_that_is_rebuilt_is_known_by_its_new_tables_only(served: Served
     assert abs(float(str(served.value(_SUM))) - 20_000) < 9_000
 
 
+@pytest.mark.long
 def test_a_column_that_goes_is_gone_from_what_is_prepared(served: Served) -> None:
     """The shadow holds a text in which the column does not occur any more: it would not notice."""
     question = "SELECT count(*) FROM visits WHERE ward = %s"
@@ -510,7 +514,7 @@ _OF_A_ROLE = "CREATE POLICY owls ON public.nights AS RESTRICTIVE TO night_owls U
 _JOINS = f"GRANT night_owls TO {READER}"
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(18)
 @pytest.mark.parametrize(
     ("before", "change"),
     [
@@ -836,6 +840,7 @@ def test_shared_limits_wait_for_all_who_serve(served: Served) -> None:
     assert served.database.policy.digest == before.digest
 
 
+@pytest.mark.long
 def test_a_statement_that_has_begun_ends_as_it_was_planned(served: Served) -> None:
     engine, before = served.database.engine, served.database.policy.digest
     question = asked(served.database, _SUM)
@@ -962,6 +967,7 @@ def test_a_changed_catalogue_is_taken_up(served: Served, pair: Servers) -> None:
         served.value(_SUM)
 
 
+@pytest.mark.long
 def test_a_table_that_appears_later_is_taken_up(served: Served, pair: Servers) -> None:
     """By the next look at the catalogue, of which there is one each minute."""
     served.write(TABLES + DOCTORS.replace("doctors", "nurses"))
@@ -1028,6 +1034,7 @@ def test_what_is_published_changes_while_serving(
     assert served.standing()[1] is True and not _is_publishing(served)
 
 
+@pytest.mark.long
 def test_a_policy_that_cannot_be_looked_at_says_so(served: Served, pair: Servers) -> None:
     """It is tried again, and taken when it can be."""
     before = served.database.policy.digest
@@ -1161,6 +1168,7 @@ def test_published_tables_come_and_go_with_the_policy(served: Served) -> None:
 _COSTS = "SELECT ward, sum(cost) AS cost FROM visits GROUP BY ward ORDER BY ward"
 
 
+@pytest.mark.long
 def test_what_is_published_answers_on_where_it_is_the_same(served: Served) -> None:
     """Also between a change and the next look at what is published, which is up to a second later."""
     published = f"{_PUBLISHED}{TABLES}"
@@ -1205,7 +1213,7 @@ def _errors_of(client: RawClient, sent: bytes) -> list[str]:
     return [report[b"C"].decode() for report in reports]
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("changed", CHANGED_POLICIES)
 def test_what_is_held_is_answered_under_the_new_policy_or_refused(
     served: Served, changed: str

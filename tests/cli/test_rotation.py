@@ -148,6 +148,7 @@ def test_another_password_of_the_source_is_taken_on_sighup(rotating: Rotating) -
     )
 
 
+@pytest.mark.long
 def test_another_role_or_server_takes_a_new_start(rotating: Rotating) -> None:
     before = rotating.said("policy_not_taken")
     rotating.put("secrets/SHOP_DSN", make_conninfo(rotating.dsn, user="somebody").encode())
@@ -159,6 +160,7 @@ def test_another_role_or_server_takes_a_new_start(rotating: Rotating) -> None:
     until(lambda: rotating.said("policy_in_force_again") >= 1)
 
 
+@pytest.mark.long
 def test_another_certificate_is_shown_by_all_listeners_without_a_signal(rotating: Rotating) -> None:
     before = rotating.shown("HTTP")
     certificate, key = rotating.authority.sign(rotating.folder, "localhost", LOCAL, is_server=True)

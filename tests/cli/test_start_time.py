@@ -24,8 +24,9 @@ def _loaded(code: str) -> list[str]:
 
 
 def test_what_is_heavy_is_not_imported_before_the_servers_start() -> None:
-    assert _loaded("import proxy.cli.main, proxy.cli.loading, proxy.cli.listen_addresses") == []
-    assert _loaded("import proxy.cli.serving_commands, proxy.cli.demo.demo_databases") == []
+    reading = "proxy.cli.main, proxy.cli.loading, proxy.cli.listen_addresses"
+    starting = "proxy.cli.serving_commands, proxy.cli.demo.demo_databases"
+    assert _loaded(f"import {reading}, {starting}") == []
     loaded = _loaded("import proxy.cli.main, proxy.cli.listeners")
     assert loaded == [*_HEAVY], "the library of agents is imported for them alone"
 

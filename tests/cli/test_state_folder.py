@@ -33,7 +33,7 @@ def _refused(done: Done, told: str) -> None:
     assert "Traceback" not in done.err
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(6)
 @pytest.mark.parametrize(
     "command",
     [

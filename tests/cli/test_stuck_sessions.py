@@ -178,6 +178,7 @@ def test_a_proxy_stops_soon(served: tuple[Operator, Listening]) -> None:
     assert operator.run("user", "list").out.split() == ["bob", "mallory"], "the ledger is whole"
 
 
+@pytest.mark.long
 def test_a_killed_proxy_leaves_no_session_behind(served: tuple[Operator, Listening]) -> None:
     operator, listening = served
     shadow = postmaster(operator, "shadow")

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import sysconfig
 import tarfile
+import zipfile
 from importlib.metadata import distribution
 from pathlib import Path
 
@@ -21,48 +22,60 @@ from tests.deploy.files import commands
 from tests.initdb_once import real_programs
 
 _ROOT = Path(__file__).parents[2]
-_WHERE = "import proxy; print(proxy.__path__[0])"
 _RUN = "from proxy.cli.main import main; main()"
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder into which the wheel was installed, beside an empty one."""
+def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder into which the wheel was unpacked, beside an empty one."""
     folder = tmp_path_factory.mktemp("wheel")
-    source, built, installed, empty = (folder / name for name in ("source", "built", "in", "empty"))
-    empty.mkdir()
+    unpacked = folder / "in"
+    (folder / "empty").mkdir()
+    with zipfile.ZipFile(_built(folder, "--wheel")) as wheel:
+        wheel.extractall(unpacked)
+    return unpacked
+
+
+def _built(folder: Path, *what: str) -> Path:
+    """The wheel. Without isolation: what builds it is here, and no package index is asked."""
+    source, built = folder / "source", folder / "built"
     _copy_source(source)
-    # Without isolation: what builds it is here, and no package index is asked.
-    build = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(built), str(source)]
-    _run(build, folder)
-    (archive,) = built.glob("*.tar.gz")
-    with tarfile.open(archive) as packed:
-        names = {name.partition("/")[2] for name in packed.getnames()}
-    assert {f"policies/{path}" for path in _files(_ROOT / "policies")} <= names
+    build = [sys.executable, "-m", "build", "--no-isolation", *what]
+    _run([*build, "--outdir", str(built), str(source)], folder)
     (wheel,) = built.glob("*.whl")
-    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "install"]
-    _run([*pip, "--no-deps", "--target", str(installed), str(wheel)], folder)
-    return installed
+    return wheel
 
 
-def test_the_wheel_has_what_it_needs(installed: Path) -> None:
-    empty = installed.parent / "empty"
-    assert _run([sys.executable, "-c", _WHERE], empty, installed).strip() == str(
-        installed / "proxy"
-    )
-    for command, page in (("manual", MANUAL), ("role", SCRIPT)):
-        printed = _run([sys.executable, "-c", _RUN, "policy", command], empty, installed)
-        assert printed == page.read_text(encoding="utf-8")
-    there = [path.as_posix() for path in installed.rglob("*")]
+def test_the_wheel_has_what_it_needs(unpacked: Path) -> None:
+    for page in (MANUAL, SCRIPT):
+        shipped = unpacked / page.relative_to(_ROOT)
+        assert shipped.read_bytes() == page.read_bytes(), "what a command prints"
+    there = [path.as_posix() for path in unpacked.rglob("*")]
     for where, named in named_files():
         assert any(path.endswith(f"/{named}") for path in there), f"{where} names {named}"
 
 
-def test_samples_of_the_wheel(installed: Path) -> None:
-    """Also where the wheel is only unpacked: `pip --target` runs nothing of it."""
-    assert not (installed / "policies").exists(), "a name of its own in site-packages"
-    assert _files(installed / "proxy" / "policies") == _files(_ROOT / "policies")
-    _check_samples([sys.executable, "-c", _RUN], installed.parent, installed)
+@pytest.mark.long
+def test_what_is_built_from_the_source_archive_is_the_same(unpacked: Path, tmp_path: Path) -> None:
+    wheel = _built(tmp_path)
+    (archive,) = wheel.parent.glob("*.tar.gz")
+    with tarfile.open(archive) as packed:
+        names = {name.partition("/")[2] for name in packed.getnames()}
+    assert {f"policies/{path}" for path in _files(_ROOT / "policies")} <= names
+    installed = tmp_path / "in"
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "install"]
+    _run([*pip, "--no-deps", "--no-compile", "--target", str(installed), str(wheel)], tmp_path)
+    assert _files(installed / "proxy") == _files(unpacked / "proxy")
+    for command, page in (("manual", MANUAL), ("role", SCRIPT)):
+        printed = _run([sys.executable, "-c", _RUN, "policy", command], tmp_path, installed)
+        assert printed == page.read_text(encoding="utf-8")
+
+
+def test_samples_of_the_wheel(unpacked: Path) -> None:
+    """Also where the wheel is only unpacked, which runs nothing of it."""
+    assert not (unpacked / "policies").exists(), "a name of its own in site-packages"
+    assert _files(unpacked / "proxy" / "policies") == _files(_ROOT / "policies")
+    _check_samples([sys.executable, "-c", _RUN], unpacked.parent, unpacked)
 
 
 @pytest.mark.long
@@ -87,9 +100,9 @@ def test_samples_of_a_checkout_that_is_not_installed(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
-def test_the_demo_runs_from_the_wheel(installed: Path) -> None:
+def test_the_demo_runs_from_the_wheel(unpacked: Path) -> None:
     done = _run(
-        [sys.executable, "-c", _RUN, "demo", "--check"], installed.parent / "empty", installed
+        [sys.executable, "-c", _RUN, "demo", "--check"], unpacked.parent / "empty", unpacked
     )
     assert "all checks passed" in done
 

@@ -123,6 +123,7 @@ _SOURCE = re.compile(r"(?<![\w./-])((?:[\w-]+/)+[\w-]+\.(?:py|sql))\b")
 _QUOTED_FILE = re.compile(r"`((?:[\w.-]+/)*[\w-]+\.(?:py|sql|toml|yaml))`")
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 # Names of documents that were never in the repository, and numbers in them.
+_OF_FORMER = "MECHANISMS", "ENGINES", "DESIGN", "REUSE", "NEXT", "GLOSSARY", "trap ", "design/"
 _FORMER = re.compile(
     r"\b(?:MECHANISMS|ENGINES|DESIGN|REUSE|NEXT|GLOSSARY)(?: [A-Z]?\.?\d|, trap)|\btrap \d"
     r"|(?<!docs/)\bdesign/[A-Z]"
@@ -165,7 +166,8 @@ class Citations:
     @cached_property
     def count(self) -> int:
         """How many citations of Markdown pages there are."""
-        return sum(1 for _, text in self._texts for _ in _PAGE.finditer(text))
+        texts = (text for _, text in self._texts if ".md" in text)
+        return sum(1 for text in texts for _ in _PAGE.finditer(text))
 
     def broken(self) -> list[Broken]:
         """All citations that lead nowhere, in the order of files and places."""
@@ -203,16 +205,20 @@ class Citations:
         )
 
     def _broken_in(self, name: str, text: str) -> Iterator[tuple[int, str]]:
-        for found in _FORMER.finditer(text):
-            yield found.start(), f"{found[0]!r} is not in the repository"
-        for found in _PAGE.finditer(text.replace(_ENDED, " ")):
-            for what in self._page(name, found["file"], found["rest"]):
-                yield found.start(), what
-        for found in _DECISION.finditer(text):
+        """What a pattern needs in any case is looked for first: that takes a tenth of the time."""
+        if any(word in text for word in _OF_FORMER):
+            for found in _FORMER.finditer(text):
+                yield found.start(), f"{found[0]!r} is not in the repository"
+        if ".md" in text:
+            for found in _PAGE.finditer(text.replace(_ENDED, " ")):
+                for what in self._page(name, found["file"], found["rest"]):
+                    yield found.start(), what
+        for found in _DECISION.finditer(text) if "ADR " in text else ():
             if found[1] not in self._decisions:
                 yield found.start(), f"there is no {found[0]}"
         is_page = name.endswith(".md")
-        for pattern in (_SOURCE, _QUOTED_FILE) if is_page else (_SOURCE,):
+        patterns = (_SOURCE, _QUOTED_FILE) if is_page else (_SOURCE,)
+        for pattern in patterns if ".py" in text or ".sql" in text or is_page else ():
             for found in pattern.finditer(text):
                 if not self._resolved(name, found[1]):
                     yield found.start(), f"there is no file {found[1]}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import re
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,7 @@ _VARIABLE = re.compile(
 )
 
 
+@functools.cache
 def _page(name: str) -> str:
     path = ROOT / "docs" / "reference" / f"{name}.md"
     return page_text(f"docs/reference/{name}.md", path.read_text(encoding="utf-8"))

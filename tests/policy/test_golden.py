@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -103,6 +104,7 @@ def test_a_bad_policy_is_refused_with_every_place(path: Path, bless: bool) -> No
     compare(path.with_suffix(".txt"), found, bless)
 
 
+@functools.cache
 def problems_of(path: Path) -> PolicyErrors:
     text = policy_text(path)
     try:

@@ -80,7 +80,7 @@ def test_any_tree(tree: object) -> None:
     outcome(flow(tree))
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(st.sampled_from(SOURCES), st.data())
 def test_any_golden_policy_with_a_part_replaced(source: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(source)))
@@ -102,7 +102,7 @@ def test_positions_count_lines_as_yaml_does(text: str, data: st.DataObject) -> N
     assert 1 <= at.column <= len(lines[at.line - 1]) + 1 or text[index - 1 : index + 1] == "\r\n"
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.timed
 @pytest.mark.parametrize(
     "text",

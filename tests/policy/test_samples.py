@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import psycopg
@@ -58,11 +60,21 @@ def _database(name: str) -> str:
     return f"sample_{name}"
 
 
+Live = Callable[[str], LiveProxy]
+
+
 @pytest.fixture(scope="module")
-def live() -> Iterator[LiveProxy]:
-    proxy = start_proxy(servers(), [_served(name) for name in NAMES])
-    yield proxy
-    proxy.stop()
+def live() -> Iterator[Live]:
+    """Gives the proxy of a sample, which starts when it is asked for first."""
+    with contextlib.ExitStack() as running:
+
+        @functools.cache
+        def started(name: str) -> LiveProxy:
+            proxy = start_proxy(servers(), [_served(name)])
+            running.callback(proxy.stop)
+            return proxy
+
+        yield started
 
 
 def _outside(bounds: Bounds, column: str) -> str:
@@ -90,18 +102,18 @@ def test_policy_check_passes(name: str) -> None:
     assert [one for one in checked["findings"] if one["severity"] == "severe"] == []
 
 
-@pytest.mark.every(10)
+@pytest.mark.every(14)
 @pytest.mark.parametrize(("name", "query"), _QUERIES)
-def test_a_query_is_answered_with_its_error(live: LiveProxy, name: str, query: str) -> None:
+def test_a_query_is_answered_with_its_error(live: Live, name: str, query: str) -> None:
     analyst = servers().new_analyst()
-    with live.connect(_database(name), analyst=analyst) as connection:
+    with live(name).connect(_database(name), analyst=analyst) as connection:
         answer = connection.execute(query.encode())
         assert answer.description is not None
         errors = [column.name for column in answer.description].index("error_95")
         rows = answer.fetchall()
     assert rows
     assert all(row[errors] is not None and row[errors] >= 0 for row in rows)
-    entries, epsilon, _ = live.when_settled(analyst)
+    entries, epsilon, _ = live(name).when_settled(analyst)
     assert entries == 1 and epsilon > 0
 
 
@@ -151,11 +163,11 @@ async def _plans_of_commands(checked: CheckedPolicy, statements: list[str]) -> l
     return found
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("name", NAMES)
-def test_commands_plan_as_serve_does(live: LiveProxy, name: str) -> None:
+def test_commands_plan_as_serve_does(live: Live, name: str) -> None:
     statements = list(_statements(name))
-    with live.connect(_database(name), analyst=servers().new_analyst()) as connection:
+    with live(name).connect(_database(name), analyst=servers().new_analyst()) as connection:
         served = [_plan_of_serve(connection, statement) for statement in statements]
     told = run(_plans_of_commands(checked_sample(name), statements))
     for statement, mine, theirs in zip(statements, told, served, strict=True):
@@ -184,6 +196,7 @@ publish:
         check_publications(checked, PublicContents())
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", NAMES)
 def test_bounds_and_values_fit_the_rows(name: str) -> None:
     policy = checked_sample(name).policy
@@ -204,6 +217,7 @@ def test_bounds_and_values_fit_the_rows(name: str) -> None:
                     assert share[0] < 0.02, f"{column.name}: bounds cut too much"
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", NAMES)
 def test_delta_is_far_below_one_over_the_units(name: str) -> None:
     policy = checked_sample(name).policy
@@ -221,7 +235,7 @@ def test_delta_is_far_below_one_over_the_units(name: str) -> None:
             assert policy.privacy.delta * row[0] <= 1 / 1000
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", NAMES)
 def test_everything_that_is_listed_can_be_answered(name: str) -> None:
     checked = checked_sample(name)
@@ -272,13 +286,13 @@ _USES = {
 }
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("name", NAMES)
 def test_what_dp_columns_says_is_answered_and_what_it_leaves_out_is_refused(
-    live: LiveProxy, name: str
+    live: Live, name: str
 ) -> None:
     checked, seen = 0, set[str]()
-    with live.connect(_database(name), analyst=servers().new_analyst()) as connection:
+    with live(name).connect(_database(name), analyst=servers().new_analyst()) as connection:
         columns = connection.execute(
             "SELECT table_name, column_name, usable_for FROM dp.columns"
             " WHERE usable_for NOT LIKE 'anything%'"

@@ -57,7 +57,7 @@ def _keys(node: object, above: str = "") -> Iterator[Entry]:
             yield from _keys(entry.value, entry.key if above not in _NAMED_BY_THE_OWNER else "")
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(7)
 @pytest.mark.parametrize("path", _GOOD)
 def test_it_refuses_each_key_misspelt(path: Path) -> None:
     """As the reader does."""

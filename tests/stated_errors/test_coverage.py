@@ -242,7 +242,7 @@ def test_of_each_kind() -> None:
     assert len(shapes) == len(_FEW)
     public = public_engine(RowBounds.AUTO, SHOP_ALONE)
     try:
-        found = _measured(shapes, public, 20)
+        found = _measured(shapes, public, 12)
         assert all(one.stated.numbers for one in found) and any(one.own.numbers for one in found)
         assert complaints(found) == []
         _planted([shape for shape in shapes if shape.kind == "sum"], public, 20)
