@@ -54,7 +54,7 @@ _DECIDED = {
 }
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", _DECIDED)
 def test_what_decides(ledger_dsn: str, name: str) -> None:
     steps, admitted = _DECIDED[name]

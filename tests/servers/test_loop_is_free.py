@@ -199,7 +199,7 @@ _BATCHES = {
 }
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize(
     ("name", "as_parse"),
     [

@@ -402,7 +402,7 @@ def test_another_analysts_statement_is_in_no_page(site: Site) -> None:
     assert site.charged(second) == (1, 0.25)
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(5)
 @pytest.mark.parametrize(
     "epsilon", ["1e999999999", "NaN", "-1", "Infinity", "1" * 60, "0x1", "0.1 "]
 )
