@@ -61,7 +61,7 @@ def test_a_copy_is_told_until_it_is_as_it_has_to_be(clinic: Superuser) -> None:
     assert _found() == {}
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize(
     ("change", "name", "what"),
     [

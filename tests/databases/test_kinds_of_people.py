@@ -35,7 +35,7 @@ def test_a_severe_slip(case: Case, clinics: Clinics) -> None:
     assert [one.where for one in found] == [f"c.{case.where}"], found
 
 
-@pytest.mark.every(16)
+@pytest.mark.every(32)
 @pytest.mark.parametrize("case", _by_script(WARNED), ids=lambda case: case.called.replace(" ", "_"))
 def test_a_slip_with_a_warning(case: Case, clinics: Clinics) -> None:
     found = [*_found(case, clinics, Severity.SEVERE), *_found(case, clinics, Severity.WARNING)]

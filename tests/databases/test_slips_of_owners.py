@@ -58,7 +58,7 @@ def _about_policy(found: Verdict) -> list[Finding]:
 _BY_SCRIPT = sorted(SLIPS, key=lambda slip: slip.script)
 
 
-@pytest.mark.every(64)
+@pytest.mark.every(96)
 @pytest.mark.parametrize("slip", _BY_SCRIPT, ids=lambda slip: slip.called.replace(" ", "_"))
 def test_a_slip_is_found_and_can_be_accepted(slip: Slip, clinics: Clinics) -> None:
     clinics.make(slip.script)

@@ -501,6 +501,7 @@ def test_a_connection_string_in_a_policy_is_not_shown(
         until(lambda: _in_force(browser) == digest)
 
 
+@pytest.mark.long
 def test_names_of_nobody_in_a_policy_are_found(site: Administered, browser: httpx.Client) -> None:
     text = f"{site.operator.policy.read_text()}  analysts: {{ann: {{epsilon: 1, delta: 1e-6}}"
     text += ", anna: {epsilon: 1, delta: 1e-6}}\n  groups: {ward: {epsilon: 1, delta: 1e-6}}\n"

@@ -67,6 +67,7 @@ def test_the_tools_and_their_schemas(mode: str, door: AgentDoor) -> None:
     assert "averaging repeats tells nothing" in instructions
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_price_before_and_interval_after(mode: str, door: AgentDoor) -> None:
     name = door.analyst()
@@ -303,6 +304,7 @@ def test_a_person_approves_what_is_dear(door: AgentDoor) -> None:
     assert door.charged(name) == (2, 1.5)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("mode", "person"), [("auto", None), ("legacy", None), ("legacy", _Person())]
 )
@@ -365,6 +367,7 @@ def test_a_token_calls_sixty_times_a_minute(listeners: BothListeners) -> None:
         assert not other.is_error
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_resources_and_the_prompt(mode: str, door: AgentDoor) -> None:
     name = door.analyst()

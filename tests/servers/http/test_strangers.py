@@ -216,6 +216,7 @@ def test_who_does_not_read_is_ended(listeners: BothListeners) -> None:
             time.sleep(0.1)
 
 
+@pytest.mark.long
 @pytest.mark.timed  # a client that a busy machine holds up reads too slowly, and is ended
 def test_a_slow_reader_gets_all(listeners: BothListeners) -> None:
     """Who moves on: the whole takes longer than what may stand still, and no piece of it does."""

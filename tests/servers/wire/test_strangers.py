@@ -168,6 +168,7 @@ def test_leaving_early_does_not_make_guesses_quicker() -> None:
             full = full + 1 if gate._guesses.used == 8 else 0
 
 
+@pytest.mark.long
 @pytest.mark.timed
 def test_a_right_password_beside_guesses_of_its_own_address(impatient: Running) -> None:
     assert _logs_in(impatient.port, impatient) < _SOON
