@@ -20,14 +20,21 @@ def pair() -> Servers:
     return servers()
 
 
+@pytest.fixture(scope="session")
+def ledger_template(pair: Servers) -> str:
+    """A database with an empty ledger, to be copied: that is several times as quick as making one."""
+    with psycopg.connect(pair.ledger_dsn, autocommit=True) as server:
+        server.execute("CREATE DATABASE empty_ledger")
+    make_ledger(make_conninfo(pair.ledger_dsn, dbname="empty_ledger"))
+    return "empty_ledger"
+
+
 @pytest.fixture
-def ledger_dsn(pair: Servers) -> Iterator[str]:
+def ledger_dsn(pair: Servers, ledger_template: str) -> Iterator[str]:
     """An empty ledger in a database of its own."""
     with psycopg.connect(pair.ledger_dsn, autocommit=True) as server:
-        server.execute("CREATE DATABASE ledger")
-        dsn = make_conninfo(pair.ledger_dsn, dbname="ledger")
-        make_ledger(dsn)
-        yield dsn
+        server.execute(f"CREATE DATABASE ledger TEMPLATE {ledger_template}".encode())
+        yield make_conninfo(pair.ledger_dsn, dbname="ledger")
         server.execute("DROP DATABASE ledger WITH (FORCE)")
 
 

@@ -220,6 +220,7 @@ _EQUAL = "CREATE FUNCTION alike(varchar, varchar) RETURNS bool LANGUAGE sql AS '
 _ALL = ("id", "m", "d", "v")
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("script", "replaced"),
     [
@@ -288,6 +289,7 @@ def test_what_is_generated_at_each_reading_is_not_read(pair: Servers) -> None:
     ]
 
 
+@pytest.mark.long
 def test_of_another_major(tmp_path: Path) -> None:
     binaries = other_binaries()
     if binaries is None:

@@ -61,7 +61,7 @@ def test_a_copy_is_told_until_it_is_as_it_has_to_be(clinic: Superuser) -> None:
     assert _found() == {}
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(6)
 @pytest.mark.parametrize(
     ("change", "name", "what"),
     [
@@ -124,6 +124,7 @@ def test_a_copy_through_a_reference_is_told_until_it_is_as_it_has_to_be(clinic: 
     assert _found_of_lines() == {}
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize(
     ("change", "name", "what"),
     [

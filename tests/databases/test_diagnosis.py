@@ -74,7 +74,7 @@ SET = f"ALTER ROLE {ROLE} SET"
 LOGGING = f"{SET} log_parameter_max_length = -1; {SET}"
 
 
-@pytest.mark.every(6)
+@pytest.mark.every(12)
 @pytest.mark.parametrize(
     ("synthetic", "name", "what"),
     [
@@ -199,7 +199,7 @@ def test_a_synthetic_problem_is_found(
     assert [f.name for f in matching][:1] == [name], _found()
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(6)
 @pytest.mark.parametrize(
     "synthetic",
     [
@@ -241,7 +241,7 @@ def test_the_sql_of_a_finding_fixes_it(clinic: Superuser, synthetic: str) -> Non
     until(is_mended)
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize(
     "synthetic",
     [
@@ -307,6 +307,7 @@ GRANT SELECT ON pg_catalog.pg_dist_partition TO {ROLE};
 """
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("rows", "what"),
     [

@@ -83,6 +83,7 @@ def test_what_is_made_is_private(server: EmbeddedPostgres) -> None:
     assert answers(server)
 
 
+@pytest.mark.every(2)
 def test_superuser_comes_through_the_socket_only(server: EmbeddedPostgres) -> None:
     server.start()
     host, port = server.address
@@ -92,6 +93,7 @@ def test_superuser_comes_through_the_socket_only(server: EmbeddedPostgres) -> No
         psycopg.connect(psycopg.conninfo.make_conninfo(server.dsn(), password="guess"))
 
 
+@pytest.mark.every(2)
 def test_listens_on_loopback_only_or_not_at_all(
     server: EmbeddedPostgres, state: tuple[Path, Path | None]
 ) -> None:
@@ -110,6 +112,7 @@ def test_listens_on_loopback_only_or_not_at_all(
         quiet.stop()
 
 
+@pytest.mark.every(2)
 def test_a_commit_is_durable_and_the_log_holds_no_value(server: EmbeddedPostgres) -> None:
     server.start()
     with psycopg.connect(server.dsn(), autocommit=True) as connection:
@@ -132,6 +135,7 @@ def test_restart_keeps_the_data(server: EmbeddedPostgres) -> None:
     assert answers(server)
 
 
+@pytest.mark.every(2)
 def test_one_owner_others_attach(server: EmbeddedPostgres, state: tuple[Path, Path | None]) -> None:
     other = EmbeddedPostgres(state[0], "db", pg_bin=state[1])
     assert not other.attach()
@@ -144,6 +148,7 @@ def test_one_owner_others_attach(server: EmbeddedPostgres, state: tuple[Path, Pa
     assert server.is_running(), "only its owner stops it"
 
 
+@pytest.mark.every(2)
 def test_a_folder_written_another_way(
     server: EmbeddedPostgres, state: tuple[Path, Path | None], tmp_path: Path
 ) -> None:
@@ -157,6 +162,7 @@ def test_a_folder_written_another_way(
         assert answers(other)
 
 
+@pytest.mark.every(2)
 def test_kill_9_of_the_parent_ends_the_server(
     server: EmbeddedPostgres, state: tuple[Path, Path | None]
 ) -> None:
@@ -182,6 +188,7 @@ def test_kill_9_of_the_parent_ends_the_server(
     until(lambda: not alive(postmaster))
 
 
+@pytest.mark.every(2)
 def test_a_leftover_server_is_stopped(server: EmbeddedPostgres) -> None:
     """As after a crash where the parent-death signal does not exist."""
     server.start()
@@ -195,6 +202,7 @@ def test_a_leftover_server_is_stopped(server: EmbeddedPostgres) -> None:
     assert answers(server)
 
 
+@pytest.mark.every(2)
 def test_kill_9_of_the_postmaster_with_a_query_running(server: EmbeddedPostgres) -> None:
     server.start()
     postmaster = server.process_id
@@ -212,6 +220,7 @@ def test_kill_9_of_the_postmaster_with_a_query_running(server: EmbeddedPostgres)
     busy.close()
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("stale", ["this process", "nobody", "not a number"])
 def test_stale_files_do_not_block(server: EmbeddedPostgres, stale: str) -> None:
     pid = {"this process": str(os.getpid()), "nobody": "4194303", "not a number": "x"}[stale]
@@ -226,6 +235,7 @@ def test_stale_files_do_not_block(server: EmbeddedPostgres, stale: str) -> None:
     assert answers(server)
 
 
+@pytest.mark.long
 def test_a_broken_initdb_is_made_again(tmp_path: Path) -> None:
     home = tmp_path / "db"
     (home / "data.part").mkdir(parents=True)
@@ -240,6 +250,7 @@ def test_a_broken_initdb_is_made_again(tmp_path: Path) -> None:
         server.stop()
 
 
+@pytest.mark.long
 def test_a_long_path_has_its_socket_elsewhere(tmp_path: Path) -> None:
     deep = tmp_path / ("a, \"long' path " * 8)
     server = EmbeddedPostgres(deep, "db", durable=False)

@@ -169,6 +169,7 @@ def test_a_kill_ends_stuck_sessions_and_the_server_comes_back(
         assert "repeat" not in shadow.server.log.read_text(), "it quotes no statement"
 
 
+@pytest.mark.long
 def test_a_server_that_is_gone_is_an_error_and_found_again(tmp_path: Path) -> None:
     server = EmbeddedPostgres(tmp_path, "gone", durable=False, for_analysts=True)
     server.start()

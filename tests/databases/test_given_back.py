@@ -95,6 +95,7 @@ def test_nothing_is_given_back_until_another_person_confirms(spent: str) -> None
     assert rows(spent, found) == [(_IDA, _OTTO)]
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(("epsilon", "delta", "rho"), [(1, -1, None), (1, 0, -1), (0, 0, -1)])
 def test_whatever_is_taken_is_a_request(
     spent: str, epsilon: int, delta: int, rho: int | None

@@ -225,7 +225,7 @@ def _added_up(table: ExactTable) -> dict[tuple[object, ...], Counter[int]]:
     return found
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(9)
 @pytest.mark.parametrize("question", _QUESTIONS)
 def test_two_sessions_read_what_one_does(
     served: Database, opened: list[ProtectedConnection], question: str
@@ -250,7 +250,7 @@ def test_what_may_be_another_row_in_each_session_is_read_in_one(
     assert len(opened) == 1
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(12)
 @pytest.mark.parametrize("question", _QUESTIONS)
 def test_the_same_is_drawn_of_both(served: Database, question: str) -> None:
     """With the same noise. A group has rows of both halves then, also of what is read beside means."""

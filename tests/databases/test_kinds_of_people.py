@@ -28,28 +28,28 @@ def _by_script(cases: tuple[Case, ...]) -> list[Case]:
     return sorted(cases, key=lambda case: case.script)
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(10)
 @pytest.mark.parametrize("case", _by_script(SEVERE), ids=lambda case: case.called.replace(" ", "_"))
 def test_a_severe_slip(case: Case, clinics: Clinics) -> None:
     found = _found(case, clinics, Severity.SEVERE)
     assert [one.where for one in found] == [f"c.{case.where}"], found
 
 
-@pytest.mark.every(8)
+@pytest.mark.every(32)
 @pytest.mark.parametrize("case", _by_script(WARNED), ids=lambda case: case.called.replace(" ", "_"))
 def test_a_slip_with_a_warning(case: Case, clinics: Clinics) -> None:
     found = [*_found(case, clinics, Severity.SEVERE), *_found(case, clinics, Severity.WARNING)]
     assert f"c.{case.where}" in [one.where for one in found], found
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(10)
 @pytest.mark.parametrize("case", _by_script(HONEST), ids=lambda case: case.called.replace(" ", "_"))
 def test_an_honest_policy_is_left_in_peace(case: Case, clinics: Clinics) -> None:
     found = [*_found(case, clinics, Severity.SEVERE), *_found(case, clinics, Severity.WARNING)]
     assert found == []
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize("case", _by_script(QUIET), ids=lambda case: case.called.replace(" ", "_"))
 def test_an_honest_policy_costs_at_most_a_warning(case: Case, clinics: Clinics) -> None:
     assert _found(case, clinics, Severity.SEVERE) == []

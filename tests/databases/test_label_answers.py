@@ -134,6 +134,7 @@ def test_without_a_server_it_is_refused(server: EmbeddedPostgres) -> None:
     assert caught.value.code is Code.UNAVAILABLE
 
 
+@pytest.mark.long
 def test_a_server_that_knows_no_letters_is_not_asked_of_them() -> None:
     binaries = other_binaries()
     if binaries is None or binaries.major >= 17:

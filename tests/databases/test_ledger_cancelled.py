@@ -41,6 +41,7 @@ def _charge(ledger: EngineLedger) -> asyncio.Task[Charge]:
     return asyncio.create_task(ledger.reserve(run_of("alice"), charge_of(loss("1")), "f", "p"))
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("is_late", [False, True])
 def test_a_charge_that_is_cancelled_at_each_of_its_waits(ledger_dsn: str, is_late: bool) -> None:
     set_limits(ledger_dsn, own="99", total="99")

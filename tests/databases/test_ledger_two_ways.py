@@ -54,7 +54,7 @@ _DECIDED = {
 }
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("name", _DECIDED)
 def test_what_decides(ledger_dsn: str, name: str) -> None:
     steps, admitted = _DECIDED[name]
@@ -68,6 +68,7 @@ def _limits(dsn: str, epsilon: str, delta: str) -> None:
         write_limits(connection, both, both)
 
 
+@pytest.mark.long
 def test_a_budget_of_1000_admits_as_many_counts_as_rho_says(ledger_dsn: str) -> None:
     """1,000 by epsilon; by rho 1,780, to the last one."""
     _limits(ledger_dsn, "1000", "1e-4")

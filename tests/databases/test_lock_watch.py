@@ -133,7 +133,7 @@ _QUEUES = {
 }
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.timed
 @pytest.mark.parametrize("holds, asks", _QUEUES.values(), ids=_QUEUES.keys())
 def test_a_queue_behind_an_open_transaction_is_ended(
@@ -236,6 +236,7 @@ def test_a_watch_that_is_locked_out_finds_who_waits_by_the_system(
             second.close()
 
 
+@pytest.mark.long
 def test_a_watch_that_cannot_get_in_does_so(
     pair: Servers, shadow: Shadow, superuser: psycopg.Connection, mallory: str
 ) -> None:
@@ -299,6 +300,7 @@ def test_short_transactions_do_not_add_up(pair: Servers, shadow: Shadow, mallory
         assert session.execute("SELECT 1").fetchone() == (1,)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("insists", [True, False])
 def test_what_insists_has_no_patience(
     pair: Servers, shadow: Shadow, mallory: str, insists: bool

@@ -246,6 +246,7 @@ def test_what_is_spent_through_a_token_is_bounded_in_the_same_charge(people: str
     assert "token 1" in ledger_problems(people)[0]
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("per", ["hour", "day"])
 def test_a_tokens_epsilon_renews_with_its_window(per: str, people: str) -> None:
     made = create_token(people, "ann", days=9, epsilon=Decimal(2), per=per)
@@ -348,7 +349,7 @@ def test_a_token_charges_its_own_analyst_and_source(people: str) -> None:
 
 
 @settings(
-    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(
     limits=st.lists(st.sampled_from(["0.3", "0.5", "2"]), min_size=1, max_size=3),
@@ -402,6 +403,7 @@ def test_no_order_of_concurrent_charges_passes_a_token_or_its_analyst(
     assert own == [(2 - left[None],)] and ledger_problems(people) == ()
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("days", "epsilon", "note", "why"),
     [

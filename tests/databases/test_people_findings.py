@@ -22,7 +22,7 @@ def test_a_protected_view_that_reads_a_public_table_is_left_in_peace() -> None:
     assert found(view, "c.seen: {unit: {person: id}, max_rows_per_unit: 5}", ROOMS) == []
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("script", "tables", "what"),
     [
@@ -114,7 +114,7 @@ def test_a_public_table_that_lists_people(script: str, tables: list[str], what: 
     assert findings[0].path == ("tables", findings[0].where)
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("script", "tables", "what"),
     [
@@ -164,7 +164,7 @@ def test_a_public_table_that_refers_to_people(script: str, tables: list[str], wh
     assert what in findings[0].what
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(5)
 @pytest.mark.parametrize(
     ("columns", "name"),
     [
@@ -190,7 +190,7 @@ def test_a_public_column_with_the_name_of_an_identifier(
     assert told(findings) == ([] if name is None else [(name, "c.cards")])
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("script", "tables", "what"),
     [
@@ -248,6 +248,7 @@ def test_a_public_relation_that_shows_people(script: str, tables: list[str], wha
     assert what in findings[0].what
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     "functions",
     [

@@ -59,6 +59,7 @@ def test_root_without_user_namespaces() -> None:
         shutil.rmtree(folder)
 
 
+@pytest.mark.long
 @only_root
 def test_as_an_ordinary_user() -> None:
     packages = str(Path(psycopg.__file__).parents[1])

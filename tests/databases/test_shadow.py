@@ -109,13 +109,18 @@ def policy(source: str) -> Policy:
     )
 
 
-@pytest.fixture
-def shadow(pair: Servers, policy: Policy, catalog: Catalog) -> Iterator[Shadow]:
-    shadow = Shadow(pair.shadow_server.dsn(), "clinic", pair.shadow_server.address)
-    shadow.build(policy, catalog, unjudged(policy))
-    yield shadow
+@pytest.fixture(scope="module")
+def built(pair: Servers) -> Iterator[Shadow]:
+    yield Shadow(pair.shadow_server.dsn(), "clinic", pair.shadow_server.address)
     with psycopg.connect(pair.shadow_server.dsn(), autocommit=True) as connection:
         connection.execute("DROP DATABASE clinic WITH (FORCE)")
+
+
+@pytest.fixture
+def shadow(built: Shadow, policy: Policy, catalog: Catalog) -> Shadow:
+    """Built anew where a test before has made another of it."""
+    built.build(policy, catalog, unjudged(policy))
+    return built
 
 
 def ask(dsn: str, statement: str) -> list[tuple[object, ...]]:

@@ -38,8 +38,7 @@ def superuser(shadow: Shadow) -> Iterator[psycopg.Connection]:
         yield connection
 
 
-@pytest.mark.every(2)
-@pytest.mark.every(6)
+@pytest.mark.every(12)
 @pytest.mark.parametrize(
     ("change", "named"),
     [
@@ -108,6 +107,7 @@ def test_what_is_wrong_is_found_and_repaired(
     assert shadow.verify() == ()
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("change", "back"),
     [

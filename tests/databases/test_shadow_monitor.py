@@ -30,6 +30,7 @@ def _when_ended(look: Callable[[], tuple[Ended, ...]]) -> tuple[Ended, ...]:
     raise AssertionError("nothing was ended")
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("is_committed", [True, False])
 def test_temporary_tables_are_bounded(small: SmallShadow, is_committed: bool) -> None:
     """F7b: temp_file_limit does not count them."""

@@ -58,7 +58,7 @@ def _about_policy(found: Verdict) -> list[Finding]:
 _BY_SCRIPT = sorted(SLIPS, key=lambda slip: slip.script)
 
 
-@pytest.mark.every(32)
+@pytest.mark.every(96)
 @pytest.mark.parametrize("slip", _BY_SCRIPT, ids=lambda slip: slip.called.replace(" ", "_"))
 def test_a_slip_is_found_and_can_be_accepted(slip: Slip, clinics: Clinics) -> None:
     clinics.make(slip.script)
@@ -238,7 +238,7 @@ def _right(clinics: Clinics, called: str) -> Slip:
     return Slip(called="", script=script, tables=tables, name=F.UNREADABLE, where="")
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(7)
 @pytest.mark.parametrize("called", _RIGHT)
 def test_what_is_right_is_left_in_peace(called: str, clinics: Clinics) -> None:
     assert _about_policy(_verdict(_text(_right(clinics, called)))) == []

@@ -79,6 +79,7 @@ def _asks_for_password(server: EmbeddedPostgres) -> bool:
         return connection.pgconn.used_password
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("method", ["peer", "trust"])
 @pytest.mark.parametrize("is_kept_apart", [True, False])
 def test_a_source_that_trusts_the_system_user_is_found(

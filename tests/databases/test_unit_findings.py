@@ -15,6 +15,7 @@ from tests.databases.people_clinic import COUNTRIES, PEOPLE, ROOMS, TABLES, VISI
 F = FindingName
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("script", "tables", "what"),
     [
@@ -56,7 +57,7 @@ def test_a_view_on_public_rows_is_safe() -> None:
     )
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(7)
 @pytest.mark.parametrize(
     ("script", "tables", "name"),
     [
@@ -91,6 +92,7 @@ def test_a_unit_that_is_less_than_a_person(
     assert findings[0].path[-1] == "unit"
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("script", "tables"),
     [
@@ -219,7 +221,7 @@ def _found(clinics: Clinics, forms: dict[str, tuple[str, str]], column: str) -> 
     return [one for one in found if one.name is FindingName.UNIT_LEADS_ELSEWHERE]
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("is_plural_identifier", [False, True])
 @pytest.mark.parametrize("is_plural_table", [False, True])
 def test_people_by_another_column_than_their_key(
@@ -246,6 +248,7 @@ CREATE VIEW c.counted AS SELECT kid_id AS x, count(*) AS n FROM c.absences GROUP
 """
 
 
+@pytest.mark.every(5)
 @pytest.mark.parametrize("identifier", ["kid", "child", "kids", "ward"])
 @pytest.mark.parametrize("view", ["c.seen: {unit: {%s: kid}}", "c.counted: {unit: {%s: x}}"])
 def test_a_view_by_the_right_column_is_left_in_peace(

@@ -170,8 +170,8 @@ def test_it_ends_with_its_parent(tmp_path: Path) -> None:
     program = (
         "import os, pathlib, signal, sys\n"
         "from proxy.postgres.embedded import EmbeddedPostgres\n"
-        "server = EmbeddedPostgres(pathlib.Path(sys.argv[1]), 's', tcp=False, disposable=True,"
-        " for_analysts=True)\n"
+        "server = EmbeddedPostgres(pathlib.Path(sys.argv[1]), 's', tcp=False, durable=False,"
+        " disposable=True, for_analysts=True)\n"
         "server.start()\n"
         "print(server.process_id, server.has_walls, flush=True)\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
@@ -322,7 +322,7 @@ def test_another_user_is_a_wall_without_landlock(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(process_walls, "landlock_version", lambda: 0)
     folder = Path(tempfile.mkdtemp(prefix="dpproxy-user-", dir="/tmp"))
     folder.chmod(0o711)
-    ledger = EmbeddedPostgres(folder, "ledger", tcp=False)
+    ledger = EmbeddedPostgres(folder, "ledger", tcp=False, durable=False)
     shadow = EmbeddedPostgres(
         folder, "shadow", tcp=False, disposable=True, for_analysts=True, user="nobody"
     )

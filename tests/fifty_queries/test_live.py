@@ -434,19 +434,19 @@ def test_the_catalogue_of_the_golden_cases_is_the_servers(listeners: BothListene
         assert read_catalog(_exact_dsn(database)) == catalog
 
 
-def _ask_all(listeners: BothListeners, exact: dict[str, Exact]) -> None:
-    tally = Tally()
-    for case in ANSWERED:
+def _ask_all(listeners: BothListeners, exact: dict[str, Exact], each: int = 1) -> None:
+    tally, asked = Tally(), ANSWERED[::each]
+    for case in asked:
         ask(case, listeners, exact[database_of(case)], tally)
-    print(f"{len(ANSWERED)} questions, {tally.checked} numbers, {tally.outside} outside at 99.9 %")
-    assert tally.checked > 250
+    print(f"{len(asked)} questions, {tally.checked} numbers, {tally.outside} outside at 99.9 %")
+    assert tally.checked > 250 / each / 2
     assert tally.outside <= OUTSIDE
 
 
-def test_answers_lie_within_their_intervals(
+def test_answers_of_each_third_question_lie_within_their_intervals(
     listeners: BothListeners, exact: dict[str, Exact]
 ) -> None:
-    _ask_all(listeners, exact)
+    _ask_all(listeners, exact, 3)
 
 
 @pytest.mark.long

@@ -641,7 +641,7 @@ def test_each_example_is_as_the_model(empty_dsn: str, tmp_path: Path) -> None:
 _FAULTS = [(history, fault) for history in _HISTORIES for fault in history.faults]
 
 
-@pytest.mark.every(6)
+@pytest.mark.every(15)
 @pytest.mark.parametrize(
     ("history", "fault"), _FAULTS, ids=[re.sub(r"\W+", "-", fault) for _, fault in _FAULTS]
 )

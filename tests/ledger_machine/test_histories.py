@@ -60,7 +60,7 @@ def _in_process(dsn: str, folder: Path, histories: int) -> None:
 
 
 def test_some_histories(empty_dsn: str, tmp_path: Path) -> None:
-    _in_process(empty_dsn, tmp_path, 12)
+    _in_process(empty_dsn, tmp_path, 6)
 
 
 @pytest.mark.long

@@ -63,6 +63,7 @@ def test_report_decodes(fields: list[tuple[bytes, bytes]]) -> None:
     assert frames.decode_report(frames.encode_report(fields)) == fields
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     "decode",
     [

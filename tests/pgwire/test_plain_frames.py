@@ -252,7 +252,7 @@ def _state(machine: Relay) -> tuple[Any, ...]:
     )
 
 
-@settings(max_examples=150)
+@settings(max_examples=75)
 @given(_HEARD, st.lists(st.integers(0, 40), max_size=4))
 @example(_RESTING + _TRIP, [0])
 @example(_RESTING + _TRIP, [9])

@@ -148,7 +148,7 @@ def test_any_truncated_of_the_bytes_gives_the_same(link: Link, cuts: list[int], 
 
 
 @given(st.lists(st.sampled_from(range(12)), min_size=1, max_size=14))
-@settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 def test_any_order_of_messages_ends_ready(link: Link, order: list[int]) -> None:
     """Parse, Bind, Describe, Execute, Close, Flush, Query in every order: after a last Sync there is
     one ReadyForQuery for each Query and Sync that was not skipped, and the machine is idle."""

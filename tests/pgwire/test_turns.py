@@ -171,7 +171,7 @@ _WAITING = (
 )
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(9)
 @pytest.mark.timed
 @pytest.mark.parametrize("name", HUGE)
 @pytest.mark.parametrize("with_statements", [False, True])
@@ -383,7 +383,7 @@ def test_a_turn_on_as_many_completions_as_can_come() -> None:
     assert longest < _ALLOWED
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.timed
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_turn_with_a_hostile_statement(name: str) -> None:

@@ -16,6 +16,7 @@ _VALUES = [7, 8, 8, 9, *range(10, 90), 91, 91, 95]
 _DRAWS = 400
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("kind", ["min", "max"])
 def test_an_end_that_is_certain_holds(kind: str) -> None:
     """In 995 of 1,000 draws: more than 9 of 400 are beyond it in one of 10,000 runs."""

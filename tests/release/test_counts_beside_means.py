@@ -243,7 +243,7 @@ def test_the_average_is_as_exact_as_it_says() -> None:
     )
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("is_of_people", [False, True])
 @pytest.mark.parametrize("name", ["by 48, uneven", "1,000 units by 50"])
 def test_intervals_of_means_beside_a_count_hold(name: str, is_of_people: bool) -> None:

@@ -66,6 +66,7 @@ _RANGES = {
 }
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("expression", _RANGES)
 def test_the_range_of_each_form(expression: str) -> None:
     block = block_of(

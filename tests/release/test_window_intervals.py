@@ -77,7 +77,7 @@ def _noise(noise: LaplaceNoise | GaussianNoise, bits: SeededBits) -> float:
     return math.sqrt(float(noise.sigma2)) * radius * math.cos(2 * math.pi * second)
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("form", _FORMS)
 @pytest.mark.parametrize(
     "noise", [LaplaceNoise(scale=Fraction(40)), GaussianNoise(sigma2=Fraction(3_200))]

@@ -111,7 +111,7 @@ def _best_of_three(watch: Watch, act: Callable[[], None]) -> None:
     raise AssertionError(watch)
 
 
-@pytest.mark.every(12)
+@pytest.mark.every(24)
 @pytest.mark.parametrize("name", [*_some(_PARSED, 0, 12), *_OTHERS])
 def test_http(name: str, plain: BothListeners, watch: Watch) -> None:
     database = "census" if "census." in QUERIES[name] else "shop"
@@ -124,7 +124,7 @@ def test_http(name: str, plain: BothListeners, watch: Watch) -> None:
     _best_of_three(watch, act)
 
 
-@pytest.mark.every(12)
+@pytest.mark.every(24)
 @pytest.mark.parametrize("name", [*_some(_PARSED, 6, 12), *_OTHERS])
 def test_wire(name: str, plain: BothListeners, watch: Watch) -> None:
     database = "census" if "census." in QUERIES[name] else "shop"
@@ -199,7 +199,7 @@ _BATCHES = {
 }
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize(
     ("name", "as_parse"),
     [

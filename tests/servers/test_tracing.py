@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind
 
+from proxy.cli.main import main
 from proxy.servers.tracing import Tracing
 from tests.live_proxy import LiveProxy, sample_databases, start_proxy
 from tests.servers.http.both_listeners import BothListeners, open_http
@@ -147,11 +147,16 @@ def test_the_trace_of_an_authenticated_request_goes_on(traced: Traced) -> None:
     assert wrong.parent is None
 
 
-def test_what_is_missing_is_said_before_anything_starts() -> None:
-    code = (
-        "import sys; sys.modules['opentelemetry.exporter'] = None; sys.argv = ['dpproxy', 'serve',"
-        " '--policy', 'missing.yaml', '--traces']; from proxy.cli.main import main; main()"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert done.stderr == "dpproxy: --traces needs more packages: pip install 'dpproxy[otel]'\n"
+def test_what_is_missing_is_said_before_anything_starts(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in [one for one in sys.modules if one.startswith("opentelemetry.exporter")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "opentelemetry.exporter", None)
+    arguments = ["dpproxy", "serve", "--policy", "missing.yaml", "--traces"]
+    monkeypatch.setattr(sys, "argv", arguments)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 1
+    told = capsys.readouterr().err
+    assert told == "dpproxy: --traces needs more packages: pip install 'dpproxy[otel]'\n"

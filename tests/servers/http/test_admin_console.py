@@ -404,18 +404,19 @@ def test_budgets_say_what_the_ledger_says(site: Administered, browser: httpx.Cli
     assert "All checks passed" in shown(browser.get("/chain"))
 
 
+def _in_force(browser: httpx.Client) -> str:
+    found = re.search(r"In force: ([0-9a-f]{12})", shown(browser.get("/policy/shop")))
+    assert found is not None
+    return found[1]
+
+
 def test_a_policy_is_checked_compared_and_taken(site: Administered, browser: httpx.Client) -> None:
     before = site.operator.policy.read_text()
     more = before.replace("epsilon: 50", "epsilon: 40").replace(
         "values: [CA, TX]", f"values: [CA, TX, '{MARK}']"
     )
 
-    def in_force() -> str:
-        found = re.search(r"In force: ([0-9a-f]{12})", shown(browser.get("/policy/shop")))
-        assert found is not None
-        return found[1]
-
-    digest = in_force()
+    digest = _in_force(browser)
     # The page begins with the promise, and has no finding twice.
     seen = browser.get("/policy/shop")
     promise = shown(seen).partition("Who is protected")[2].partition("Findings ")[0]
@@ -429,7 +430,7 @@ def test_a_policy_is_checked_compared_and_taken(site: Administered, browser: htt
     checked = send(browser, "/policy/shop", act="check", text=more)
     assert "Protection of people: stronger in 1 point, 1 to look at" in shown(checked)
     assert "epsilon 50 -> 40" in shown(checked) and MARK in shown(checked)
-    assert "NOT_IN_THE_POLICY" in checked.text and in_force() == digest
+    assert "NOT_IN_THE_POLICY" in checked.text and _in_force(browser) == digest
     for text, told in (
         (before.replace("columns:", "colums:"), "unknown key 'colums'"),
         (before.replace("${SHOP_DSN}", "host=elsewhere password=hunter2"), "source is another"),
@@ -441,29 +442,14 @@ def test_a_policy_is_checked_compared_and_taken(site: Administered, browser: htt
         assert told in shown(found)
         diff = re.sub(r"<textarea.*?</textarea>", "", found.text, flags=re.DOTALL)
         assert "hunter2" not in diff
-    # The form begins with what is in force, its connection string hidden, and takes it back like that.
     given = re.search(r"<textarea[^>]*>\n(.*?)</textarea>", seen.text, re.DOTALL)
     assert given is not None and unescape(given[1]) == before
-    source = servers().source_dsns["shop"]
-    try:
-        stated = before.replace("${SHOP_DSN}", source)
-        write_policy(site, stated, lambda: in_force() != digest)
-        seen = browser.get("/policy/shop")
-        given = re.search(r"<textarea[^>]*>\n(.*?)</textarea>", seen.text, re.DOTALL)
-        assert given is not None and "(a connection string, which is not shown)" in given[1]
-        checked = send(browser, "/policy/shop", act="check", text=unescape(given[1]))
-        assert "What is wrong with it" not in checked.text and "NOT_IN_THE_POLICY" in checked.text
-        assert "What this text changes" not in checked.text and source not in checked.text
-    finally:
-        site.operator.policy.write_text(before)
-        send(browser, "/policy/shop", act="reload")
-        until(lambda: in_force() == digest)
     # A file that is wrong is not taken, and the page says why.
     try:
         bad = before.replace("columns:", "colums:")
         write_policy(site, bad, lambda: "was not taken" in shown(browser.get("/policy/shop")))
         told = shown(send(browser, "/policy/shop", act="reload"))
-        assert "unknown key 'colums'" in told and in_force() == digest
+        assert "unknown key 'colums'" in told and _in_force(browser) == digest
         assert "Refused, so that the policy of before stays: shop." in told
         assert "In force as the file says" not in told
         findings = browser.get("/findings/shop").text
@@ -473,14 +459,14 @@ def test_a_policy_is_checked_compared_and_taken(site: Administered, browser: htt
         site.operator.policy.write_text(more)
         done = send(browser, "/policy/shop", act="reload")
         assert "The files were read again" in shown(done)
-        until(lambda: in_force() != digest)  # at once, or when nobody is in its way
+        until(lambda: _in_force(browser) != digest)  # at once, or when nobody is in its way
         last = shown(browser.get("/policy/shop"))
         assert "What the last change did" in last and "epsilon 50 -> 40" in last
         assert "of ε 40" in shown(browser.get("/budgets?database=shop"))
     finally:
         site.operator.policy.write_text(before)
         send(browser, "/policy/shop", act="reload")
-    until(lambda: in_force() == digest)
+    until(lambda: _in_force(browser) == digest)
     noted = site.events()
     assert "policy reload" in [one.what for one in noted]
     (refused,) = [one.detail for one in noted if one.what == "policy refused"]
@@ -492,6 +478,30 @@ def test_a_policy_is_checked_compared_and_taken(site: Administered, browser: htt
     assert first["digest"] == back["before"] != digest
 
 
+@pytest.mark.long
+def test_a_connection_string_in_a_policy_is_not_shown(
+    site: Administered, browser: httpx.Client
+) -> None:
+    """The form begins with what is in force, its connection string hidden, and takes it back like that."""
+    before = site.operator.policy.read_text()
+    digest = _in_force(browser)
+    source = servers().source_dsns["shop"]
+    try:
+        stated = before.replace("${SHOP_DSN}", source)
+        write_policy(site, stated, lambda: _in_force(browser) != digest)
+        seen = browser.get("/policy/shop")
+        given = re.search(r"<textarea[^>]*>\n(.*?)</textarea>", seen.text, re.DOTALL)
+        assert given is not None and "(a connection string, which is not shown)" in given[1]
+        checked = send(browser, "/policy/shop", act="check", text=unescape(given[1]))
+        assert "What is wrong with it" not in checked.text and "NOT_IN_THE_POLICY" in checked.text
+        assert "What this text changes" not in checked.text and source not in checked.text
+    finally:
+        site.operator.policy.write_text(before)
+        send(browser, "/policy/shop", act="reload")
+        until(lambda: _in_force(browser) == digest)
+
+
+@pytest.mark.long
 def test_names_of_nobody_in_a_policy_are_found(site: Administered, browser: httpx.Client) -> None:
     text = f"{site.operator.policy.read_text()}  analysts: {{ann: {{epsilon: 1, delta: 1e-6}}"
     text += ", anna: {epsilon: 1, delta: 1e-6}}\n  groups: {ward: {epsilon: 1, delta: 1e-6}}\n"

@@ -67,6 +67,7 @@ def test_the_tools_and_their_schemas(mode: str, door: AgentDoor) -> None:
     assert "averaging repeats tells nothing" in instructions
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_price_before_and_interval_after(mode: str, door: AgentDoor) -> None:
     name = door.analyst()
@@ -303,6 +304,7 @@ def test_a_person_approves_what_is_dear(door: AgentDoor) -> None:
     assert door.charged(name) == (2, 1.5)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("mode", "person"), [("auto", None), ("legacy", None), ("legacy", _Person())]
 )
@@ -365,6 +367,7 @@ def test_a_token_calls_sixty_times_a_minute(listeners: BothListeners) -> None:
         assert not other.is_error
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_resources_and_the_prompt(mode: str, door: AgentDoor) -> None:
     name = door.analyst()
@@ -405,6 +408,7 @@ def test_resources_are_those_of_the_token(door: AgentDoor) -> None:
     assert door.use(token, run) == ["dpproxy://census/policy"]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("given", "said"),
     [
@@ -447,8 +451,8 @@ _HOSTILE = (
 )
 
 
-@pytest.mark.every(4)
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.every(10)
+@pytest.mark.parametrize("part", range(10))
 def test_hostile_statements_get_nowhere(part: int, door: AgentDoor) -> None:
     """200 of them: nothing is charged for what is refused, no row leaves, nothing changes."""
     name = door.analyst()
@@ -457,7 +461,7 @@ def test_hostile_statements_get_nowhere(part: int, door: AgentDoor) -> None:
     several = [*_HOSTILE, *(f"{before}{sql}" for sql in refused for before in ("", "COMMIT; "))]
     statements = several[:200]
     assert len(set(statements)) == 200
-    statements = statements[part::4]
+    statements = statements[part::10]
     before = door.http.query("SELECT count(*) FROM shop.products").json()["rows"]
     calls = [
         ("query", {"database": "shop", "sql": sql[:16_384], "max_epsilon": 1e-9})
@@ -569,6 +573,7 @@ def test_without_it_there_is_no_route(listeners: BothListeners) -> None:
     assert listeners.client.post("/mcp", json={}).status_code == 404
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     "body",
     [b"", b"{", b"[]", b"null", b'{"jsonrpc": "2.0"}', b'{"jsonrpc":"2.0","id":1,"method":"x"}'],

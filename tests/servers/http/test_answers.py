@@ -201,6 +201,7 @@ def test_nothing_outlives_a_request(listeners: BothListeners) -> None:
     assert listeners.query("EXECUTE p").json()["sqlstate"] == "26000"
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("sql", "sqlstate"),
     [

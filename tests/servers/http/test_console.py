@@ -240,6 +240,7 @@ def test_a_price_says_what_cannot_be_met_and_what_is_free(site: Site) -> None:
     assert site.charged(name)[0] == 0
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("act", ["", "explain", "RUN", "price"])
 def test_only_a_run_is_a_run(site: Site, act: str) -> None:
     name = site.analyst()
@@ -270,6 +271,7 @@ def test_a_form_that_is_sent_twice_runs_once(site: Site) -> None:
     assert site.charged(name) == (1, 0.25)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     "headers",
     [
@@ -402,7 +404,7 @@ def test_another_analysts_statement_is_in_no_page(site: Site) -> None:
     assert site.charged(second) == (1, 0.25)
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(5)
 @pytest.mark.parametrize(
     "epsilon", ["1e999999999", "NaN", "-1", "Infinity", "1" * 60, "0x1", "0.1 "]
 )

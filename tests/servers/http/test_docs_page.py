@@ -54,6 +54,7 @@ def test_every_asset_is_served_with_the_policy(listeners: BothListeners) -> None
     assert "://" not in page.text + listeners.client.get("/docs/start.js").text
 
 
+@pytest.mark.long
 def test_a_browser_shows_every_operation(listeners: BothListeners, tmp_path: Path) -> None:
     chromium = shutil.which("chromium")
     if chromium is None:

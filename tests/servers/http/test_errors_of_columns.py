@@ -52,6 +52,7 @@ def test_rows_have_the_errors_that_dp_error_says(listeners: BothListeners) -> No
             assert column["least"] <= found[place] <= column["most"]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("sql", "reason"),
     [

@@ -40,7 +40,7 @@ def _is_within(value: float, low: float, high: float, error: float, same_types: 
     assert value - low <= error + rounding and high - value <= error + rounding
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(9)
 @pytest.mark.parametrize("expression", _EXPRESSIONS)
 def test_the_answer_is_between(expression: str, listeners: BothListeners) -> None:
     with listeners.proxy.connect("shop") as connection:

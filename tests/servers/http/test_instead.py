@@ -142,6 +142,7 @@ def test_the_hint_of_the_wire_says_it_too(
     assert listeners.proxy.when_settled(listeners.analyst) == spent
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("sql", INSTEAD)
 def test_what_to_ask_instead(sql: str, listeners: BothListeners) -> None:
     for path in ("/v1/query", "/v1/explain"):

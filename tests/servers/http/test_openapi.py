@@ -95,6 +95,7 @@ def test_no_body_is_read_before_the_login(addresses: list[str]) -> None:
     assert asked >= 5
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("query", "status"),
     [

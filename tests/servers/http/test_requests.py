@@ -108,7 +108,7 @@ def test_a_long_name_has_the_budget_of_the_role(listeners: BothListeners) -> Non
 
 
 def test_sessions_are_kept_and_end(listeners: BothListeners) -> None:
-    limits = SessionLimits(age_seconds=10.0)  # in which three queries fit
+    limits = SessionLimits(age_seconds=4.0)  # in which three queries fit
     short = open_http(listeners.proxy, limits)
     name = listeners.proxy.servers.new_analyst()
     try:

@@ -146,7 +146,7 @@ CENSUS = (
 )
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.parametrize("sql", (*ANSWERED, *REFUSED, *POSTGRES))
 def test_statement(listeners: BothListeners, sql: str) -> None:
     there, here = listeners.over_the_wire(sql, (), "shop"), listeners.over_http(sql, (), "shop")

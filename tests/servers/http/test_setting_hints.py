@@ -14,6 +14,7 @@ _MEDIAN = "SELECT avg(age), max(age) FROM census.adult"
 _KEYS = "SELECT occupation, count(*) FROM census.adult GROUP BY occupation"
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("sql", "name", "value"),
     [

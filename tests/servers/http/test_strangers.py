@@ -96,7 +96,7 @@ def _request(header: Any, query: str = "") -> Request:
     return Request({"type": "http", "headers": headers, "query_string": query.encode()})
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(4)
 @pytest.mark.timed
 @pytest.mark.parametrize("kind", _HOSTILE)
 def test_what_strangers_send_is_read_in_linear_time(kind: str) -> None:
@@ -170,6 +170,7 @@ def test_idle_sockets_do_not_keep_others_out(listeners: BothListeners) -> None:
         assert httpx.get(f"http://127.0.0.1:{hop.port}/healthz", timeout=60).status_code == 200
 
 
+@pytest.mark.every(2)
 @pytest.mark.timed
 @pytest.mark.parametrize(
     "sent",
@@ -215,6 +216,7 @@ def test_who_does_not_read_is_ended(listeners: BothListeners) -> None:
             time.sleep(0.1)
 
 
+@pytest.mark.long
 @pytest.mark.timed  # a client that a busy machine holds up reads too slowly, and is ended
 def test_a_slow_reader_gets_all(listeners: BothListeners) -> None:
     """Who moves on: the whole takes longer than what may stand still, and no piece of it does."""

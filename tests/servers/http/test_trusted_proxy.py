@@ -96,6 +96,7 @@ def test_it_is_the_right_most_address_that_is_no_proxys(
     assert (told.status_code, told.json()) == (200, client)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     "forwarded",
     [

@@ -25,7 +25,7 @@ def psql_through(relay: Running, text: str, port: int | None = None) -> str:
     return psql(address, text, PASSWORD)
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     "text",
     [

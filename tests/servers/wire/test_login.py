@@ -45,11 +45,12 @@ def test_wrong_password_and_unknown_user_are_postgres_words(relay: Running) -> N
         assert str(relayed.value).replace(port, own) == str(direct.value)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("milliseconds", [1, 2])
 def test_a_clients_own_timeout_ends_no_login(milliseconds: int, relay: Running) -> None:
     """It holds for the client's statements: whoever is idle is sent nothing."""
     options = f"-c statement_timeout={milliseconds} -c lock_timeout=1"
-    for _ in range(10):
+    for _ in range(5):
         with relay.connect(options=options) as connection:
             readable, _, _ = select.select([connection.fileno()], [], [], 0.1)
             assert not readable

@@ -52,6 +52,7 @@ def _heard(conninfo: str, options: str, name: str) -> object:
         return told[told.index("FATAL") :] if "FATAL" in told else told
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("options", _OPTIONS)
 @pytest.mark.parametrize("name", ["my.thing", "my.other_thing"])
 def test_a_setting_with_a_dot_is_that_of_postgresql(

@@ -95,7 +95,7 @@ def _is_sleeping(relay: Running) -> bool:
 @pytest.mark.timed
 def test_a_stalled_handshake_is_ended(certificate: tuple[Path, Path]) -> None:
     context = server_context(*certificate, ALPN)
-    for relay in serve(Limits(authentication_seconds=3), tls=context, requires_tls=True):
+    for relay in serve(Limits(authentication_seconds=2), tls=context, requires_tls=True):
         with dial(relay) as connection:
             connection.sendall(SSL_REQUEST)
             assert connection.recv(1) == b"S"
