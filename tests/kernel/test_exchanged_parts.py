@@ -43,5 +43,5 @@ def test_what_is_let_through_moves_no_further(seed: int, tried: int) -> None:
             if one.release not in block.withheld:
                 assert one.observed <= one.planned, (one, block)
                 found["met exactly"] += one.observed == one.planned != 0
-    assert found["refused"] > tried / 7 and found["let through"] > tried / 7, found
-    assert found["met exactly"] > tried / 7, found
+    assert found["refused"] > tried * 5 / 32 and found["let through"] > tried * 5 / 32, found
+    assert found["met exactly"] > tried * 5 / 32, found
