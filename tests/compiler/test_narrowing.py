@@ -52,7 +52,7 @@ _KEYS = (
     *("CASE WHEN d < '2010-07-08' OR d IS NULL THEN 'a' WHEN c = 'a' THEN 'b' ELSE 'c' END",),
 )
 _COMPARATORS = ("=", "<>", "<", "<=", ">", ">=", "IS DISTINCT FROM", "IS NOT DISTINCT FROM")
-_STATEMENTS = [(7, 120), pytest.param(8, 3_000, marks=pytest.mark.long)]
+_STATEMENTS = [(7, 40), pytest.param(8, 3_000, marks=pytest.mark.long)]
 
 
 def random_condition(draw: random.Random, key: str, depth: int) -> str:

@@ -118,7 +118,7 @@ def _pairs(query: BackendQuery) -> list[Mapping[str, str | None]]:
     return [{LOW_END: low, HIGH_END: high, END_ROWS: rows} for low, high in pairs]
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(8)
 @pytest.mark.parametrize("column", _COLUMNS)
 @pytest.mark.parametrize("asked", ["min({0}), max({0})", "min({0})", "max({0})"])
 def test_laws_are_those_of_all_rows(column: str, asked: str) -> None:

@@ -133,7 +133,7 @@ _CUTS = (
 )
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(7)
 @pytest.mark.parametrize("unit", ["row", f"{_PERSON}2", f"{_PERSON}auto"])
 @pytest.mark.parametrize(
     "only",

@@ -85,7 +85,7 @@ def _came(block: BlockPlan, part: float, rows: int) -> list[float | None]:
     return found
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("kind", _FORMULAS)
 def test_errors_of_formulas_are_those_that_come(kind: str) -> None:
     plan = _plan(_FORMULAS[kind], POLICIES["best"])

@@ -17,17 +17,16 @@ from tests.kernel.moved_results import random_rows, results_moved, stated_plans
 from tests.kernel.tiny_database import tiny_database
 
 _ALL = Loss(Fraction(10**9), Fraction(9, 10))
-_TRIED = 320
 
 
-@pytest.mark.every(16)
-@pytest.mark.parametrize("seed", range(16))
-def test_what_is_let_through_moves_no_further(seed: int) -> None:
+@pytest.mark.every(17)
+@pytest.mark.parametrize(("seed", "tried"), [(0, 120), *((seed, 320) for seed in range(16))])
+def test_what_is_let_through_moves_no_further(seed: int, tried: int) -> None:
     random, found = Random(seed), Counter[str]()
     plans = stated_plans()
     few = [block for _, block in random.sample(plans, 40)]
     exchanger = Exchanger(random, by_class(few))
-    for number in range(_TRIED):
+    for number in range(tried):
         if number % 25 == 0:
             tiny_database().fill(random_rows(random))
         world, before = random.choice(plans)
@@ -44,5 +43,5 @@ def test_what_is_let_through_moves_no_further(seed: int) -> None:
             if one.release not in block.withheld:
                 assert one.observed <= one.planned, (one, block)
                 found["met exactly"] += one.observed == one.planned != 0
-    assert found["refused"] > 50 and found["let through"] > 50, found
-    assert found["met exactly"] > 50, found
+    assert found["refused"] > tried * 5 / 32 and found["let through"] > tried * 5 / 32, found
+    assert found["met exactly"] > tried * 5 / 32, found

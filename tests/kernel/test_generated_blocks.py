@@ -61,13 +61,13 @@ def _verified(seed: int, count: int) -> Counter[str]:
     return found
 
 
-@pytest.mark.every(32)
-@pytest.mark.parametrize("seed", range(32))
-def test_none_moves_further(seed: int) -> None:
-    found = _verified(seed, 100)
-    assert found["blocks"] > 20, found
+@pytest.mark.every(33)
+@pytest.mark.parametrize(("seed", "count"), [(0, 40), *((seed, 100) for seed in range(32))])
+def test_none_moves_further(seed: int, count: int) -> None:
+    found = _verified(seed, count)
+    assert found["blocks"] > count / 5, found
     # Bounds are met exactly, so less noise would not do.
-    assert found["ROWS"] + found["STEPS"] + found["SQUARED"] > 2, found
+    assert found["ROWS"] + found["STEPS"] + found["SQUARED"] > count / 50, found
 
 
 @pytest.mark.long

@@ -60,12 +60,12 @@ def _verified(seed: int, tried: int) -> Counter[str]:
     return found
 
 
-@pytest.mark.every(16)
-@pytest.mark.parametrize("seed", range(16))
-def test_no_unit_moves_a_series_further(seed: int) -> None:
-    found = _verified(seed, _TRIED)
-    assert found["one by one"] > 10 and found["at once"] > 10, found
-    assert found["met"] > 5, found  # less noise would not do
+@pytest.mark.every(17)
+@pytest.mark.parametrize(("seed", "tried"), [(0, 64), *((seed, _TRIED) for seed in range(16))])
+def test_no_unit_moves_a_series_further(seed: int, tried: int) -> None:
+    found = _verified(seed, tried)
+    assert found["one by one"] > tried / 16 and found["at once"] > tried / 16, found
+    assert found["met"] > tried / 32, found  # less noise would not do
 
 
 _WEAKENED = {

@@ -44,8 +44,10 @@ def _verified(seed: int, count: int) -> Counter[str]:
     return found
 
 
-@pytest.mark.every(8)
-@pytest.mark.parametrize("seed", range(8))
-def test_no_group_of_too_few_units_is_shown(seed: int) -> None:
-    found = _verified(seed, 160)
-    assert found["let through"] > 20 and found["refused"] > 20 and found["met exactly"], found
+@pytest.mark.every(9)
+@pytest.mark.parametrize(("seed", "count"), [(0, 64), *((seed, 160) for seed in range(8))])
+def test_no_group_of_too_few_units_is_shown(seed: int, count: int) -> None:
+    found = _verified(seed, count)
+    assert (
+        found["let through"] > count / 8 and found["refused"] > count / 8 and found["met exactly"]
+    ), found

@@ -57,20 +57,20 @@ def _verified(seed: int, count: int, *, is_of_sums: bool) -> Counter[str]:
     return found
 
 
-@pytest.mark.every(16)
-@pytest.mark.parametrize("seed", range(16))
-def test_none_moves_further(seed: int) -> None:
-    found = _verified(seed, 30, is_of_sums=False)
-    assert found["blocks"] > 5, found
+@pytest.mark.every(17)
+@pytest.mark.parametrize(("seed", "count"), [(0, 20), *((seed, 30) for seed in range(16))])
+def test_none_moves_further(seed: int, count: int) -> None:
+    found = _verified(seed, count, is_of_sums=False)
+    assert found["blocks"] > count / 6, found
     assert found["met"], found  # less noise would not do
 
 
-@pytest.mark.every(16)
-@pytest.mark.parametrize("seed", range(16))
-def test_no_sum_moves_further(seed: int) -> None:
+@pytest.mark.every(17)
+@pytest.mark.parametrize(("seed", "count"), [(0, 20), *((seed, 30) for seed in range(16))])
+def test_no_sum_moves_further(seed: int, count: int) -> None:
     """Whatever a plan says of its operands."""
-    found = _verified(seed, 30, is_of_sums=True)
-    assert found["blocks"] > 5, found
+    found = _verified(seed, count, is_of_sums=True)
+    assert found["blocks"] > count / 6, found
     assert found["met"], found
 
 

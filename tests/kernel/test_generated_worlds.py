@@ -58,7 +58,7 @@ def _known(relation: Relation, made: MadeWorld) -> Known | None:
     return found
 
 
-@pytest.mark.every(20)
+@pytest.mark.every(40)
 @pytest.mark.parametrize("seed", range(40))
 def test_claims_hold(seed: int, database: TinyDatabase, monkeypatch: pytest.MonkeyPatch) -> None:
     random = Random(seed)
