@@ -234,6 +234,10 @@ HINTED: dict[str, HintedStatement] = {
         f"SELECT count(*) {_JOINED} JOIN shop.customers c ON c.id = o.customer_id",
         f"SELECT count(*) {_OWNED} JOIN {_BY_STATUS} ON q.status = o.status",
     ),
+    "Write count(*), with GROUP BY column: it has a row for each value.": _case(
+        f"SELECT min(status) {_ORDERS}",
+        f"SELECT status, count(*) {_ORDERS} GROUP BY status",
+    ),
     "Write count(DISTINCT concat(a, '-', b)) for pairs of values.": _case(
         f"SELECT count(DISTINCT (status, quantity)) {_ORDERS}",
         f"SELECT count(DISTINCT concat(status, '-', quantity)) {_ORDERS}",
