@@ -64,7 +64,7 @@ def _moved(auditor: Auditor, block: BlockPlan) -> Iterator[tuple[str, Measure, o
                     yield schema, movement.measure, movement.planned, movement.observed
 
 
-@pytest.mark.every(16)
+@pytest.mark.every(32)
 @pytest.mark.parametrize("question", _QUESTIONS)
 @pytest.mark.parametrize("policy", ["best", "gaussian", "smoothed"])
 def test_neighbours_move_by_no_more_than_planned(

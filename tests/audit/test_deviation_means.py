@@ -118,6 +118,7 @@ def test_nearly_all_of_it_is_used(auditor: Auditor) -> None:
     assert max(used) > 0.9
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     "broken",
     [

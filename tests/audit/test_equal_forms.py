@@ -106,7 +106,7 @@ def _questions() -> Iterator[tuple[str, str]]:
 _QUESTIONS = dict(_questions())
 
 
-@pytest.mark.every(9)
+@pytest.mark.every(18)
 @pytest.mark.parametrize("name", _QUESTIONS)
 def test_no_form_depends_on_others(people: TwoStates, name: str) -> None:
     try:

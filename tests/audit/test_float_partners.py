@@ -181,7 +181,7 @@ def states() -> Iterator[TwoStates]:
     )
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(9)
 @pytest.mark.parametrize("name", _TYPES)
 @pytest.mark.parametrize("statement", _STATEMENTS)
 def test_what_is_planned_runs(states: TwoStates, statement: str, name: str) -> None:

@@ -26,6 +26,7 @@ def _promise(block: BlockPlan) -> Reach:
     return by_plan(block) if block.chooses_rows else by_policy(block)
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("number", _THIRD)
 def test_neighbours_move_by_no_more_than_planned(number: int, auditor: Auditor) -> None:
     assert auditor.audit(golden_pipeline(CASES[number]).plan, promise=_promise) == []

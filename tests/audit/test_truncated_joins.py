@@ -53,7 +53,7 @@ def test_each_table_changes_no_more_rows_than_planned(
 _MEDIAN = "percentile_cont(0.5) WITHIN GROUP (ORDER BY {})"
 
 
-@pytest.mark.every(12)
+@pytest.mark.every(24)
 @pytest.mark.parametrize("join, told_apart", WIDER)
 def test_wider_joins_move_by_no_more_than_planned(
     join: str, told_apart: str, auditor: Auditor

@@ -32,6 +32,7 @@ def _moved(question: str, mechanism: Mechanism, auditor: Auditor) -> Iterator[tu
                 yield found.observed > 0, found if found.observed > found.planned else None
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("mechanism", [Mechanism.AUTO, Mechanism.CLIPPED_MEAN])
 @pytest.mark.parametrize("question", _QUESTIONS)
 def test_neighbours_move_by_no_more_than_planned(

@@ -107,6 +107,7 @@ def test_serve_refuses_a_role_without_a_limit_of_temporary_files(
     assert f"hint: ALTER ROLE \"{ROLE}\" SET temp_file_limit = '10GB';" in done.err
 
 
+@pytest.mark.long
 def test_policy_check_and_doctor_tell_the_same(clinic: Superuser, tmp_path: Path) -> None:
     path = _file(tmp_path, _POLICY)
     check, doctor = _run("policy", "check", path), _run("doctor", "--policy", path)

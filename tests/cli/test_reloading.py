@@ -184,6 +184,7 @@ def _added(
             served.database.look_for_changes()
 
 
+@pytest.mark.long
 def test_a_changed_bound_is_taken_up(served: Served) -> None:
     before = served.database.policy.digest
     assert abs(float(str(served.value(_SUM))) - 20_000) < 9_000
@@ -586,6 +587,7 @@ def test_row_security_that_asks_something_else_closes_its_table(
             served.database.look_for_changes()
 
 
+@pytest.mark.long
 def test_a_column_of_a_public_table_that_comes_later_is_not_shown(
     served: Served, pair: Servers
 ) -> None:
@@ -1213,7 +1215,7 @@ def _errors_of(client: RawClient, sent: bytes) -> list[str]:
     return [report[b"C"].decode() for report in reports]
 
 
-@pytest.mark.every(6)
+@pytest.mark.every(12)
 @pytest.mark.parametrize("changed", CHANGED_POLICIES)
 def test_what_is_held_is_answered_under_the_new_policy_or_refused(
     served: Served, changed: str
@@ -1244,6 +1246,7 @@ _IN_WARDS = "SELECT count(*) FROM visits WHERE ward IN (SELECT name FROM wards W
 _OF_WARDS = "SELECT w.name, count(*) FROM visits v JOIN wards w ON w.name = v.ward GROUP BY 1"
 
 
+@pytest.mark.long
 def test_rows_of_a_public_table_concern_what_reads_it_alone(served: Served, pair: Servers) -> None:
     """They are copied each hour. What is kept or published of other tables answers on."""
     served.write(with_chosen_slots(f"reuse: 24h\n{_PUBLISHED}{TABLES}"))
@@ -1366,7 +1369,7 @@ def _has_other_policy(served: Served, digest: str) -> bool:
     return served.database.policy.digest != digest
 
 
-@pytest.mark.every(17)
+@pytest.mark.every(34)
 @pytest.mark.parametrize("stop", _STOPS)
 @pytest.mark.parametrize("name", _RELOADS)
 def test_a_policy_that_comes_in_the_middle_of_a_statement(

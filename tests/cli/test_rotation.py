@@ -125,6 +125,7 @@ def _password_of_the_reader(dsn: str, password: str) -> Iterator[None]:
             change(str(before["password"]))
 
 
+@pytest.mark.long
 def test_another_password_of_the_source_is_taken_on_sighup(rotating: Rotating) -> None:
     assert rotating.answers()
     with _password_of_the_reader(rotating.dsn, "another one"):

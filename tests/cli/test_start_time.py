@@ -23,6 +23,7 @@ def _loaded(code: str) -> list[str]:
     return done.stdout.split()
 
 
+@pytest.mark.long
 def test_what_is_heavy_is_not_imported_before_the_servers_start() -> None:
     reading = "proxy.cli.main, proxy.cli.loading, proxy.cli.listen_addresses"
     starting = "proxy.cli.serving_commands, proxy.cli.demo.demo_databases"

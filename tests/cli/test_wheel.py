@@ -71,6 +71,7 @@ def test_what_is_built_from_the_source_archive_is_the_same(unpacked: Path, tmp_p
         assert printed == page.read_text(encoding="utf-8")
 
 
+@pytest.mark.long
 def test_samples_of_the_wheel(unpacked: Path) -> None:
     """Also where the wheel is only unpacked, which runs nothing of it."""
     assert not (unpacked / "policies").exists(), "a name of its own in site-packages"

@@ -199,6 +199,7 @@ def test_the_sessions_of_an_analyst_are_counted_together(office: Office) -> None
     until(lambda: not office.workers_of("bob"))
 
 
+@pytest.mark.long
 def test_who_is_signed_in_to_the_console_is_so_everywhere(office: Office) -> None:
     address = office.address("HTTP")
     own = {"Origin": address}

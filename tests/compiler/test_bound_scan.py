@@ -246,6 +246,7 @@ _SUMS: dict[str, list[_Value]] = {
 }
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("question", _CASES)
 def test_units_are_in_the_bands_of_their_totals(
     served: tuple[Database, psycopg.Connection], question: str

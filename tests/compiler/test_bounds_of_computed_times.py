@@ -111,7 +111,7 @@ def _measured(text: str) -> Measured:
     raise AssertionError(f"{text} measures nothing")
 
 
-@pytest.mark.every(5)
+@pytest.mark.every(15)
 @pytest.mark.parametrize(("inner", "is_date"), _STATEMENTS)
 def test_no_value_within_the_bounds_is_cut(
     inner: str, is_date: bool, rows: psycopg.Connection

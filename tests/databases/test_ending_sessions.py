@@ -226,6 +226,7 @@ DO $$ BEGIN FOR i IN 1..3 LOOP EXECUTE format('COMMENT ON TABLE r IS %L', (SELEC
 END LOOP; END $$"""
 
 
+@pytest.mark.long
 @pytest.mark.every(2)
 @pytest.mark.parametrize("way", ["columns", "comments"])
 def test_what_is_written_into_catalogues_is_bounded(tmp_path: Path, way: str) -> None:

@@ -225,7 +225,7 @@ def _added_up(table: ExactTable) -> dict[tuple[object, ...], Counter[int]]:
     return found
 
 
-@pytest.mark.every(9)
+@pytest.mark.every(27)
 @pytest.mark.parametrize("question", _QUESTIONS)
 def test_two_sessions_read_what_one_does(
     served: Database, opened: list[ProtectedConnection], question: str

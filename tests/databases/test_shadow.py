@@ -278,6 +278,7 @@ def test_an_open_transaction_keeps_the_old_shadow(
     assert shadow.relation_oids() != before
 
 
+@pytest.mark.long
 @pytest.mark.timed
 def test_all_locks_together_take_the_time_of_one(pair: Servers, shadow: Shadow) -> None:
     """Statements of others stand behind the first of them meanwhile."""

@@ -108,6 +108,7 @@ def test_tokens_wait_for_a_slow_ledger(ledger_dsn: str) -> None:
     asyncio.run(run())
 
 
+@pytest.mark.long
 @pytest.mark.timed
 def test_a_ledger_that_goes_away_while_it_is_waited_for_is_reported_soon(ledger_dsn: str) -> None:
     """Its connections end, and new ones are beside no lease."""

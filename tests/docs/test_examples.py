@@ -123,6 +123,7 @@ def proxy() -> Iterator[LiveProxy]:
     proxy.stop()
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", _with_blocks())
 def test_the_statements_of_a_page(proxy: LiveProxy, name: str) -> None:
     analyst = proxy.servers.new_analyst()

@@ -94,6 +94,7 @@ def _counted(block: BlockPlan) -> tuple[int, int]:
     raise AssertionError("a number that is not read")
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("table", _TABLES)
 @pytest.mark.parametrize("key", ["t", "s", ""])
 def test_no_smaller_group_is_counted_as_large_enough(table: str, key: str) -> None:

@@ -200,6 +200,7 @@ def test_days_that_are_drawn_at_once_pass() -> None:
     _checked(_joined(block, "rates"))
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("name", _AT_ONCE)
 def test_tampered_days_at_once_do_not(name: str) -> None:
     with pytest.raises(NotPrivate) as refused:

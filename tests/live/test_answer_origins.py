@@ -119,6 +119,7 @@ def _shown(http: BothListeners, analyst: str, act: str) -> str:
     return re.sub(r"(receipt <b>|-receipt-)\d+", r"\1N", told)
 
 
+@pytest.mark.long
 def test_the_consoles_pages_do_not_tell_either(keeping: BothListeners) -> None:
     first, second, third = (keeping.proxy.servers.new_analyst() for _ in range(3))
     price = _shown(keeping, first, "price")
@@ -131,6 +132,7 @@ def test_the_consoles_pages_do_not_tell_either(keeping: BothListeners) -> None:
     assert [keeping.proxy.when_settled(one)[0] for one in (first, second, third)] == [1, 1, 1]
 
 
+@pytest.mark.long
 def test_what_was_shown_before_is_as_of_then(keeping: BothListeners) -> None:
     first, second = (keeping.proxy.servers.new_analyst() for _ in range(2))
     asked = _asked(keeping, first, _PART.replace("'f'", "'m'"))

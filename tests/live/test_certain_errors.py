@@ -62,7 +62,7 @@ def _state(connection: psycopg.Connection, result: PGresult) -> str | None:
     return (result.error_field(DiagnosticField.SQLSTATE) or b"").decode()
 
 
-@pytest.mark.every(11)
+@pytest.mark.every(22)
 @pytest.mark.parametrize("way", [simple, extended, prepared])
 @pytest.mark.parametrize("case", CERTAIN_ERRORS, ids=lambda case: case.name)
 def test_a_certain_error_costs_nothing(

@@ -418,7 +418,7 @@ def sessions(live: LiveProxy) -> Iterator[dict[str, psycopg.Connection]]:
         session.close()
 
 
-@pytest.mark.every(12)
+@pytest.mark.every(24)
 @pytest.mark.parametrize("statement", dict.fromkeys(_CASES))
 def test_what_a_hint_shows_runs(statement: str, sessions: dict[str, psycopg.Connection]) -> None:
     session = sessions[_database(statement)]

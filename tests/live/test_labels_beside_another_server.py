@@ -106,7 +106,7 @@ def elsewhere() -> Iterator[LiveProxy]:
         shutil.rmtree(home, ignore_errors=True)
 
 
-@pytest.mark.every(8)
+@pytest.mark.every(16)
 @pytest.mark.parametrize("keys", [*_KEYS, *_SEVERAL])
 def test_each_row_is_in_the_group_that_the_shadow_names(elsewhere: LiveProxy, keys: str) -> None:
     places = "1, 2" if keys in _SEVERAL else "1"

@@ -134,6 +134,7 @@ def test_the_largest_arguments_are_answered(name: str, listeners: BothListeners)
         assert listeners.query(text, *values, database=database).status_code == 200
 
 
+@pytest.mark.long
 def test_lists_of_two_thousand_are_answered_and_more_refused(listeners: BothListeners) -> None:
     for number, state in ((limits.LIST_ELEMENTS, None), (limits.LIST_ELEMENTS + 1, "54001")):
         with listeners.proxy.connect(_WITH) as connection:

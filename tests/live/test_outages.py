@@ -203,6 +203,7 @@ def test_a_server_that_is_full(away: Away) -> None:
         away.is_answered(connection)
 
 
+@pytest.mark.long
 def test_an_honest_analyst_beside_a_hostile_one(away: Away) -> None:
     """One holds as many sessions as are allowed, for long; another gets one at once. What waits in vain is not
     charged."""

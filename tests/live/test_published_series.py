@@ -319,6 +319,7 @@ def _release_after_late_rows(turns: Turns) -> None:
     turns.exact.update((_day(number), turns.counted(_day(number))) for number in (3, 4, 5))
 
 
+@pytest.mark.long
 def test_steps_that_two_read_at_once_are_of_one_of_them(
     turns: Turns, monkeypatch: pytest.MonkeyPatch
 ) -> None:

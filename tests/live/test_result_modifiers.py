@@ -189,6 +189,7 @@ def _statements() -> Iterator[str]:
     yield from _OTHERS
 
 
+@pytest.mark.long
 def test_columns_are_described_as_by_postgresql(described_items: LiveProxy) -> None:
     analyst = described_items.servers.new_analyst()
     wrong = list[str]()

@@ -62,7 +62,7 @@ def _mean(connection: psycopg.Connection, asked: Asked, draws: int) -> Answer:
     return drawn[0][0], [means]  # type: ignore[return-value]
 
 
-@pytest.mark.every(6)
+@pytest.mark.every(18)
 @pytest.mark.parametrize(("one", "section", "rest"), _sections("as PostgreSQL"))
 def test_as_postgresql(proxies: Proxies, one: Corpus, section: Section, rest: bool) -> None:
     proxy, settings, wrong = proxies(one.name), section.settings, list[str]()

@@ -63,7 +63,7 @@ def _answer(connection: psycopg.Connection, sql: str) -> object:
         return str(error).partition("\n")[0]
 
 
-@pytest.mark.every(12)
+@pytest.mark.every(24)
 @pytest.mark.parametrize("subject", _SUBJECTS)
 def test_compared_as_postgresql_compares(subject: str, proxy: LiveProxy) -> None:
     wrong, refused = [], []

@@ -145,7 +145,7 @@ def _key(value: object) -> object:
     return float(value) if isinstance(value, Decimal | int) else value
 
 
-@pytest.mark.every(30)
+@pytest.mark.every(60)
 @pytest.mark.parametrize("first", range(0, len(_STATEMENTS), _AT_ONCE))
 def test_the_groups_are_those_of_postgresql(visits: LiveProxy, first: int) -> None:
     wrong = []

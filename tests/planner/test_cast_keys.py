@@ -40,7 +40,7 @@ def _values(key: str, where: str = "") -> list[Decimal | None]:
     return [None if value is None else Decimal(value) for value in planned.values]
 
 
-@pytest.mark.every(20)
+@pytest.mark.every(40)
 @pytest.mark.parametrize("key, cast", _CROSS)
 def test_a_cast_or_rounding_has_the_values_of_its_operand(key: str, cast: str) -> None:
     assert _values(cast.format(key)) == _values(key)

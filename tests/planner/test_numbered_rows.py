@@ -21,6 +21,7 @@ _TWICE = f"{_NUMBERED} JOIN {_NUMBERED[:-1]}q ON q.uid = o.uid"
 _AROUND = f"(SELECT o.rn, p.zone FROM {_IN_A_TABLE}) x"
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("source", "rows"),
     [

@@ -35,7 +35,7 @@ _PLACES = (
 )
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(6)
 @pytest.mark.parametrize("part", [0, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize("condition", _CONDITIONS)
 def test_an_answer_in_another_block(condition: str, part: int) -> None:

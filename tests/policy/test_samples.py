@@ -102,7 +102,7 @@ def test_policy_check_passes(name: str) -> None:
     assert [one for one in checked["findings"] if one["severity"] == "severe"] == []
 
 
-@pytest.mark.every(14)
+@pytest.mark.every(28)
 @pytest.mark.parametrize(("name", "query"), _QUERIES)
 def test_a_query_is_answered_with_its_error(live: Live, name: str, query: str) -> None:
     analyst = servers().new_analyst()
@@ -175,6 +175,7 @@ def test_commands_plan_as_serve_does(live: Live, name: str) -> None:
     assert sum(isinstance(plan, dict) for plan in served) > len(statements) // 2
 
 
+@pytest.mark.long
 def test_publications_are_checked_with_the_rows_of_public_tables() -> None:
     """Else the categories of products would be no public keys."""
     sample = sample_policy("shop")

@@ -208,7 +208,7 @@ def _walk(text: str) -> None:
         assert refusal.message and refusal.hint
 
 
-@pytest.mark.every(8)
+@pytest.mark.every(24)
 @pytest.mark.parametrize("case", _CASES, ids=lambda case: case.name)
 def test_truncated_after_a_word(case: Case) -> None:
     """After each word behind which a part is expected, and with the word behind it left out."""

@@ -193,6 +193,7 @@ def test_a_refusal_is_read_by_the_model(door: AgentDoor) -> None:
     assert not instead.is_error and door.charged(name)[0] == 1
 
 
+@pytest.mark.long
 def test_each_refusal_has_a_hint_in_its_text_and_half_of_them_a_statement(
     door: AgentDoor,
 ) -> None:

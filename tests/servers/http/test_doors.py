@@ -139,6 +139,7 @@ _GUESSED: dict[str, Callable[[Doors, int], str]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.every(6)
 @pytest.mark.timed
 @pytest.mark.parametrize("guessed", _GUESSED)
@@ -264,6 +265,7 @@ def test_bodies_that_do_not_come_take_no_place(listeners: BothListeners, tmp_pat
         assert seconds_of(lambda: _served(doors.over_http(mallory))) < _NOT_LATE
 
 
+@pytest.mark.long
 def test_whole_requests_stay_where_bodies_do_not_come(
     listeners: BothListeners, tmp_path: Path
 ) -> None:

@@ -159,6 +159,7 @@ def test_parameters_stay(listeners: BothListeners) -> None:
     assert "instead" not in problem
 
 
+@pytest.mark.long
 def test_each_runs_and_nothing_is_charged_for_it(listeners: BothListeners) -> None:
     analyst = listeners.proxy.servers.new_analyst()
     refused = [one.text for one in REFUSED] + list(test_same_as_the_wire.REFUSED)

@@ -44,6 +44,7 @@ def test_https_only(encrypted: BothListeners) -> None:
     assert encrypted.client.get("/healthz").status_code == 200
 
 
+@pytest.mark.long
 @pytest.mark.every(2)
 @pytest.mark.timed
 @pytest.mark.parametrize("sent", [b"", b"\x16\x03\x01\x40\x00"])

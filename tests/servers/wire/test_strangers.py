@@ -150,6 +150,7 @@ def test_guesses_are_few_a_second_however_many_connections(impatient: Running) -
     assert 0 < checked <= 10 + 8  # 4 seconds, and what was under way at their end
 
 
+@pytest.mark.long
 def test_leaving_early_does_not_make_guesses_quicker() -> None:
     """A right password is answered at once, so no answer for a moment is an answer, too. The guess counts."""
     gate, tried, full = LoginGate(GateLimits(guesses=10, guess_seconds=900)), 0, 0
