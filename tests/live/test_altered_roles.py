@@ -10,7 +10,7 @@ from tests.live_proxy import LiveProxy
 _ALTER = "ALTER ROLE current_user PASSWORD 'mine alone'"
 
 
-@pytest.mark.every(2)
+@pytest.mark.every(18)
 @pytest.mark.parametrize(
     "text",
     [

@@ -224,7 +224,7 @@ def _lock_waits(dsn: str) -> int:
     return int(row[0])
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(66)
 @pytest.mark.parametrize("hold", _HOLDS)
 @pytest.mark.parametrize("name", _CHANGES)
 def test_a_copy_that_is_changed_in_the_middle(

@@ -233,7 +233,7 @@ def owner(changing: LiveProxy) -> Iterator[psycopg.Connection]:
     changing.assembly.databases["changing"].look_for_changes()
 
 
-@pytest.mark.every(4)
+@pytest.mark.every(62)
 @pytest.mark.parametrize("is_waiting", [False, True], ids=["between", "while"])
 @pytest.mark.parametrize("name", _CHANGES)
 def test_a_table_that_is_changed_in_the_middle(
