@@ -358,19 +358,19 @@ def _text_in_quotes(refused: ReadRefusal) -> Iterator[str]:
 
 
 def _listed_apart(refused: ReadRefusal) -> Iterator[str]:
-    """Values in a list, or the first of texts: a row for each of them."""
+    """Values in a list, or one of them: a row for each."""
     lexed, select = refused.lexed, refused.own
     if select is None or "group" in select.clauses or "from" not in select.clauses:
         return
     at = refused.at
-    if lexed.lexemes[at].name in _LISTS and is_call(lexed, at):
+    if lexed.lexemes[at].name in _OF_VALUES and is_call(lexed, at):
         key = operand_of(lexed, at)
         column = refused.columns.get(key.rpartition(".")[2])
         if column is not None and column.is_listed:
             yield asking(refused, select, [key, "count(*)"], [key])
 
 
-_LISTS = frozenset({"array_agg", "string_agg", "json_agg", "jsonb_agg", "mode", "min", "max"})
+_OF_VALUES = frozenset({"array_agg", "string_agg", "json_agg", "jsonb_agg", "mode", "min", "max"})
 
 
 def _without_distinct(refused: ReadRefusal) -> Iterator[str]:

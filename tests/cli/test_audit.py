@@ -25,6 +25,8 @@ from proxy.compiler.backend_query import BackendQuery
 from proxy.compiler.binds import Binds
 from proxy.kernel.neighbour_kinds import UnitNeighbours
 from proxy.kernel.plan import BlockPlan
+from proxy.kernel.refusals import NotPrivate
+from proxy.mechanisms import discrete_laplace
 from proxy.policy.policy_model import (
     BlockLength,
     Bounds,
@@ -202,6 +204,18 @@ def test_a_mutant_is_found(
     found = _run(_sample(sample), questions)
     assert found.audit.violations > 0
     assert "VIOLATIONS" in "\n".join(audit_report(found))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("sample", ["shop", _FIXED])
+def test_halved_noise_does_not_come_to_an_audit(
+    sample: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kernel refuses its plans."""
+    real = discrete_laplace.scale_for
+    monkeypatch.setattr(discrete_laplace, "scale_for", lambda s, e: real(s, e) / 2)
+    with pytest.raises(NotPrivate):
+        _run(_sample(sample), ORDERS)
 
 
 # --- shapes that the samples do not have -------------------------------------------------------------

@@ -180,7 +180,6 @@ def test_a_copy_asks_for_the_verdict_again(club: Club) -> None:
     assert club.reload() is None and club.is_ready() and club.is_taken()
 
 
-@pytest.mark.long
 def test_nothing_of_people_is_an_answers_group(club: Club) -> None:
     """The view is read live where a statement joins with it: until it is mended, it is refused."""
     club.run(_PEOPLE)

@@ -87,7 +87,6 @@ def test_relayed_statements_cannot_be_logged(state: Path) -> None:
     assert done.code == 2 and "all" in done.err
 
 
-@pytest.mark.long
 def test_agents_leave_the_same_lines_and_no_others(state: Path) -> None:
     """The SDK sets up no logging of its own, and is there with --mcp alone. Analysts stand by their number."""
     made = dpproxy("token", "create", "erin", "--days", "1", "--state", state / "state")

@@ -587,7 +587,6 @@ def test_row_security_that_asks_something_else_closes_its_table(
             served.database.look_for_changes()
 
 
-@pytest.mark.long
 def test_a_column_of_a_public_table_that_comes_later_is_not_shown(
     served: Served, pair: Servers
 ) -> None:

@@ -301,7 +301,6 @@ asyncio.run(main())
 """
 
 
-@pytest.mark.long
 def test_kill_9_of_the_process_leaves_whole_batches(people: str) -> None:
     """All that was told is there, and of what was not told no more than was under way."""
     set_limits(people, own="99999", total="99999")

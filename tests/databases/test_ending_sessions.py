@@ -227,7 +227,6 @@ END LOOP; END $$"""
 
 
 @pytest.mark.long
-@pytest.mark.every(2)
 @pytest.mark.parametrize("way", ["columns", "comments"])
 def test_what_is_written_into_catalogues_is_bounded(tmp_path: Path, way: str) -> None:
     """N6: a held snapshot and temporary tables made and dropped; long comments."""

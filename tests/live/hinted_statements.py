@@ -234,7 +234,7 @@ HINTED: dict[str, HintedStatement] = {
         f"SELECT count(*) {_JOINED} JOIN shop.customers c ON c.id = o.customer_id",
         f"SELECT count(*) {_OWNED} JOIN {_BY_STATUS} ON q.status = o.status",
     ),
-    "Write count(*), with GROUP BY column: it has a row for each value.": _case(
+    "Write count(*), with GROUP BY column, which has a row for each value.": _case(
         f"SELECT min(status) {_ORDERS}",
         f"SELECT status, count(*) {_ORDERS} GROUP BY status",
     ),

@@ -119,7 +119,6 @@ def _shown(http: BothListeners, analyst: str, act: str) -> str:
     return re.sub(r"(receipt <b>|-receipt-)\d+", r"\1N", told)
 
 
-@pytest.mark.long
 def test_the_consoles_pages_do_not_tell_either(keeping: BothListeners) -> None:
     first, second, third = (keeping.proxy.servers.new_analyst() for _ in range(3))
     price = _shown(keeping, first, "price")

@@ -137,7 +137,6 @@ _SPREAD = "SELECT status, stddev(total) FROM shop.orders GROUP BY status"
 
 
 @pytest.mark.long
-@pytest.mark.every(2)
 @pytest.mark.parametrize(("epsilon", "most"), [("1", 1.9), ("0.25", 2.5)])
 def test_deviations_by_status(epsilon: str, most: float) -> None:
     """RMSE in per cent of the range, at least five times better than before. Groups of few orders are NULL at

@@ -283,7 +283,6 @@ def test_some_look_alike(count: int, lab: Neighbours) -> None:
     assert len(found) == count
 
 
-@pytest.mark.long
 def test_an_error_on_her_row_is_seen(lab: Neighbours) -> None:
     with synthetic(lab, _RAISING):
         found, (different,) = _accepted(lab, originals()[:1], 1)

@@ -203,15 +203,14 @@ def _aggregate_of(
     of = operand.type
     times = kind in _ORDERED and kind is not AggregateKind.QUANTILE_CONT
     if of is None or not (of.is_number or (times and of.is_time)):
-        named = "labels" if of is SqlType.ENUM else of.sql if of else "this"
         hint = "It takes a number" + (", a date or a timestamp." if times else ".")
         if of is not None and of.is_text and times:
-            hint = "Write count(*), with GROUP BY column: it has a row for each value."
+            hint = "Write count(*), with GROUP BY column, which has a row for each value."
         elif of in (SqlType.INTERVAL, SqlType.DURATION):
             hint = f"Write {kind.value}(extract(epoch FROM later - earlier) / 86400), a number of days."
         raise Refusal(
             Code.UNSUPPORTED,
-            f"{kind.value} of {named} is not available on a protected table",
+            f"{kind.value} of {of.sql if of else 'this'} is not available on a protected table",
             _seconds_instead(kind) if is_time_of_day(operand) else hint,
             position,
         )

@@ -45,7 +45,7 @@ SELECT max(s) FROM people
 -- => refused
 -- UNSUPPORTED at 8: max(s)
 -- max of character varying is not available on a protected table
--- Write count(*), with GROUP BY column: it has a row for each value.
+-- Write count(*), with GROUP BY column, which has a row for each value.
 
 -- case: sum of a date
 SELECT sum(d) FROM people
@@ -121,14 +121,14 @@ SELECT max(greatest(d, ts)) FROM people
 SELECT max(e) FROM people
 -- => refused
 -- UNSUPPORTED at 8: max(e)
--- max of labels is not available on a protected table
--- Write count(*), with GROUP BY column: it has a row for each value.
+-- max of text is not available on a protected table
+-- Write count(*), with GROUP BY column, which has a row for each value.
 
 -- case: average of an enumeration
 SELECT avg(e) FROM people
 -- => refused
 -- UNSUPPORTED at 8: avg(e)
--- avg of labels is not available on a protected table
+-- avg of text is not available on a protected table
 -- It takes a number.
 
 -- case: an enumeration beside a number

@@ -478,7 +478,6 @@ def test_a_policy_is_checked_compared_and_taken(site: Administered, browser: htt
     assert first["digest"] == back["before"] != digest
 
 
-@pytest.mark.long
 def test_a_connection_string_in_a_policy_is_not_shown(
     site: Administered, browser: httpx.Client
 ) -> None:

@@ -140,7 +140,6 @@ _GUESSED: dict[str, Callable[[Doors, int], str]] = {
 
 
 @pytest.mark.long
-@pytest.mark.every(6)
 @pytest.mark.timed
 @pytest.mark.parametrize("guessed", _GUESSED)
 def test_right_credentials_are_served_while_their_address_guesses(

@@ -45,7 +45,6 @@ def test_https_only(encrypted: BothListeners) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.every(2)
 @pytest.mark.timed
 @pytest.mark.parametrize("sent", [b"", b"\x16\x03\x01\x40\x00"])
 def test_a_stalled_handshake_is_ended_and_keeps_nobody_out(
